@@ -1,0 +1,144 @@
+//! A [`Site`] is one atomic operation as it stands in the text: where it is,
+//! what it does, which orders it names and where, and the loop it drives.
+//! It says nothing about what happened when the program ran.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::order::MemoryOrder;
+
+/// A byte range in one file.
+pub type Span = Range<usize>;
+
+/// One atomic operation in the source text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// The file, as it was given to the scan.
+    pub file: Arc<PathBuf>,
+    /// The whole operation: the call with its arguments, or the expression.
+    pub span: Span,
+    /// Where `span` starts, for people and for matching debug information.
+    pub start: Position,
+    /// The callee's name as written, or the operator (`=`, `++`, …).
+    pub callee: String,
+    /// The callee's name (or the operator) in the text: debug information points
+    /// at different columns of one call, depending on the compiler.
+    pub callee_span: Span,
+    /// The atomic object, where the operation has one.
+    pub object: Option<Span>,
+    /// What the operation does.
+    pub operation: Operation,
+    /// The order of the operation, of a compare-exchange on success.
+    pub order: OrderSpelling,
+    /// The order of a compare-exchange on failure.
+    pub failure_order: Option<OrderSpelling>,
+    /// The vocabulary that recognised the site, by name.
+    pub vocabulary: Arc<str>,
+    /// The innermost enclosing function's name, if there is one.
+    pub function: Option<String>,
+    /// The enclosing statement, with its semicolon.
+    pub statement: Span,
+    /// The part the operation plays in the loop around it.
+    pub role: LoopRole,
+}
+
+/// A place in a text, counted from 1; columns count bytes, as debug information does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in bytes, from 1.
+    pub column: u32,
+}
+
+/// What an atomic operation does to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Reads.
+    Load,
+    /// Writes.
+    Store,
+    /// Reads and always writes: exchange, fetch-and-modify, test-and-set.
+    Rmw,
+    /// Reads, and writes if the value is the expected one.
+    CompareExchange {
+        /// A weak one may fail although the value is the expected one.
+        weak: bool,
+    },
+    /// Orders the accesses around it; has no object.
+    Fence,
+}
+
+/// How a site says its memory order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrderSpelling {
+    /// The order, where the text decides it.
+    pub order: Option<MemoryOrder>,
+    /// Where and how it is said.
+    pub place: OrderPlace,
+}
+
+/// Where the order of a site is spelled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OrderPlace {
+    /// An argument (or template argument) that names the order literally.
+    Literal(Span),
+    /// An argument that is a variable, a parameter or a computed value.
+    NotLiteral(Span),
+    /// Part of the callee's name (`foo_load_acquire`): the suffix.
+    Suffix(Span),
+    /// Not said: the operation's default, usually seq_cst.
+    Implied,
+}
+
+/// The part a site plays in the loop around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoopRole {
+    /// It is not the condition of a loop without effects.
+    None,
+    /// The loop only waits until the value read fulfils the exit condition.
+    Spin(Exit),
+    /// The loop retries a compare-exchange until it succeeds.
+    CasLoop,
+}
+
+/// The condition on the value read that ends a spin loop:
+/// `(value & mask) RELATION operand`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exit {
+    /// Bits of the value that count; `None` for all of them.
+    pub mask: Option<Operand>,
+    /// How the value compares with the operand.
+    pub relation: Relation,
+    /// What it is compared with.
+    pub operand: Operand,
+    /// The loop also ends by itself after a number of rounds or a time.
+    pub bounded: bool,
+}
+
+/// A comparison of the value read with an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Relation {
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+}
+
+/// The other side of a spin loop's comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// A constant that the text decides.
+    Constant(i128),
+    /// A variable or expression that does not change in the loop: its text.
+    Unknown(String),
+}

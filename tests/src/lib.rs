@@ -1,0 +1,4 @@
+//! The litmus corpus and what the end-to-end tests share.
+#![forbid(unsafe_code)]
+
+pub mod tools;
