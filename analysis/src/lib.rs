@@ -4,9 +4,11 @@
 
 mod event;
 mod order;
+mod violation;
 
 pub use event::{
     Bytes, CasOutcome, CasStrength, Event, Exit, LocationId, LockId, LockMode, Operation, Relation,
     SiteId, ThreadId,
 };
 pub use order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
+pub use violation::{EventIndex, Violation, ViolationKind, WriteRef};
