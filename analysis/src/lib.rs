@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod event;
+mod model;
 mod order;
 mod violation;
 
@@ -10,5 +11,6 @@ pub use event::{
     Bytes, CasOutcome, CasStrength, Event, Exit, LocationId, LockId, LockMode, Operation, Relation,
     SiteId, ThreadId,
 };
+pub use model::Model;
 pub use order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 pub use violation::{EventIndex, Violation, ViolationKind, WriteRef};
