@@ -1,6 +1,8 @@
 //! The `wmfix` command.
 #![forbid(unsafe_code)]
 
-fn main() {
-    println!("wmfix {}", env!("CARGO_PKG_VERSION"));
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    wmfix::main(std::env::args_os()).into()
 }

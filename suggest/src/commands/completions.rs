@@ -1,0 +1,17 @@
+//! `wmfix completions SHELL`.
+
+use std::io::Write;
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use crate::cli::Cli;
+use crate::exit::Exit;
+
+/// Prints the completion script for `shell`.
+pub fn run(shell: Shell) -> anyhow::Result<Exit> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "wmfix", &mut script);
+    std::io::stdout().write_all(&script)?;
+    Ok(Exit::Clean)
+}

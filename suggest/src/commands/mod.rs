@@ -1,0 +1,16 @@
+//! One module a subcommand, and the table that leads to them.
+
+mod completions;
+mod man;
+
+use crate::cli::{Cli, Command};
+use crate::exit::Exit;
+
+/// Runs the command. An `Err` is our own fault or the machine's: everything
+/// that users or their programs can do wrong is an [`Exit`].
+pub fn run(cli: Cli) -> anyhow::Result<Exit> {
+    match cli.command {
+        Command::Completions { shell } => completions::run(shell),
+        Command::Man => man::run(),
+    }
+}
