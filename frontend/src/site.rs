@@ -20,11 +20,15 @@ pub struct Site {
     pub span: Span,
     /// Where `span` starts, for people and for matching debug information.
     pub start: Position,
+    /// Just behind the last byte of `span`.
+    pub end: Position,
     /// The callee's name as written, or the operator (`=`, `++`, …).
     pub callee: String,
     /// The callee's name (or the operator) in the text: debug information points
     /// at different columns of one call, depending on the compiler.
     pub callee_span: Span,
+    /// Where `callee_span` starts.
+    pub callee_start: Position,
     /// The atomic object, where the operation has one.
     pub object: Option<Span>,
     /// What the operation does.
@@ -37,8 +41,15 @@ pub struct Site {
     pub vocabulary: Arc<str>,
     /// The innermost enclosing function's name, if there is one.
     pub function: Option<String>,
+    /// That function's definition, with its body.
+    pub function_span: Option<Span>,
     /// The enclosing statement, with its semicolon.
     pub statement: Span,
+    /// The innermost enclosing loop of the same function.
+    pub loop_span: Option<Span>,
+    /// The macro in whose body the site stands. Debug information never points
+    /// there: it points at the macro's uses, which are sites of their own.
+    pub macro_name: Option<String>,
     /// The part the operation plays in the loop around it.
     pub role: LoopRole,
 }
@@ -68,6 +79,9 @@ pub enum Operation {
     },
     /// Orders the accesses around it; has no object.
     Fence,
+    /// Orders accesses only against signal handlers of the same thread: no
+    /// instruction, and no help between threads.
+    SignalFence,
 }
 
 /// How a site says its memory order.
@@ -88,6 +102,9 @@ pub enum OrderPlace {
     NotLiteral(Span),
     /// Part of the callee's name (`foo_load_acquire`): the suffix.
     Suffix(Span),
+    /// Said in the body of the macro of this name, which the site calls: to
+    /// change it there is to change it for every use.
+    Macro(String),
     /// Not said: the operation's default, usually seq_cst.
     Implied,
 }
@@ -99,8 +116,12 @@ pub enum LoopRole {
     None,
     /// The loop only waits until the value read fulfils the exit condition.
     Spin(Exit),
-    /// The loop retries a compare-exchange until it succeeds.
+    /// The loop retries a compare-exchange until it succeeds, each round with
+    /// what it has read or computed anew.
     CasLoop,
+    /// The loop only waits until a compare-exchange from a fixed value to a fixed
+    /// value succeeds, as a lock does: the exit says which value it waits for.
+    BlockingCas(Exit),
 }
 
 /// The condition on the value read that ends a spin loop:

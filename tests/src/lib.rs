@@ -1,4 +1,5 @@
 //! The litmus corpus and what the end-to-end tests share.
 #![forbid(unsafe_code)]
 
+pub mod registry;
 pub mod tools;

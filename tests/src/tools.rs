@@ -6,6 +6,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::registry::crate_source;
+
 /// Whether everything that `test` needs is here. If not, the test is noted as
 /// skipped (`tests/run` counts these) and should return at once; where nothing
 /// may be skipped, this panics.
@@ -42,6 +44,8 @@ pub enum Need {
     Program(&'static str),
     /// A file or folder of a Debian package: the path, the package.
     File(&'static str, &'static str),
+    /// A crate of the registry: its name, its version.
+    Crate(&'static str, &'static str),
 }
 
 impl Need {
@@ -54,6 +58,13 @@ impl Need {
                 .status()
                 .is_ok_and(|status| status.success()),
             Self::File(path, _) => Path::new(path).exists(),
+            Self::Crate(name, version) => match crate_source(name, version) {
+                Ok(_) => true,
+                Err(why) => {
+                    eprintln!("{why}");
+                    false
+                }
+            },
         }
     }
 
@@ -61,6 +72,7 @@ impl Need {
         match self {
             Self::Program(name) => (*name).to_owned(),
             Self::File(path, package) => format!("{path} (package {package})"),
+            Self::Crate(name, version) => format!("crate {name} {version}"),
         }
     }
 }
