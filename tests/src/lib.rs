@@ -1,5 +1,6 @@
 //! The litmus corpus and what the end-to-end tests share.
 #![forbid(unsafe_code)]
 
+pub mod litmus;
 pub mod registry;
 pub mod tools;

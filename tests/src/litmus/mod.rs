@@ -1,0 +1,21 @@
+//! Small concurrent programs: their type, a text notation, the corpus with its
+//! known verdicts, random generators, an SC interpreter that yields the events
+//! of a run, and C and C++ sources. Knows nothing of how verdicts are found.
+
+mod corpus;
+mod emit;
+mod generate;
+mod machine;
+mod names;
+mod notation;
+mod program;
+mod rng;
+mod spell;
+
+pub use corpus::{CorpusError, Entry, corpus};
+pub use emit::{Spelling, emit};
+pub use generate::{Profile, around_cycle, random, varied, with_plain};
+pub use machine::{Choice, Machine, Stepped, main_thread, thread_id};
+pub use notation::{NotationError, program};
+pub use program::{Builder, Instruction, Location, Mutex, Program, Register};
+pub use rng::Rng;
