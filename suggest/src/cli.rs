@@ -1,6 +1,9 @@
 //! The command line as typed. What the flags mean together is decided by the
 //! commands; only commands that exist are listed here.
 
+use std::ffi::OsString;
+use std::path::PathBuf;
+
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
@@ -16,6 +19,25 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Stands where the C compiler stands: CC="wmfix cc"
+    #[command(disable_help_flag = true)]
+    Cc {
+        /// The compiler's arguments.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Stands where the C++ compiler stands: CXX="wmfix c++"
+    #[command(name = "c++", disable_help_flag = true)]
+    Cxx {
+        /// The compiler's arguments.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Puts the wrappers as one word each, wmfix-cc and wmfix-c++, into a folder
+    Wrappers {
+        /// The folder; where wmfix itself is, if not given.
+        folder: Option<PathBuf>,
+    },
     /// Prints a script that completes wmfix's commands and options in a shell
     Completions {
         /// The shell.

@@ -3,18 +3,42 @@
 //! nothing of clocks.
 #![forbid(unsafe_code)]
 
+mod cc;
 mod cli;
 mod commands;
 mod exit;
+mod runtime_archive;
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::Parser;
+
+use cc::Language;
 
 pub use exit::Exit;
 
 /// Runs one command, `args` with the program's name first, and says how it ended.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
+    let args: Vec<OsString> = args.into_iter().collect();
+    match wrapper_call(&args) {
+        Some((language, arguments)) => ended(cc::run(language, arguments)),
+        None => parsed(args),
+    }
+}
+
+/// The wrappers are told by name, before anything looks at the arguments: every
+/// one of those is the compiler's, `--help` and `--version` too.
+fn wrapper_call(args: &[OsString]) -> Option<(Language, Vec<OsString>)> {
+    let name = Path::new(args.first()?).file_name()?.to_str()?;
+    if let Some(language) = Language::of_word(name.strip_prefix("wmfix-").unwrap_or_default()) {
+        return Some((language, args[1..].to_vec()));
+    }
+    let language = Language::of_word(args.get(1)?.to_str()?)?;
+    Some((language, args[2..].to_vec()))
+}
+
+fn parsed(args: Vec<OsString>) -> Exit {
     let parsed = match cli::Cli::try_parse_from(args) {
         Ok(parsed) => parsed,
         Err(error) => {
@@ -29,7 +53,11 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
             };
         }
     };
-    commands::run(parsed).unwrap_or_else(|error| {
+    ended(commands::run(parsed))
+}
+
+fn ended(result: anyhow::Result<Exit>) -> Exit {
+    result.unwrap_or_else(|error| {
         eprintln!("wmfix: {error:#}");
         Exit::OurFault
     })

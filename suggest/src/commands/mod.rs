@@ -2,7 +2,9 @@
 
 mod completions;
 mod man;
+mod wrappers;
 
+use crate::cc::{self, Language};
 use crate::cli::{Cli, Command};
 use crate::exit::Exit;
 
@@ -10,6 +12,9 @@ use crate::exit::Exit;
 /// that users or their programs can do wrong is an [`Exit`].
 pub fn run(cli: Cli) -> anyhow::Result<Exit> {
     match cli.command {
+        Command::Cc { arguments } => cc::run(Language::C, arguments),
+        Command::Cxx { arguments } => cc::run(Language::Cxx, arguments),
+        Command::Wrappers { folder } => wrappers::run(folder),
         Command::Completions { shell } => completions::run(shell),
         Command::Man => man::run(),
     }

@@ -1,0 +1,268 @@
+//! The real compiler behind a wrapper: the one the user names, the one a build
+//! system hands over as the first argument, or the one on PATH.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+/// The language that a wrapper stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// `wmfix cc`
+    C,
+    /// `wmfix c++`
+    Cxx,
+}
+
+/// Whose options a compiler understands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// GNU.
+    Gcc,
+    /// LLVM.
+    Clang,
+}
+
+/// A real compiler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiler {
+    /// The program.
+    pub program: OsString,
+    /// What comes before the arguments proper, if the program is itself a
+    /// launcher such as ccache.
+    pub leading: Vec<OsString>,
+}
+
+/// Why there is no real compiler.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum NoCompiler {
+    /// None of the usual names is on PATH.
+    #[error("no {0} compiler on PATH: install gcc or clang, or set {1} to yours")]
+    NotFound(&'static str, &'static str),
+    /// A variable leads back to the wrapper.
+    #[error("{0} names wmfix itself: set it to the real compiler")]
+    Itself(&'static str),
+}
+
+impl Language {
+    /// The language that a wrapper's name means.
+    pub fn of_word(word: &str) -> Option<Self> {
+        match word {
+            "cc" => Some(Self::C),
+            "c++" | "cxx" => Some(Self::Cxx),
+            _ => None,
+        }
+    }
+
+    /// The variable that names the real compiler.
+    pub fn variable(self) -> &'static str {
+        match self {
+            Self::C => "WMFIX_REAL_CC",
+            Self::Cxx => "WMFIX_REAL_CXX",
+        }
+    }
+
+    fn usual_names(self) -> [&'static str; 3] {
+        match self {
+            Self::C => ["cc", "gcc", "clang"],
+            Self::Cxx => ["c++", "g++", "clang++"],
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::C => "C",
+            Self::Cxx => "C++",
+        }
+    }
+}
+
+impl Compiler {
+    /// Finds the real compiler. If the first of the arguments is one (that is
+    /// how build systems call a launcher), it is taken off.
+    pub fn find(language: Language, arguments: &mut Vec<OsString>) -> Result<Self, NoCompiler> {
+        let handed_over = arguments.iter().take_while(|a| is_launcher(a)).count();
+        if arguments
+            .get(handed_over)
+            .is_some_and(|a| is_compiler_name(a))
+        {
+            let mut words = arguments.drain(..=handed_over);
+            let program = words.next().expect("one word at least");
+            let leading = words.collect();
+            return Ok(Self { program, leading });
+        }
+        if let Some(value) = env::var_os(language.variable()).filter(|value| !value.is_empty()) {
+            return Self::named(&value, language.variable());
+        }
+        if language == Language::Cxx
+            && let Some(value) = env::var_os("WMFIX_REAL_CC").filter(|value| !value.is_empty())
+        {
+            let mut compiler = Self::named(&value, "WMFIX_REAL_CC")?;
+            let last = compiler.leading.last_mut().unwrap_or(&mut compiler.program);
+            if let Some(name) = cxx_name(last) {
+                *last = name;
+                return Ok(compiler);
+            }
+        }
+        let found = language
+            .usual_names()
+            .into_iter()
+            .find_map(|name| on_path(OsStr::new(name)));
+        match found {
+            Some(path) => Ok(Self {
+                program: path.into(),
+                leading: Vec::new(),
+            }),
+            None => Err(NoCompiler::NotFound(language.name(), language.variable())),
+        }
+    }
+
+    /// A compiler as a variable names it: a path, or words such as `ccache gcc`.
+    fn named(value: &OsStr, variable: &'static str) -> Result<Self, NoCompiler> {
+        let words: Vec<OsString> = match value.to_str() {
+            Some(text) if !Path::new(value).is_file() => {
+                text.split_whitespace().map(OsString::from).collect()
+            }
+            _ => vec![value.to_owned()],
+        };
+        let Some((program, leading)) = words.split_first() else {
+            return Err(NoCompiler::Itself(variable));
+        };
+        let path = on_path(program).unwrap_or_else(|| PathBuf::from(program));
+        if is_ourselves(&path) {
+            return Err(NoCompiler::Itself(variable));
+        }
+        Ok(Self {
+            program: program.clone(),
+            leading: leading.to_vec(),
+        })
+    }
+
+    /// Whose options it understands. Decided by the name where the name says
+    /// it, and else by asking.
+    pub fn family(&self) -> Family {
+        let compiler = self.leading.last().unwrap_or(&self.program);
+        let target = on_path(compiler).and_then(|path| fs::canonicalize(path).ok());
+        let names = [Some(PathBuf::from(compiler)), target];
+        for path in names.iter().flatten() {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if name.contains("clang") {
+                return Family::Clang;
+            }
+            if name.contains("gcc") || name.contains("g++") {
+                return Family::Gcc;
+            }
+        }
+        let version = Command::new(compiler)
+            .arg("--version")
+            .stderr(Stdio::null())
+            .output();
+        match version {
+            Ok(answer) if String::from_utf8_lossy(&answer.stdout).contains("clang") => {
+                Family::Clang
+            }
+            _ => Family::Gcc,
+        }
+    }
+}
+
+/// Whether a word names a compiler: `gcc`, `/usr/bin/clang++-14`,
+/// `x86_64-linux-gnu-g++`.
+fn is_compiler_name(word: &OsStr) -> bool {
+    let Some(name) = Path::new(word).file_name().and_then(OsStr::to_str) else {
+        return false;
+    };
+    let unversioned = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let base = match unversioned.strip_suffix('-') {
+        Some(base) => base,
+        None if unversioned == name => name,
+        None => return false,
+    };
+    ["gcc", "g++", "clang", "clang++", "cc", "c++"]
+        .iter()
+        .any(|known| {
+            base.strip_suffix(known)
+                .is_some_and(|prefix| prefix.is_empty() || prefix.ends_with('-'))
+        })
+        && !base.starts_with("wmfix-")
+}
+
+fn is_launcher(word: &OsStr) -> bool {
+    let name = Path::new(word).file_name().unwrap_or_default();
+    ["ccache", "sccache", "distcc", "icecc"]
+        .iter()
+        .any(|known| name == *known)
+}
+
+/// The C++ compiler that belongs to a C compiler.
+fn cxx_name(compiler: &OsStr) -> Option<OsString> {
+    let path = Path::new(compiler);
+    let name = path.file_name()?.to_str()?;
+    let (at, old, new) = [("gcc", "g++"), ("clang", "clang++"), ("cc", "c++")]
+        .into_iter()
+        .find_map(|(old, new)| name.rfind(old).map(|at| (at, old, new)))?;
+    let cxx = format!("{}{new}{}", &name[..at], &name[at + old.len()..]);
+    let candidate = path.with_file_name(cxx);
+    on_path(candidate.as_os_str()).map(|_| candidate.into_os_string())
+}
+
+/// The executable that a name leads to, never wmfix itself.
+fn on_path(name: &OsStr) -> Option<PathBuf> {
+    if Path::new(name).components().count() > 1 {
+        return is_executable(Path::new(name)).then(|| PathBuf::from(name));
+    }
+    env::split_paths(&env::var_os("PATH")?)
+        .map(|folder| folder.join(name))
+        .find(|path| is_executable(path) && !is_ourselves(path))
+}
+
+fn is_executable(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+fn is_ourselves(path: &Path) -> bool {
+    let named_so = path
+        .file_name()
+        .is_some_and(|name| name.to_string_lossy().starts_with("wmfix"));
+    let same =
+        || Some(fs::canonicalize(path).ok()? == fs::canonicalize(env::current_exe().ok()?).ok()?);
+    named_so || same().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compilers_are_known_by_name() {
+        for name in [
+            "gcc",
+            "/usr/bin/cc",
+            "clang++-14",
+            "x86_64-linux-gnu-g++-12",
+            "c++",
+            "./clang",
+        ] {
+            assert!(is_compiler_name(OsStr::new(name)), "{name}");
+        }
+        for name in [
+            "gcc.c", "src/cc.o", "-c", "abcc", "wmfix-cc", "a.c", "cc1", "foo-14",
+        ] {
+            assert!(!is_compiler_name(OsStr::new(name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_launched_compiler_is_taken_off_the_arguments() {
+        let mut arguments: Vec<OsString> = ["ccache", "/usr/bin/gcc-12", "-c", "a.c"]
+            .map(Into::into)
+            .into();
+        let compiler = Compiler::find(Language::C, &mut arguments).unwrap();
+        assert_eq!(compiler.program, "ccache");
+        assert_eq!(compiler.leading, ["/usr/bin/gcc-12"]);
+        assert_eq!(arguments, ["-c", "a.c"]);
+        assert_eq!(compiler.family(), Family::Gcc);
+    }
+}

@@ -1,0 +1,252 @@
+//! What the wrapper makes of a command line: the arguments as they were given,
+//! less what our runtime stands in for, plus what instruments and links it.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+
+use super::arguments::{Output, Request};
+use super::compiler::Family;
+use crate::runtime_archive::RuntimeFiles;
+
+/// A command line for the real compiler.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// All the arguments.
+    pub arguments: Vec<OsString>,
+    /// What the user should know, because it is not what was asked for.
+    pub notes: Vec<String>,
+}
+
+/// Sanitizers that bring a runtime of their own that cannot live beside ours.
+const REPLACED: &[&str] = &[
+    "thread",
+    "address",
+    "leak",
+    "memory",
+    "hwaddress",
+    "kernel-address",
+    "kernel-hwaddress",
+    "dataflow",
+    "kernel-memory",
+];
+
+/// Warnings that depend on how code is optimised or how large its frames are,
+/// and that instrumenting may therefore bring up: they must not stop a build
+/// that treats warnings as errors.
+const NO_LONGER_ERRORS: &[&str] = &["frame-larger-than=", "inline"];
+const NO_LONGER_ERRORS_GCC: &[&str] = &[
+    "array-bounds",
+    "free-nonheap-object",
+    "maybe-uninitialized",
+    "null-dereference",
+    "restrict",
+    "stack-usage=",
+    "stringop-overflow",
+    "stringop-overread",
+    "strict-overflow",
+    "tsan",
+    "use-after-free",
+    "dangling-pointer",
+    "nonnull",
+    "alloc-size-larger-than=",
+    "format-overflow",
+    "format-truncation",
+    "uninitialized",
+];
+
+/// Plans the call for what the arguments ask for. `expanded` is `given` with the
+/// response files read: these are passed on as they are (there may be more in
+/// them than fits on a command line) unless something in them must change.
+pub fn plan(
+    family: Family,
+    request: Request,
+    given: &[OsString],
+    expanded: &[OsString],
+    files: &RuntimeFiles,
+) -> Plan {
+    let unchanged = expanded.iter().all(|argument| !may_change(argument));
+    let kept = if unchanged { given } else { expanded };
+    let mut plan = Plan {
+        arguments: Vec::new(),
+        notes: Vec::new(),
+    };
+    for argument in kept {
+        let text = argument.to_str().unwrap_or_default();
+        if let Some(list) = text.strip_prefix("-fsanitize=") {
+            plan.sanitizers(list);
+        } else if matches!(text, "-static" | "-static-pie") && request.links.is_some() {
+            plan.notes.push(format!(
+                "{text} is left out: a statically linked program cannot be run under control"
+            ));
+        } else {
+            plan.arguments.push(argument.clone());
+        }
+    }
+    let says = |start: &str| {
+        expanded
+            .iter()
+            .any(|a| a.as_bytes().starts_with(start.as_bytes()))
+    };
+    if request.compiles {
+        plan.instrument(family, files);
+        if says("-Werror") {
+            plan.tolerate(family);
+        }
+    }
+    if says("-flto") {
+        // The instrumenting pass must see each file by itself.
+        plan.add(["-fno-lto"]);
+    }
+    match request.links {
+        Some(Output::Executable) => plan.link_runtime(files),
+        // The executable has what is missing, even where undefined symbols
+        // were forbidden.
+        Some(Output::Shared) => plan.add(["-Xlinker", "-z", "-Xlinker", "undefs"]),
+        Some(Output::Relocatable) | None => {}
+    }
+    if request.links.is_none() {
+        // Said where it matters most: once a program, not once a file.
+        plan.notes.clear();
+    }
+    plan
+}
+
+/// Whether the argument may not reach the compiler as it is.
+fn may_change(argument: &OsString) -> bool {
+    let text = argument.to_str().unwrap_or_default();
+    text.starts_with("-fsanitize=") || matches!(text, "-static" | "-static-pie")
+}
+
+impl Plan {
+    fn add<const N: usize>(&mut self, arguments: [&str; N]) {
+        self.arguments.extend(arguments.map(OsString::from));
+    }
+
+    fn sanitizers(&mut self, list: &str) {
+        let (ours, theirs): (Vec<&str>, Vec<&str>) =
+            list.split(',').partition(|name| REPLACED.contains(name));
+        if !theirs.is_empty() {
+            self.arguments
+                .push(format!("-fsanitize={}", theirs.join(",")).into());
+        }
+        for name in ours.into_iter().filter(|name| *name != "thread") {
+            self.notes.push(format!(
+                "-fsanitize={name} is left out: it cannot be combined with wmfix"
+            ));
+        }
+    }
+
+    fn instrument(&mut self, family: Family, files: &RuntimeFiles) {
+        match family {
+            Family::Gcc => {
+                let mut specs = OsString::from("-specs=");
+                specs.push(&files.gcc_specs);
+                self.arguments.push(specs);
+            }
+            // Said to the compiler proper: the driver would link libtsan.
+            Family::Clang => {
+                self.add(["-Xclang", "-fsanitize=thread"]);
+                self.add(["-mllvm", "-tsan-distinguish-volatile=1"]);
+            }
+        }
+        self.add(["-g", "-fno-omit-frame-pointer"]);
+    }
+
+    fn tolerate(&mut self, family: Family) {
+        let of_gcc = match family {
+            Family::Gcc => NO_LONGER_ERRORS_GCC,
+            Family::Clang => &[],
+        };
+        for warning in NO_LONGER_ERRORS.iter().chain(of_gcc) {
+            self.arguments.push(format!("-Wno-error={warning}").into());
+        }
+    }
+
+    /// Everything goes through `-Xlinker`, where no `-x` before it can make a
+    /// source file of the archive, and no comma in a path can split it.
+    fn link_runtime(&mut self, files: &RuntimeFiles) {
+        let mut exports = OsString::from("--dynamic-list=");
+        exports.push(&files.exports);
+        let words = [
+            "--whole-archive".into(),
+            files.archive.clone().into_os_string(),
+            "--no-whole-archive".into(),
+            exports,
+            "-lpthread".into(),
+            "-ldl".into(),
+            "-lm".into(),
+            "-lgcc_s".into(),
+        ];
+        for word in words {
+            self.add(["-Xlinker"]);
+            self.arguments.push(word);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::arguments::classify;
+    use super::*;
+
+    fn planned(family: Family, line: &str) -> (String, Vec<String>) {
+        let files = RuntimeFiles {
+            archive: "/c/rt.a".into(),
+            exports: "/c/e".into(),
+            gcc_specs: "/c/g".into(),
+        };
+        let given: Vec<OsString> = line.split(' ').map(Into::into).collect();
+        let plan = plan(family, classify(&given), &given, &given, &files);
+        let words: Vec<_> = plan.arguments.iter().map(|a| a.to_string_lossy()).collect();
+        (words.join(" "), plan.notes)
+    }
+
+    #[test]
+    fn compiling_instruments_and_does_not_link() {
+        let (gcc, _) = planned(Family::Gcc, "-c a.c -O2");
+        assert_eq!(gcc, "-c a.c -O2 -specs=/c/g -g -fno-omit-frame-pointer");
+        let (clang, _) = planned(Family::Clang, "-c a.c");
+        assert!(
+            clang.starts_with("-c a.c -Xclang -fsanitize=thread -mllvm"),
+            "{clang}"
+        );
+        assert!(!clang.contains("rt.a"));
+    }
+
+    #[test]
+    fn linking_brings_the_runtime_and_nothing_for_the_compiler() {
+        let (line, _) = planned(Family::Clang, "a.o -o a");
+        assert!(
+            line.starts_with("a.o -o a -Xlinker --whole-archive -Xlinker /c/rt.a"),
+            "{line}"
+        );
+        assert!(!line.contains("sanitize"));
+    }
+
+    #[test]
+    fn other_sanitizers_stay_where_they_can() {
+        let (line, notes) = planned(
+            Family::Gcc,
+            "-fsanitize=address,undefined -fsanitize=thread a.o",
+        );
+        assert!(line.starts_with("-fsanitize=undefined a.o"), "{line}");
+        assert_eq!(notes.len(), 1);
+        assert!(notes[0].contains("address"));
+    }
+
+    #[test]
+    fn a_static_link_is_made_dynamic_and_said() {
+        let (line, notes) = planned(Family::Gcc, "-static a.o");
+        assert!(!line.contains("-static"), "{line}");
+        assert_eq!(notes.len(), 1);
+        assert_eq!(planned(Family::Gcc, "-static -c a.c").1.len(), 0);
+    }
+
+    #[test]
+    fn questions_are_untouched() {
+        assert_eq!(
+            planned(Family::Gcc, "-print-search-dirs").0,
+            "-print-search-dirs"
+        );
+    }
+}
