@@ -1,0 +1,264 @@
+//! Records into bytes. Nothing allocates: the runtime calls this from inside
+//! the program under test, with the end of a mapped file as `out`.
+
+use crate::bytes::Sink;
+use crate::record::{
+    Cause, End, LocationId, LockMode, Module, Operation, Order, PlaceId, StackId, Stuck, ThreadId,
+    Turn, WaitsFor,
+};
+
+/// No record but a module's is longer: `out` must have this much room.
+pub const MAX_RECORD: usize = 96;
+
+pub(crate) mod tag {
+    pub(crate) const MODULE: u8 = 1;
+    pub(crate) const STACK: u8 = 2;
+    pub(crate) const PLACE: u8 = 3;
+    pub(crate) const TURN: u8 = 4;
+    pub(crate) const STUCK: u8 = 5;
+    pub(crate) const EXEC: u8 = 6;
+    pub(crate) const END: u8 = 7;
+    pub(crate) const LOAD: u8 = 16;
+    pub(crate) const STORE: u8 = 17;
+    pub(crate) const RMW: u8 = 18;
+    pub(crate) const EXCHANGED: u8 = 19;
+    pub(crate) const FAILED: u8 = 20;
+    pub(crate) const FENCE: u8 = 21;
+    pub(crate) const CREATE: u8 = 22;
+    pub(crate) const JOIN: u8 = 23;
+    pub(crate) const EXIT: u8 = 24;
+    pub(crate) const ACQUIRE: u8 = 25;
+    pub(crate) const RELEASE: u8 = 26;
+    pub(crate) const BIRTH: u8 = 27;
+    pub(crate) const FREE: u8 = 28;
+    pub(crate) const READ: u8 = 29;
+    pub(crate) const WRITE: u8 = 30;
+}
+
+/// The room that a module's record needs.
+pub fn module_len(module: &Module) -> usize {
+    MAX_RECORD + module.build_id.len() + module.path.len()
+}
+
+/// Writes a module's record; the length is returned.
+pub fn encode_module(out: &mut [u8], module: &Module) -> usize {
+    let mut sink = Sink::new(out);
+    sink.address(module.bias);
+    sink.address(module.first);
+    sink.address(module.end);
+    for bytes in [&module.build_id, module.path.as_bytes()] {
+        sink.number(bytes.len() as u64);
+        sink.slice(bytes);
+    }
+    sink.commit(tag::MODULE)
+}
+
+/// Writes a stack's record; its number is one more than the last one's.
+#[inline]
+pub fn encode_stack(out: &mut [u8], parent: StackId, pc: u64) -> usize {
+    let mut sink = Sink::new(out);
+    sink.number(u64::from(parent.0));
+    sink.address(pc);
+    sink.commit(tag::STACK)
+}
+
+/// Writes a place's record; its number is one more than the last one's.
+#[inline]
+pub fn encode_place(out: &mut [u8], stack: StackId, pc: u64) -> usize {
+    let mut sink = Sink::new(out);
+    sink.number(u64::from(stack.0));
+    sink.address(pc);
+    sink.commit(tag::PLACE)
+}
+
+/// Writes that the turn changes hands.
+#[inline]
+pub fn encode_turn(out: &mut [u8], turn: Turn) -> usize {
+    let mut sink = Sink::new(out);
+    sink.number(u64::from(turn.thread.0));
+    sink.number(turn.choices);
+    sink.byte(match turn.cause {
+        Cause::Choice => 0,
+        Cause::Blocked => 1,
+        Cause::Ended => 2,
+        Cause::Watchdog => 3,
+        Cause::System => 4,
+    });
+    sink.commit(tag::TURN)
+}
+
+/// Writes a thread that could not go on.
+pub fn encode_stuck(out: &mut [u8], stuck: &Stuck) -> usize {
+    let mut sink = Sink::new(out);
+    sink.number(u64::from(stuck.thread.0));
+    sink.number(u64::from(stuck.place.0));
+    let (kind, address) = match stuck.waits_for {
+        WaitsFor::Lock(address) => (0, address),
+        WaitsFor::Condition(address) => (1, address),
+        WaitsFor::Semaphore(address) => (2, address),
+        WaitsFor::Barrier(address) => (3, address),
+        WaitsFor::Futex(address) => (4, address),
+        WaitsFor::Thread(ThreadId(number)) => (5, u64::from(number)),
+        WaitsFor::Value(LocationId(number)) => (6, u64::from(number)),
+        WaitsFor::Nothing => (7, 0),
+        WaitsFor::Outside => (8, 0),
+        WaitsFor::Time => (9, 0),
+    };
+    sink.byte(kind);
+    sink.address(address);
+    sink.commit(tag::STUCK)
+}
+
+/// Writes that the process is about to become another program.
+pub fn encode_exec(out: &mut [u8]) -> usize {
+    Sink::new(out).commit(tag::EXEC)
+}
+
+/// Writes how the run ended. `records` counts all records before this one.
+pub fn encode_end(out: &mut [u8], end: End, records: u64) -> usize {
+    let mut sink = Sink::new(out);
+    sink.number(records);
+    match end {
+        End::Exit { code } => {
+            sink.byte(0);
+            sink.number(u64::from(code as u32));
+        }
+        End::Signal { number, thread, pc } => {
+            sink.byte(1);
+            sink.number(u64::from(number as u32));
+            sink.number(u64::from(thread.0));
+            sink.address(pc);
+        }
+        End::Deadlock => sink.byte(2),
+        End::Livelock => sink.byte(3),
+        End::NoSpace { errno } => {
+            sink.byte(4);
+            sink.number(u64::from(errno as u32));
+        }
+    }
+    sink.commit(tag::END)
+}
+
+/// Writes what the thread that has the turn did.
+#[inline(always)]
+pub fn encode_event(out: &mut [u8], place: PlaceId, operation: &Operation) -> usize {
+    let mut sink = Sink::new(out);
+    sink.number(u64::from(place.0));
+    let tag = match *operation {
+        Operation::Load {
+            location,
+            order,
+            value,
+        } => {
+            sink.byte(order_byte(order));
+            sink.number(u64::from(location.0));
+            sink.wide(value);
+            tag::LOAD
+        }
+        Operation::Store {
+            location,
+            order,
+            value,
+        } => {
+            sink.byte(order_byte(order));
+            sink.number(u64::from(location.0));
+            sink.wide(value);
+            tag::STORE
+        }
+        Operation::Rmw {
+            location,
+            order,
+            kind,
+            read,
+            written,
+        } => {
+            sink.byte(order_byte(order) | (kind as u8) << 4);
+            sink.number(u64::from(location.0));
+            sink.wide(read);
+            sink.wide(written);
+            tag::RMW
+        }
+        Operation::CompareExchange {
+            location,
+            success,
+            failure,
+            weak,
+            expected,
+            read,
+            written,
+        } => {
+            sink.byte(order_byte(success) | order_byte(failure) << 3 | u8::from(weak) << 6);
+            sink.number(u64::from(location.0));
+            sink.wide(expected);
+            match written {
+                Some(written) => {
+                    sink.wide(written);
+                    tag::EXCHANGED
+                }
+                None => {
+                    sink.wide(read);
+                    tag::FAILED
+                }
+            }
+        }
+        Operation::Fence { order } => {
+            sink.byte(order_byte(order));
+            tag::FENCE
+        }
+        Operation::Create { child, start } => {
+            sink.number(u64::from(child.0));
+            sink.address(start);
+            tag::CREATE
+        }
+        Operation::Join { child } => {
+            sink.number(u64::from(child.0));
+            tag::JOIN
+        }
+        Operation::Exit => tag::EXIT,
+        Operation::Acquire { lock, mode } => {
+            sink.byte(mode_byte(mode));
+            sink.address(lock);
+            tag::ACQUIRE
+        }
+        Operation::Release { lock, mode } => {
+            sink.byte(mode_byte(mode));
+            sink.address(lock);
+            tag::RELEASE
+        }
+        Operation::Birth {
+            location: _,
+            address,
+            size,
+            value,
+        } => {
+            sink.byte(size);
+            sink.address(address);
+            sink.wide(value);
+            tag::BIRTH
+        }
+        Operation::Free { address, size } => {
+            sink.address(address);
+            sink.number(size);
+            tag::FREE
+        }
+        Operation::Read { address, size } => {
+            sink.address(address);
+            sink.number(size);
+            tag::READ
+        }
+        Operation::Write { address, size } => {
+            sink.address(address);
+            sink.number(size);
+            tag::WRITE
+        }
+    };
+    sink.commit(tag)
+}
+
+fn order_byte(order: Order) -> u8 {
+    order as u8
+}
+
+fn mode_byte(mode: LockMode) -> u8 {
+    mode as u8
+}
