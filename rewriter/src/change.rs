@@ -1,0 +1,72 @@
+//! What may be changed in a text: the order of a site, or a full fence next to
+//! it. Says nothing about why, and nothing about how the text then looks.
+
+use wmfix_frontend::{MemoryOrder, Site};
+
+/// One wish: something to be done at one site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The site, as it was found in the text that is to be changed.
+    pub site: Site,
+    /// What is to be done there.
+    pub action: Action,
+    /// What a trailing comment names when comments are asked for, as a rule the
+    /// id of the violation that the change removes.
+    pub label: Option<String>,
+}
+
+/// What is to be done at a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Makes the operation (an existing fence, too) at least as strong as this.
+    Raise {
+        /// The order to reach, of a compare-exchange on success.
+        order: MemoryOrder,
+        /// The order that a compare-exchange is to reach on failure; `None`
+        /// leaves it as it is.
+        failure: Option<MemoryOrder>,
+    },
+    /// Puts a sequentially consistent fence right before the operation.
+    FenceBefore,
+    /// Puts a sequentially consistent fence right after the operation.
+    FenceAfter,
+}
+
+impl Change {
+    /// Raises the order of `site`, on success if it is a compare-exchange.
+    pub fn raise(site: Site, order: MemoryOrder) -> Self {
+        Self::new(
+            site,
+            Action::Raise {
+                order,
+                failure: None,
+            },
+        )
+    }
+
+    /// A full fence right before `site`.
+    pub fn fence_before(site: Site) -> Self {
+        Self::new(site, Action::FenceBefore)
+    }
+
+    /// A full fence right after `site`.
+    pub fn fence_after(site: Site) -> Self {
+        Self::new(site, Action::FenceAfter)
+    }
+
+    /// Any action at `site`.
+    pub fn new(site: Site, action: Action) -> Self {
+        Self {
+            site,
+            action,
+            label: None,
+        }
+    }
+
+    /// The same change, to be labelled with `label` in the text.
+    #[must_use]
+    pub fn labelled(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(label.into());
+        self
+    }
+}
