@@ -1,6 +1,7 @@
 //! The litmus corpus and what the end-to-end tests share.
 #![forbid(unsafe_code)]
 
+pub mod brute;
 pub mod litmus;
 pub mod registry;
 pub mod tools;
