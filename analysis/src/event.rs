@@ -158,6 +158,26 @@ pub enum Operation {
     },
 }
 
+impl Operation {
+    /// Whether this is a round of a waiting loop that stays in the loop: it is
+    /// checked, but nothing has happened.
+    pub fn stays_in_loop(&self) -> bool {
+        match *self {
+            Self::Load { value, exit, .. } => exit.is_some_and(|exit| !exit.leaves(value)),
+            Self::Rmw {
+                read,
+                written,
+                exit,
+                ..
+            } => read == written && exit.is_some_and(|exit| !exit.leaves(read)),
+            Self::CompareExchange {
+                outcome, blocking, ..
+            } => blocking && outcome == CasOutcome::Failed,
+            _ => false,
+        }
+    }
+}
+
 /// Whether a compare-exchange may fail for no reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CasStrength {

@@ -2,15 +2,23 @@
 //! come out, each with a witness. Knows nothing of C, processes or files.
 #![forbid(unsafe_code)]
 
+mod analyzer;
+mod error;
 mod event;
+mod labels;
 mod model;
 mod order;
+mod race;
 mod violation;
 
+pub use analyzer::{Analyzer, Config, Limits, Step};
+pub use error::StreamError;
 pub use event::{
     Bytes, CasOutcome, CasStrength, Event, Exit, LocationId, LockId, LockMode, Operation, Relation,
     SiteId, ThreadId,
 };
+pub use labels::Labels;
 pub use model::Model;
 pub use order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
-pub use violation::{EventIndex, Violation, ViolationKind, WriteRef};
+pub use race::{FoundRace, Race, RacingAccess};
+pub use violation::{EventIndex, FoundViolation, Violation, ViolationKind, WriteRef};

@@ -57,3 +57,12 @@ pub struct WriteRef {
     /// The value written, where the run told it (a plain write does not).
     pub value: Option<u64>,
 }
+
+/// A violation with the number of times it was seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundViolation {
+    /// One of them: the first, unless a later one shows the difference in its value.
+    pub violation: Violation,
+    /// How many there were between these two places.
+    pub count: u64,
+}

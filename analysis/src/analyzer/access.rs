@@ -1,0 +1,228 @@
+//! What an access does to the clocks, after it has been checked: one function
+//! on one thread and one location, in the order that exactness needs.
+
+use smallvec::SmallVec;
+
+use super::clock::Slot;
+use super::history::{Entry, ScAccess, Timestamp};
+use super::location::Location;
+use super::thread::Thread;
+use super::values::Written;
+use super::view::ScSet;
+use crate::event::{LocationId, SiteId};
+
+/// An access as the clocks see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access {
+    /// It reads.
+    pub(crate) reads: bool,
+    /// It writes this.
+    pub(crate) writes: Option<Written>,
+    /// Its read acquires.
+    pub(crate) acquires: bool,
+    /// Its write releases.
+    pub(crate) releases: bool,
+    /// It is an SC event.
+    pub(crate) sc: bool,
+    /// Where it is made.
+    pub(crate) site: SiteId,
+}
+
+/// The thread in `slot` makes the access. Returns by how many entries and
+/// values the location's memory has grown.
+#[inline]
+pub(crate) fn apply(
+    thread: &mut Thread,
+    slot: Slot,
+    location: &mut Location,
+    id: LocationId,
+    access: &Access,
+) -> usize {
+    thread.number += 1;
+    thread.leave_run(Some(id));
+    // Before the acquire below: what comes with this access's own message is not
+    // psc-before it just for that.
+    let mut own = ScSet::default();
+    if access.sc {
+        own = thread.own_sc.clone();
+        own.join(&thread.view.from_fences);
+    }
+    follow_sc(thread, slot, location, access.writes.is_some());
+    if let Some(written) = access.writes {
+        location.values.push(written);
+    }
+    if access.reads {
+        let receiver = if access.acquires {
+            &mut thread.view
+        } else {
+            &mut thread.acquirable
+        };
+        receiver.join(&location.message);
+    }
+    thread.view.happened_before.set(slot, thread.number);
+    inherit_sc_order(thread, slot, location, access, &mut own);
+    if access.sc {
+        own.add_access(slot, thread.number);
+        thread.own_sc = own.clone();
+        thread.run_sc = own.clone();
+        if access.writes.is_some() {
+            location.sc_accesses = own.clone();
+        } else {
+            location.sc_accesses.join(&own);
+        }
+    }
+    location.from_fences.join(&thread.view.from_fences);
+    if access.writes.is_some() {
+        location
+            .from_fences_at_write
+            .clone_from(&location.from_fences);
+        publish(thread, location, access);
+    }
+    let grown = remember(thread, slot, location, access, own);
+    if access.writes.is_some() && access.releases {
+        thread.epoch += 1;
+    }
+    grown + usize::from(access.writes.is_some())
+}
+
+/// hb_SC: a write comes after every earlier access, a read after the last write.
+#[inline]
+fn follow_sc(thread: &mut Thread, slot: Slot, location: &mut Location, writes: bool) {
+    thread.sc_before.set(slot, thread.number);
+    if writes {
+        thread.sc_before.join(&location.sc_before_accesses);
+        location.sc_before_write.copy_from(&thread.sc_before);
+        location.sc_before_accesses.copy_from(&thread.sc_before);
+    } else {
+        thread.sc_before.join(&location.sc_before_write);
+        location.sc_before_accesses.join(&thread.sc_before);
+    }
+}
+
+/// psc: what comes in over the location. For a write that is mo and fr from
+/// every earlier access; for a read rf from the write, which only a later fence
+/// can use, and happens-before at the same location.
+#[inline]
+fn inherit_sc_order(
+    thread: &mut Thread,
+    slot: Slot,
+    location: &Location,
+    access: &Access,
+    own: &mut ScSet,
+) {
+    let view = &mut thread.view;
+    if access.writes.is_some() {
+        if access.sc {
+            own.join(&location.sc_accesses);
+            own.join(&location.from_fences);
+        }
+        view.for_next_fence.join(&location.sc_accesses);
+        view.for_next_fence.join(&location.from_fences);
+        return;
+    }
+    view.for_next_fence.join(&location.from_fences_at_write);
+    if access.sc {
+        inherit_same_location(thread, slot, location, own);
+    }
+}
+
+/// The accesses to this location that happened before an SC read of it. The
+/// thread's own are in its `own_sc` already.
+fn inherit_same_location(thread: &Thread, slot: Slot, location: &Location, own: &mut ScSet) {
+    let view = &thread.view;
+    let mut known: SmallVec<[(Slot, &Entry); 8]> = location
+        .histories()
+        .iter()
+        .filter(|history| history.slot != slot)
+        .filter_map(|history| {
+            let entry = history.rounded_up(view.happened_before.get(history.slot))?;
+            Some((history.slot, entry))
+        })
+        .collect();
+    // Newest first: the SC writes of a location form a chain, so that usually
+    // nothing or one set has to be joined.
+    let mut accesses: SmallVec<[(Slot, &ScAccess); 8]> = known
+        .iter()
+        .filter_map(|&(slot, entry)| Some((slot, entry.sc_access.as_ref()?)))
+        .collect();
+    accesses.sort_by_key(|(_, access)| std::cmp::Reverse(access.seen));
+    for (slot, access) in accesses {
+        if !own.has(slot, access.number) {
+            own.join(&access.set);
+        }
+    }
+    // Fences that the access learns of only now, from the message it reads: they
+    // count if an access to this location lies between.
+    if !view.from_fences.events_within(own) {
+        known.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.seen));
+        for (_, entry) in known {
+            own.join(&entry.from_fences);
+            if view.from_fences.events_within(own) {
+                break;
+            }
+        }
+    }
+}
+
+/// hb: what a write hands on. An RMW continues the release sequence it reads
+/// from, any other write begins anew.
+#[inline]
+fn publish(thread: &Thread, location: &mut Location, access: &Access) {
+    let source = if access.releases {
+        &thread.view
+    } else {
+        &thread.released
+    };
+    if access.reads {
+        location.message.join(source);
+    } else {
+        location.message.copy_from(source);
+    }
+}
+
+/// Adds the access to the history of its thread. Returns by how much that grew.
+#[inline]
+fn remember(
+    thread: &Thread,
+    slot: Slot,
+    location: &mut Location,
+    access: &Access,
+    own: ScSet,
+) -> usize {
+    let seen: Timestamp = location.values.newest();
+    let writes = access.writes.is_some();
+    let from_fences = thread.view.from_fences.clone();
+    let history = location.history_mut(slot, thread.id);
+    let (mut written, mut sc_written, mut sc_access) = match history.newest() {
+        Some(last) => (last.written, last.sc_written, last.sc_access.clone()),
+        None => (0, 0, None),
+    };
+    if writes {
+        written = seen;
+        history.last_write = thread.number;
+        history.last_write_site = access.site;
+    }
+    history.last_access = thread.number;
+    history.last_access_site = access.site;
+    if access.sc {
+        if writes {
+            sc_written = seen;
+        }
+        sc_access = Some(ScAccess {
+            seen,
+            number: thread.number,
+            set: own,
+        });
+    }
+    let before = history.len();
+    history.push(Entry {
+        number: thread.number,
+        seen,
+        written,
+        sc_written,
+        epoch: thread.epoch,
+        sc_access,
+        from_fences,
+    });
+    history.len() - before
+}

@@ -1,0 +1,354 @@
+//! The analyzer: RC11 with SC accesses and native SC fences, decided on one SC
+//! run by thread-indexed clocks and per-location histories, O(threads) an event.
+//!
+//! After "Dynamic Robustness Verification against Weak Memory" (RSan), whose
+//! clocks are indexed by location. Deviations, each checked against brute force:
+//! 1. Clocks are indexed by thread: hb and hb_SC contain program order, so what a
+//!    thread knows is a prefix of every thread. What it knows about a location is
+//!    looked up in the location's history.
+//! 2. SC fences are RC11's, constrained by psc, not RMWs on a location of their
+//!    own; the paper's encoding is [`Model::Rc20`].
+//! 3. SC accesses, which the paper leaves out, are constrained by psc as well.
+//! 4. Values come from the log of writes instead of clocks per critical value.
+//!
+//! Never reported: what a cap has made undecidable, stale values that were never
+//! told. May be missed: whatever needs another schedule than the one fed.
+
+mod access;
+mod check;
+mod clock;
+mod findings;
+mod history;
+mod layout;
+mod location;
+mod locks;
+mod memory;
+mod shadow;
+mod thread;
+mod values;
+mod view;
+
+use access::Access;
+use findings::Findings;
+use locks::Locks;
+use memory::Memory;
+use thread::Threads;
+use values::Written;
+
+use crate::error::StreamError;
+use crate::event::{
+    Bytes, CasOutcome, CasStrength, Event, LocationId, LockId, LockMode, Operation,
+};
+use crate::model::Model;
+use crate::order::FenceOrder;
+use crate::race::FoundRace;
+use crate::violation::{EventIndex, FoundViolation, Violation};
+
+pub use memory::Limits;
+
+/// How to analyse.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Config {
+    /// What SC fences and SC accesses mean.
+    pub model: Model,
+    /// Look for races on plain accesses.
+    pub races: bool,
+    /// How much to remember.
+    pub limits: Limits,
+}
+
+/// What one event showed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// The access could have been stale: which of [`Analyzer::violations`].
+    pub violation: Option<usize>,
+    /// The access races: which of [`Analyzer::races`].
+    pub race: Option<usize>,
+}
+
+/// Feed it the events of a run in their order; it tells what of them could have
+/// gone otherwise under the memory model. Thread 0 exists from the start, every
+/// other one from its [`Operation::Create`]. A location that no
+/// [`Operation::Birth`] mentioned holds 0.
+#[derive(Clone, Debug)]
+pub struct Analyzer {
+    config: Config,
+    threads: Threads,
+    memory: Memory,
+    locks: Locks,
+    findings: Findings,
+    next: EventIndex,
+}
+
+/// Event numbers and timestamps stay below this, so that they cannot overflow
+/// within one event.
+const LAST_NUMBER: u32 = u32::MAX - 8;
+
+impl Analyzer {
+    /// An analyzer at the start of a run.
+    pub fn new(config: Config) -> Self {
+        Self {
+            config,
+            threads: Threads::new(),
+            memory: Memory::new(config),
+            locks: Locks::default(),
+            findings: Findings::default(),
+            next: EventIndex(0),
+        }
+    }
+
+    /// The violations so far, one for each pair of places and kind.
+    pub fn violations(&self) -> &[FoundViolation] {
+        self.findings.violations()
+    }
+
+    /// The races so far, one for each pair of places.
+    pub fn races(&self) -> &[FoundRace] {
+        self.findings.races()
+    }
+
+    /// How many writes must have happened that no event told of: reads found
+    /// values that nobody wrote. What came before such a write is not reported.
+    pub fn unseen_writes(&self) -> u64 {
+        self.memory.unseen_writes()
+    }
+
+    /// How many accesses and values are remembered right now.
+    pub fn remembered(&self) -> usize {
+        self.memory.remembered()
+    }
+
+    /// Takes the next event. A refused event changes nothing.
+    pub fn feed(&mut self, event: &Event) -> Result<Step, StreamError> {
+        self.feed_at(self.next, event)
+    }
+
+    /// Takes an event that has an index of its own, for feeding only part of a
+    /// recorded stream. Indices must grow.
+    pub fn feed_at(&mut self, index: EventIndex, event: &Event) -> Result<Step, StreamError> {
+        if index < self.next {
+            let last = EventIndex(self.next.0 - 1);
+            return Err(StreamError::OutOfOrder(last, index));
+        }
+        let slot = self.threads.slot(event.thread)?;
+        if self.threads.at(slot).number >= LAST_NUMBER {
+            return Err(StreamError::TooLong(event.thread));
+        }
+        let mut step = Step::default();
+        match event.operation {
+            Operation::Load { .. }
+            | Operation::Store { .. }
+            | Operation::Rmw { .. }
+            | Operation::CompareExchange { .. } => step = self.atomic(slot, index, event)?,
+            Operation::Fence { order } => self.fence(slot, order),
+            Operation::Create { child } => self.threads.create(slot, child)?,
+            Operation::Join { child } => self.threads.join(slot, child)?,
+            Operation::Exit => self.threads.exit(slot),
+            Operation::Acquire { lock, mode } => self.acquire(slot, lock, mode)?,
+            Operation::Release { lock, mode } => self.release(slot, lock, mode)?,
+            Operation::Birth {
+                location,
+                bytes,
+                value,
+            } => {
+                checked(bytes)?;
+                self.memory.birth(location, bytes, value);
+            }
+            Operation::Death { bytes } => self.memory.death(checked(bytes)?),
+            Operation::Read { bytes } | Operation::Write { bytes } => {
+                let writes = matches!(event.operation, Operation::Write { .. });
+                let thread = self.threads.at(slot);
+                let race =
+                    self.memory
+                        .plain(thread, slot, event.site, checked(bytes)?, writes, index);
+                step.race = race.map(|race| self.findings.add_race(race));
+            }
+        }
+        self.next = EventIndex(index.0 + 1);
+        Ok(step)
+    }
+
+    fn atomic(
+        &mut self,
+        slot: usize,
+        index: EventIndex,
+        event: &Event,
+    ) -> Result<Step, StreamError> {
+        let made = Atomic::of(event, index, self.config.model)?;
+        if self.memory.timestamps_used_up(made.location) {
+            return Err(StreamError::TooLong(event.thread));
+        }
+        let mut step = Step::default();
+        let thread = self.threads.at(slot);
+        let location = self.memory.location(made.location, made.read_value);
+        let gap = check::check(thread, location, &event.operation, made.sc, made.sc_failure);
+        if let Some(gap) = gap {
+            let read_value = made.read_value;
+            let same_value =
+                read_value.is_some() && gap.stale.iter().all(|write| write.value == read_value);
+            step.violation = Some(self.findings.add_violation(Violation {
+                kind: gap.kind,
+                access: index,
+                thread: event.thread,
+                site: event.site,
+                location: made.location,
+                newer: gap.newer.reference(),
+                stale: gap.stale.iter().map(Written::reference).collect(),
+                read_value,
+                same_value,
+            }));
+        }
+        if let Some(access) = made.access {
+            self.memory
+                .access(&mut self.threads, slot, made.location, &access);
+            let thread = self.threads.at(slot);
+            let race = self
+                .memory
+                .race_with_plain(thread, slot, made.location, &access, index);
+            step.race = race.map(|race| self.findings.add_race(race));
+        }
+        Ok(step)
+    }
+
+    fn fence(&mut self, slot: usize, order: FenceOrder) {
+        let paper = self.config.model == Model::Rc20 && order.is_sc();
+        let thread = self.threads.at_mut(slot);
+        if paper {
+            // The paper's encoding: acquire fence, RMW on the fence location, release fence.
+            thread.fence(slot, FenceOrder::Acquire);
+            self.memory.pass_fence_location(&mut self.threads, slot);
+            self.threads.at_mut(slot).fence(slot, FenceOrder::Release);
+        } else {
+            thread.fence(slot, order);
+        }
+    }
+
+    fn acquire(&mut self, slot: usize, lock: LockId, mode: LockMode) -> Result<(), StreamError> {
+        let id = self.threads.at(slot).id;
+        let token = self.locks.acquire(lock, mode, id)?;
+        self.threads.take_in(slot, &token);
+        Ok(())
+    }
+
+    fn release(&mut self, slot: usize, lock: LockId, mode: LockMode) -> Result<(), StreamError> {
+        let id = self.threads.at(slot).id;
+        self.locks.release(lock, mode, id)?;
+        let token = self.threads.hand_out(slot);
+        self.locks.leave(lock, mode, &token);
+        Ok(())
+    }
+}
+
+/// An atomic operation as the clocks see it.
+struct Atomic {
+    location: LocationId,
+    /// What it read, if it reads.
+    read_value: Option<u64>,
+    /// What it does; `None` for a round of a waiting loop, which is only checked.
+    access: Option<Access>,
+    sc: bool,
+    sc_failure: bool,
+}
+
+impl Atomic {
+    fn of(event: &Event, index: EventIndex, model: Model) -> Result<Self, StreamError> {
+        // The paper has no SC accesses: to it they are acquire and release.
+        let native = model == Model::Rc11;
+        let written = |value, by_rmw| {
+            let origin = Some((index, event.thread, event.site));
+            Written {
+                value: Some(value),
+                by_rmw,
+                origin,
+            }
+        };
+        let (location, read_value, writes) = match event.operation {
+            Operation::Load {
+                location, value, ..
+            } => (location, Some(value), None),
+            Operation::Store {
+                location, value, ..
+            } => (location, None, Some(written(value, false))),
+            Operation::Rmw {
+                location,
+                read,
+                written: value,
+                ..
+            } => (location, Some(read), Some(written(value, true))),
+            Operation::CompareExchange {
+                location,
+                strength,
+                expected,
+                read,
+                outcome,
+                ..
+            } => {
+                let possible = match outcome {
+                    CasOutcome::Exchanged(_) => read == expected,
+                    CasOutcome::Failed => read != expected || strength == CasStrength::Weak,
+                };
+                if !possible {
+                    return Err(StreamError::ImpossibleCas(location));
+                }
+                let writes = match outcome {
+                    CasOutcome::Exchanged(value) => Some(written(value, true)),
+                    CasOutcome::Failed => None,
+                };
+                (location, Some(read), writes)
+            }
+            _ => unreachable!("the caller hands in atomic accesses only"),
+        };
+        let (acquires, releases, sc, sc_failure) = match event.operation {
+            Operation::Load { order, .. } => {
+                (order.acquires(), false, order.is_sc(), order.is_sc())
+            }
+            Operation::Store { order, .. } => {
+                (false, order.releases(), order.is_sc(), order.is_sc())
+            }
+            Operation::Rmw { order, .. } => (
+                order.acquires(),
+                order.releases(),
+                order.is_sc(),
+                order.is_sc(),
+            ),
+            Operation::CompareExchange {
+                success, failure, ..
+            } if writes.is_none() => (failure.acquires(), false, success.is_sc(), failure.is_sc()),
+            Operation::CompareExchange {
+                success, failure, ..
+            } => (
+                success.acquires(),
+                success.releases(),
+                success.is_sc(),
+                failure.is_sc(),
+            ),
+            _ => unreachable!("the caller hands in atomic accesses only"),
+        };
+        let access = Access {
+            reads: read_value.is_some(),
+            writes,
+            acquires,
+            releases,
+            sc: native && if writes.is_some() { sc } else { sc_failure },
+            site: event.site,
+        };
+        Ok(Self {
+            location,
+            read_value,
+            access: (!event.operation.stays_in_loop()).then_some(access),
+            sc: native && sc,
+            sc_failure: native && sc_failure,
+        })
+    }
+}
+
+/// A range must lie within the address space.
+fn checked(bytes: Bytes) -> Result<Bytes, StreamError> {
+    match bytes.address.checked_add(bytes.size) {
+        Some(_) => Ok(bytes),
+        None => Err(StreamError::BadRange {
+            address: bytes.address,
+            size: bytes.size,
+        }),
+    }
+}

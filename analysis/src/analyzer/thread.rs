@@ -1,0 +1,280 @@
+//! The state of one running thread, and the slots that threads take in clocks.
+
+use rustc_hash::FxHashMap;
+
+use super::clock::{Clock, EventNumber, Slot};
+use super::view::{ScSet, View};
+use crate::error::StreamError;
+use crate::event::{LocationId, ThreadId};
+use crate::order::FenceOrder;
+
+/// A thread that runs, or the remains of one whose slot is free.
+#[derive(Clone, Debug)]
+pub(crate) struct Thread {
+    /// Who has the slot.
+    pub(crate) id: ThreadId,
+    /// It has not ended.
+    pub(crate) live: bool,
+    /// `n`: the number of its last event.
+    pub(crate) number: EventNumber,
+    /// `ep`: how often its knowledge was published.
+    pub(crate) epoch: u32,
+    /// `c`: what it knows.
+    pub(crate) view: View,
+    /// `ax`: what its relaxed reads got, and an acquire fence would add.
+    pub(crate) acquirable: View,
+    /// `r`: what it knew at its last release fence.
+    pub(crate) released: View,
+    /// `Q`: what is before it by hb_SC.
+    pub(crate) sc_before: Clock,
+    /// `PH`: everything psc*-before its own SC events, and what it had from
+    /// others' accesses when the current run began.
+    pub(crate) own_sc: ScSet,
+    /// `pend`: everything psc*-before the last SC access of the current run.
+    pub(crate) run_sc: ScSet,
+    /// The location of the current run: a stretch of accesses to one location.
+    pub(crate) run: Option<LocationId>,
+}
+
+impl Thread {
+    fn new(id: ThreadId) -> Self {
+        Self {
+            id,
+            live: true,
+            number: 0,
+            epoch: 0,
+            view: View::default(),
+            acquirable: View::default(),
+            released: View::default(),
+            sc_before: Clock::default(),
+            own_sc: ScSet::default(),
+            run_sc: ScSet::default(),
+            run: None,
+        }
+    }
+
+    /// The thread goes on to `next` (`None`: an event without location). An SC
+    /// access counts for others only once its thread has left its location.
+    #[inline]
+    pub(crate) fn leave_run(&mut self, next: Option<LocationId>) {
+        if next.is_some() && self.run == next {
+            return;
+        }
+        self.view
+            .from_accesses
+            .join(&std::mem::take(&mut self.run_sc));
+        self.own_sc.join(&self.view.from_accesses);
+        self.run = next;
+    }
+
+    /// The thread passes a fence. An SC fence takes part in psc only: it is no
+    /// access, hb_SC does not know it.
+    pub(crate) fn fence(&mut self, slot: Slot, order: FenceOrder) {
+        self.number += 1;
+        self.leave_run(None);
+        if order.acquires() {
+            self.view.join(&self.acquirable);
+            self.acquirable.clear();
+        }
+        self.view.happened_before.set(slot, self.number);
+        if order.is_sc() {
+            let mut own = self.own_sc.clone();
+            own.join(&self.view.for_next_fence);
+            own.join(&self.view.from_fences);
+            own.add_fence(slot, self.number, &self.view.happened_before);
+            self.own_sc = own.clone();
+            self.view.from_fences = own;
+            self.view.for_next_fence = ScSet::default();
+        }
+        if order.releases() {
+            self.released.copy_from(&self.view);
+            self.epoch += 1;
+        }
+    }
+}
+
+/// What a thread hands on outside of atomics: create, exit, unlock.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Token {
+    view: View,
+    sc_before: Clock,
+}
+
+impl Token {
+    /// Adds what another one hands on.
+    pub(crate) fn join(&mut self, other: &Self) {
+        self.view.join(&other.view);
+        self.sc_before.join(&other.sc_before);
+    }
+}
+
+/// All threads of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Threads {
+    slots: Vec<Thread>,
+    states: FxHashMap<ThreadId, State>,
+}
+
+/// Where a thread is in its life.
+#[derive(Clone, Debug)]
+enum State {
+    Running(Slot),
+    Ended(Token),
+    Joined,
+}
+
+/// More threads than this that nobody joined are refused: every clock has a
+/// number for each of them.
+const MAX_SLOTS: usize = 1 << 14;
+
+impl Threads {
+    /// A run with only its main thread.
+    pub(crate) fn new() -> Self {
+        let main = ThreadId(0);
+        Self {
+            slots: vec![Thread::new(main)],
+            states: FxHashMap::from_iter([(main, State::Running(0))]),
+        }
+    }
+
+    /// The slot of a running thread.
+    #[inline]
+    pub(crate) fn slot(&self, id: ThreadId) -> Result<Slot, StreamError> {
+        match self.states.get(&id) {
+            Some(State::Running(slot)) => Ok(*slot),
+            Some(State::Ended(_) | State::Joined) => Err(StreamError::AfterExit(id)),
+            None => Err(StreamError::UnknownThread(id)),
+        }
+    }
+
+    /// The thread in a slot.
+    #[inline]
+    pub(crate) fn at(&self, slot: Slot) -> &Thread {
+        &self.slots[slot]
+    }
+
+    /// The thread in a slot.
+    #[inline]
+    pub(crate) fn at_mut(&mut self, slot: Slot) -> &mut Thread {
+        &mut self.slots[slot]
+    }
+
+    /// The slots of the threads that have not ended.
+    pub(crate) fn live(&self) -> impl Iterator<Item = (Slot, &Thread)> {
+        self.slots
+            .iter()
+            .enumerate()
+            .filter(|(_, thread)| thread.live)
+    }
+
+    /// How much of `slot` every other live thread knows by happens-before.
+    pub(crate) fn known_by_all(&self, slot: Slot) -> EventNumber {
+        self.live()
+            .filter(|&(other, _)| other != slot)
+            .map(|(_, thread)| thread.view.happened_before.get(slot))
+            .min()
+            .unwrap_or(self.slots[slot].number)
+    }
+
+    /// An event without location that publishes what the thread knows.
+    pub(crate) fn hand_out(&mut self, slot: Slot) -> Token {
+        let thread = self.plain_event(slot, None);
+        thread.epoch += 1;
+        Token {
+            view: thread.view.clone(),
+            sc_before: thread.sc_before.clone(),
+        }
+    }
+
+    /// An event without location that takes in what another thread published.
+    pub(crate) fn take_in(&mut self, slot: Slot, token: &Token) {
+        self.plain_event(slot, Some(token));
+    }
+
+    fn plain_event(&mut self, slot: Slot, token: Option<&Token>) -> &mut Thread {
+        let thread = &mut self.slots[slot];
+        thread.number += 1;
+        thread.leave_run(None);
+        if let Some(token) = token {
+            thread.view.join(&token.view);
+            thread.sc_before.join(&token.sc_before);
+        }
+        thread.view.happened_before.set(slot, thread.number);
+        thread.sc_before.set(slot, thread.number);
+        thread
+    }
+
+    /// A thread starts another one, which is live from now on.
+    pub(crate) fn create(&mut self, parent: Slot, child: ThreadId) -> Result<(), StreamError> {
+        if self.states.contains_key(&child) {
+            return Err(StreamError::ThreadExists(child));
+        }
+        let reusable = self.reusable_slot(parent);
+        if reusable.is_none() && self.slots.len() == MAX_SLOTS {
+            return Err(StreamError::TooManyThreads(child));
+        }
+        let token = self.hand_out(parent);
+        let slot = match reusable {
+            Some(slot) => {
+                let former = &self.slots[slot];
+                let (number, epoch) = (former.number, former.epoch + 1);
+                self.slots[slot] = Thread {
+                    number,
+                    epoch,
+                    ..Thread::new(child)
+                };
+                slot
+            }
+            None => {
+                self.slots.push(Thread::new(child));
+                self.slots.len() - 1
+            }
+        };
+        self.take_in(slot, &token);
+        self.states.insert(child, State::Running(slot));
+        Ok(())
+    }
+
+    /// The slot of an ended thread all of whose events the parent knows: its
+    /// numbers can go on for the child, which starts with the same knowledge.
+    fn reusable_slot(&self, parent: Slot) -> Option<Slot> {
+        let knows = &self.slots[parent].view.happened_before;
+        self.slots
+            .iter()
+            .enumerate()
+            .position(|(slot, thread)| !thread.live && knows.get(slot) >= thread.number)
+    }
+
+    /// A thread's last event.
+    pub(crate) fn exit(&mut self, slot: Slot) {
+        let token = self.hand_out(slot);
+        let thread = &mut self.slots[slot];
+        *thread = Thread {
+            live: false,
+            number: thread.number,
+            epoch: thread.epoch,
+            ..Thread::new(thread.id)
+        };
+        let id = thread.id;
+        self.states.insert(id, State::Ended(token));
+    }
+
+    /// A thread has waited for the end of another one.
+    pub(crate) fn join(&mut self, slot: Slot, child: ThreadId) -> Result<(), StreamError> {
+        let state = self
+            .states
+            .get_mut(&child)
+            .ok_or(StreamError::UnknownThread(child))?;
+        match std::mem::replace(state, State::Joined) {
+            State::Ended(token) => {
+                self.take_in(slot, &token);
+                Ok(())
+            }
+            State::Joined => Err(StreamError::JoinedTwice(child)),
+            running @ State::Running(_) => {
+                *state = running;
+                Err(StreamError::JoinBeforeExit(child))
+            }
+        }
+    }
+}

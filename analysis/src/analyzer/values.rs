@@ -1,0 +1,129 @@
+//! The modification order of one location: every write by its timestamp, as
+//! far back as somebody could still read it.
+
+use super::history::Timestamp;
+use crate::event::{SiteId, ThreadId};
+use crate::violation::{EventIndex, WriteRef};
+
+/// One write.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Written {
+    /// The value, where the run told it.
+    pub(crate) value: Option<u64>,
+    /// It is the write of an RMW: nothing can come between it and the one before.
+    pub(crate) by_rmw: bool,
+    /// The event that wrote, with its thread and site; `None` for a first value.
+    pub(crate) origin: Option<(EventIndex, ThreadId, SiteId)>,
+}
+
+/// The writes to one location, by timestamp.
+#[derive(Clone, Debug)]
+pub(crate) struct Values {
+    /// The timestamp of the first write kept.
+    first: Timestamp,
+    kept: Vec<Written>,
+    /// The length at which pruning is worth another try.
+    prune_at: u32,
+}
+
+/// No list is looked at for pruning below this length.
+const PRUNE_FROM: u32 = 16;
+
+impl Values {
+    /// A location that holds its first value.
+    pub(crate) fn new(value: Option<u64>) -> Self {
+        let first = Written {
+            value,
+            by_rmw: false,
+            origin: None,
+        };
+        Self {
+            first: 0,
+            kept: vec![first],
+            prune_at: PRUNE_FROM,
+        }
+    }
+
+    /// The timestamp of the newest write.
+    #[inline]
+    pub(crate) fn newest(&self) -> Timestamp {
+        self.first + self.kept.len() as Timestamp - 1
+    }
+
+    /// The timestamp of the oldest write that is still known.
+    #[inline]
+    pub(crate) fn oldest(&self) -> Timestamp {
+        self.first
+    }
+
+    /// The write at a timestamp from `oldest` to `newest`.
+    #[inline]
+    pub(crate) fn at(&self, timestamp: Timestamp) -> &Written {
+        &self.kept[(timestamp - self.first) as usize]
+    }
+
+    /// What the location holds now.
+    #[inline]
+    pub(crate) fn current(&self) -> &Written {
+        &self.kept[self.kept.len() - 1]
+    }
+
+    /// What the location holds now, to fill in a value that a read has told.
+    pub(crate) fn current_mut(&mut self) -> &mut Written {
+        let last = self.kept.len() - 1;
+        &mut self.kept[last]
+    }
+
+    /// How many writes are remembered.
+    pub(crate) fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Adds the next write.
+    #[inline]
+    pub(crate) fn push(&mut self, written: Written) {
+        self.kept.push(written);
+    }
+
+    /// Whether the list is long enough for pruning to pay.
+    pub(crate) fn wants_pruning(&self) -> bool {
+        self.kept.len() >= self.prune_at as usize
+    }
+
+    /// Drops the writes before `known_by_all`, which every live thread knows of.
+    pub(crate) fn prune(&mut self, known_by_all: Timestamp) {
+        let dead = known_by_all
+            .saturating_sub(self.first)
+            .min(self.kept.len() as u32 - 1);
+        self.kept.drain(..dead as usize);
+        self.first += dead;
+        self.prune_at = PRUNE_FROM.max(2 * self.kept.len() as u32);
+    }
+
+    /// Past `cap` writes, drops the older half: they are not reported any more.
+    pub(crate) fn cap(&mut self, cap: usize) {
+        if self.kept.len() > cap {
+            let kept = (cap / 2).max(1);
+            let dropped = self.kept.len() - kept;
+            self.kept.drain(..dropped);
+            self.first += dropped as u32;
+            self.prune_at = PRUNE_FROM.max(2 * kept as u32);
+        }
+    }
+
+    /// Gives back memory that dropped writes took.
+    pub(crate) fn shrink(&mut self) {
+        self.kept.shrink_to_fit();
+    }
+}
+
+impl Written {
+    /// How reports name this write.
+    pub(crate) fn reference(&self) -> WriteRef {
+        WriteRef {
+            event: self.origin.map(|(event, ..)| event),
+            origin: self.origin.map(|(_, thread, site)| (thread, site)),
+            value: self.value,
+        }
+    }
+}
