@@ -3,10 +3,28 @@
 //! programs or of memory models.
 #![forbid(unsafe_code)]
 
+mod calls;
+mod declared;
+mod lines;
+mod matching;
+mod note;
 mod order;
+mod orders;
+mod scan;
 mod site;
+mod source;
+mod syntax;
+mod tree;
+mod vocabulary;
 
+pub use lines::LineIndex;
+pub use matching::{Match, OperationKind, match_site};
+pub use note::{Note, NoteKind};
 pub use order::MemoryOrder;
+pub use scan::{FileScan, scan_parsed, scan_source};
 pub use site::{
     Exit, LoopRole, Operand, Operation, OrderPlace, OrderSpelling, Position, Relation, Site, Span,
 };
+pub use source::{Language, ParsedFile};
+pub use tree::{TreeScan, scan_tree};
+pub use vocabulary::{Vocabularies, Vocabulary, VocabularyError};

@@ -1,0 +1,445 @@
+//! Reads the declarations of a file out of its syntax tree.
+
+use tree_sitter::Node;
+
+use super::{AtomicKind, Base, Declaration, Declared, Type, Written};
+use crate::orders::{squeeze, standard};
+use crate::site::Span;
+use crate::source::ParsedFile;
+use crate::syntax::{self, DEEPEST, children, is_function};
+use crate::vocabulary::Vocabularies;
+
+/// A name's scope when it is declared for the whole file.
+const FILE: Span = 0..usize::MAX;
+
+impl Declared {
+    /// Reads a file's declarations.
+    pub fn of(file: &ParsedFile, vocabularies: &Vocabularies) -> Self {
+        let mut declared = Self::default();
+        let mut by_initializer = Vec::new();
+        syntax::visit(file.tree().root_node(), |node, ancestors| {
+            match node.kind() {
+                "declaration"
+                | "field_declaration"
+                | "parameter_declaration"
+                | "optional_parameter_declaration"
+                | "for_range_loop" => {
+                    declared.declaration(node, ancestors, file, vocabularies, &mut by_initializer);
+                }
+                "template_parameter_list" => declared.template_parameters(node, file),
+                "type_definition" | "alias_declaration" => {
+                    declared.alias_of(node, file, vocabularies)
+                }
+                "class_specifier" | "struct_specifier" => declared.class(node, file, vocabularies),
+                "function_definition" => {
+                    if let Some(owner) = syntax::method_owner(node, file) {
+                        declared.methods.push((node.byte_range(), owner));
+                    }
+                }
+                "using_declaration" => {
+                    let text = file.node_text(node);
+                    if text.contains("enum") && text.contains("memory_order") {
+                        declared.orders.bare = true;
+                    }
+                }
+                "enumerator" | "preproc_def" => declared.constant(node, file),
+                "preproc_include" => {
+                    if let Some(path) = node.child_by_field_name("path") {
+                        let text = file.node_text(path);
+                        let name = text.trim_matches(|c| matches!(c, '<' | '>' | '"'));
+                        declared.includes.push(name.to_owned());
+                    }
+                }
+                _ => {}
+            }
+        });
+        // `auto& x = expression`: the type is the expression's, which can only be
+        // known when everything else is.
+        for (name, scope, initializer, address) in by_initializer {
+            let Type::Atomic { depth, kind } = declared.type_of(initializer, file, vocabularies)
+            else {
+                continue;
+            };
+            let declarations = declared.variables.entry(name).or_default();
+            declarations.retain(|known| known.scope != scope);
+            declarations.push(Declaration {
+                scope,
+                owner: None,
+                written: Written {
+                    base: Base::Atomic(kind),
+                    depth: if address { depth } else { depth.max(1) },
+                },
+            });
+        }
+        declared
+    }
+
+    fn declaration<'t>(
+        &mut self,
+        node: Node<'t>,
+        ancestors: &[Node<'t>],
+        file: &ParsedFile,
+        vocabularies: &Vocabularies,
+        by_initializer: &mut Vec<(String, Span, Node<'t>, bool)>,
+    ) {
+        let Some(type_node) = node.child_by_field_name("type") else {
+            return;
+        };
+        let type_text = file.node_text(type_node);
+        let holds_order = type_text.contains("memory_order");
+        let base = self.specified(node, type_node, file, vocabularies);
+        if node.kind().ends_with("parameter_declaration") && in_prototype(ancestors) {
+            return;
+        }
+        let field = node.kind() == "field_declaration";
+        let scope = if field {
+            class_body(ancestors)
+        } else {
+            block(ancestors)
+        };
+        let owner = field.then(|| class_name(ancestors, file)).flatten();
+        let mut cursor = node.walk();
+        let declarators: Vec<Node<'t>> = node
+            .children_by_field_name("declarator", &mut cursor)
+            .collect();
+        for declarator in declarators {
+            let mut written = base.clone();
+            let Some(name) =
+                read_declarator(declarator, &mut written, file, !field && scope != FILE)
+            else {
+                continue;
+            };
+            let text = file.node_text(name).into_owned();
+            let initializer = declarator
+                .child_by_field_name("value")
+                .or_else(|| node.child_by_field_name("default_value"))
+                .or_else(|| node.child_by_field_name("right"));
+            if let Some(order) = initializer.and_then(|v| standard(&squeeze(&file.node_text(v)))) {
+                self.orders.aliases.insert(text.clone(), order);
+            } else if holds_order {
+                self.orders.variables.insert(text.clone());
+            }
+            if base.base == Base::Opaque
+                && node.kind() == "declaration"
+                && let Some(value) = initializer
+            {
+                let reference = declarator_is(declarator, "reference_declarator");
+                by_initializer.push((text.clone(), scope.clone(), value, reference));
+            }
+            let declaration = Declaration {
+                scope: scope.clone(),
+                owner: owner.clone(),
+                written,
+            };
+            let table = if field {
+                &mut self.fields
+            } else {
+                &mut self.variables
+            };
+            table.entry(text).or_default().push(declaration);
+        }
+    }
+
+    fn template_parameters(&mut self, list: Node<'_>, file: &ParsedFile) {
+        for parameter in children(list) {
+            let Some(name) = children(parameter).pop() else {
+                continue;
+            };
+            if matches!(parameter.kind(), "type_parameter_declaration") {
+                let opaque = Written {
+                    base: Base::Opaque,
+                    depth: 0,
+                };
+                self.types
+                    .entry(file.node_text(name).into_owned())
+                    .or_insert(opaque);
+            }
+        }
+    }
+
+    fn alias_of(&mut self, node: Node<'_>, file: &ParsedFile, vocabularies: &Vocabularies) {
+        let Some(type_node) = node.child_by_field_name("type") else {
+            return;
+        };
+        if let Some(name) = node.child_by_field_name("name") {
+            let written = self.descriptor(type_node, file, vocabularies);
+            self.add_type(file.node_text(name).into_owned(), written);
+            return;
+        }
+        let base = self.specified(node, type_node, file, vocabularies);
+        let mut cursor = node.walk();
+        for declarator in node.children_by_field_name("declarator", &mut cursor) {
+            let mut written = base.clone();
+            if let Some(name) = read_declarator(declarator, &mut written, file, false) {
+                self.add_type(file.node_text(name).into_owned(), written);
+            }
+        }
+    }
+
+    fn add_type(&mut self, name: String, written: Written) {
+        // `typedef struct s s;` would lead nowhere.
+        if written.base != Base::Named(name.clone()) {
+            self.types.insert(name, written);
+        }
+    }
+
+    /// A class derived from an atomic one is atomic.
+    fn class(&mut self, node: Node<'_>, file: &ParsedFile, vocabularies: &Vocabularies) {
+        let Some(name) = node.child_by_field_name("name") else {
+            return;
+        };
+        let bases = children(node)
+            .into_iter()
+            .filter(|child| child.kind() == "base_class_clause")
+            .flat_map(children);
+        for base in bases {
+            let written = self.type_name(base, file, vocabularies, 0);
+            if let Base::Atomic(_) = written.base
+                && written.depth == 0
+            {
+                self.add_type(file.node_text(name).into_owned(), written);
+            }
+        }
+    }
+
+    /// An enumerator or macro that stands for an order or an atomic type.
+    fn constant(&mut self, node: Node<'_>, file: &ParsedFile) {
+        let (Some(name), Some(value)) = (
+            node.child_by_field_name("name"),
+            node.child_by_field_name("value"),
+        ) else {
+            return;
+        };
+        let name = file.node_text(name).into_owned();
+        let value = squeeze(&file.node_text(value));
+        if let Some(order) = standard(&value) {
+            self.orders.aliases.insert(name, order);
+        } else if value.starts_with("_Atomic") {
+            let written = Written {
+                base: Base::Atomic(AtomicKind::Qualifier),
+                depth: 0,
+            };
+            self.types.insert(name, written);
+        }
+    }
+
+    /// The type that specifiers and qualifiers of a declaration say together.
+    fn specified(
+        &self,
+        node: Node<'_>,
+        type_node: Node<'_>,
+        file: &ParsedFile,
+        vocabularies: &Vocabularies,
+    ) -> Written {
+        match qualified(node, file, vocabularies) {
+            Some(kind) => Written {
+                base: Base::Atomic(kind),
+                depth: 0,
+            },
+            None => self.type_name(type_node, file, vocabularies, 0),
+        }
+    }
+
+    /// The type that a type descriptor says: of a cast, an alias, a template argument.
+    pub(super) fn descriptor(
+        &self,
+        node: Node<'_>,
+        file: &ParsedFile,
+        vocabularies: &Vocabularies,
+    ) -> Written {
+        let type_node = node.child_by_field_name("type").unwrap_or(node);
+        let mut written = self.specified(node, type_node, file, vocabularies);
+        if let Some(declarator) = node.child_by_field_name("declarator") {
+            read_declarator(declarator, &mut written, file, false);
+        }
+        written
+    }
+
+    fn type_name(
+        &self,
+        node: Node<'_>,
+        file: &ParsedFile,
+        vocabularies: &Vocabularies,
+        level: usize,
+    ) -> Written {
+        let plain = |base| Written { base, depth: 0 };
+        if level > DEEPEST {
+            return plain(Base::Opaque);
+        }
+        match node.kind() {
+            "type_identifier" | "identifier" => {
+                plain(Base::Named(file.node_text(node).into_owned()))
+            }
+            "qualified_identifier" => match node.child_by_field_name("name") {
+                Some(name) => {
+                    let scope = node.child_by_field_name("scope");
+                    let boost = scope.is_some_and(|s| file.node_text(s) == "boost");
+                    let mut written = self.type_name(name, file, vocabularies, level + 1);
+                    if boost
+                        && matches!(&written.base, Base::Atomic(AtomicKind::Class(_)))
+                        && let Some(index) = vocabularies.index("boost")
+                    {
+                        written.base = Base::Atomic(AtomicKind::Class(index));
+                    }
+                    written
+                }
+                None => plain(Base::Opaque),
+            },
+            "template_type" => {
+                let Some(name) = node.child_by_field_name("name") else {
+                    return plain(Base::Opaque);
+                };
+                let name = file.node_text(name);
+                if let Some(index) = vocabularies.type_vocabulary(&name) {
+                    return plain(Base::Atomic(AtomicKind::Class(index)));
+                }
+                // A container, smart pointer or padding of atomics: one step away.
+                let arguments = node.child_by_field_name("arguments").map(children);
+                for argument in arguments.unwrap_or_default() {
+                    let mut written = self.descriptor(argument, file, vocabularies);
+                    let by_name = match &written.base {
+                        Base::Named(name) => vocabularies.type_vocabulary(name),
+                        _ => None,
+                    };
+                    if let Some(index) = by_name {
+                        written.base = Base::Atomic(AtomicKind::Class(index));
+                    }
+                    if let Base::Atomic(_) = written.base {
+                        written.depth = written.depth.saturating_add(1);
+                        return written;
+                    }
+                }
+                plain(Base::Named(name.into_owned()))
+            }
+            "macro_type_specifier" => {
+                let name = node.child_by_field_name("name");
+                if name.is_some_and(|n| file.node_text(n) == "_Atomic") {
+                    plain(Base::Atomic(AtomicKind::Qualifier))
+                } else {
+                    plain(Base::Opaque)
+                }
+            }
+            "placeholder_type_specifier" | "auto" | "decltype" | "dependent_type" => {
+                plain(Base::Opaque)
+            }
+            _ => plain(Base::Plain),
+        }
+    }
+}
+
+/// Follows a declarator to the declared name, adding its pointers and arrays.
+fn read_declarator<'t>(
+    declarator: Node<'t>,
+    written: &mut Written,
+    file: &ParsedFile,
+    in_block: bool,
+) -> Option<Node<'t>> {
+    let mut node = declarator;
+    for _ in 0..DEEPEST {
+        match node.kind() {
+            "identifier" | "field_identifier" | "type_identifier" => return Some(node),
+            "pointer_declarator" | "abstract_pointer_declarator" => {
+                written.depth = written.depth.saturating_add(1);
+                let atomic_pointer = children(node)
+                    .into_iter()
+                    .any(|c| c.kind() == "type_qualifier" && file.node_text(c) == "_Atomic");
+                if atomic_pointer {
+                    *written = Written {
+                        base: Base::Atomic(AtomicKind::Qualifier),
+                        depth: 0,
+                    };
+                }
+            }
+            "array_declarator" | "abstract_array_declarator" => {
+                written.depth = written.depth.saturating_add(1);
+            }
+            // `std::atomic_ref<int> x(y);` in a block reads like a function.
+            "function_declarator" if !in_block => return None,
+            _ => {}
+        }
+        node = node.child_by_field_name("declarator").or_else(|| {
+            children(node)
+                .into_iter()
+                .find(|c| c.kind() != "type_qualifier")
+        })?;
+    }
+    None
+}
+
+fn declarator_is(declarator: Node<'_>, kind: &str) -> bool {
+    let mut node = Some(declarator);
+    for _ in 0..DEEPEST {
+        match node {
+            Some(inner) if inner.kind() == kind => return true,
+            Some(inner) => node = inner.child_by_field_name("declarator"),
+            None => return false,
+        }
+    }
+    false
+}
+
+fn qualified(node: Node<'_>, file: &ParsedFile, vocabularies: &Vocabularies) -> Option<AtomicKind> {
+    let mut volatile = false;
+    for child in children(node) {
+        if child.kind() == "type_qualifier" {
+            match &*file.node_text(child) {
+                "_Atomic" => return Some(AtomicKind::Qualifier),
+                "volatile" => volatile = true,
+                _ => {}
+            }
+        }
+    }
+    (volatile && vocabularies.takes_volatile()).then_some(AtomicKind::Volatile)
+}
+
+/// Whether a parameter belongs to a declaration without a body: its name means
+/// nothing anywhere.
+fn in_prototype(ancestors: &[Node<'_>]) -> bool {
+    ancestors
+        .iter()
+        .rev()
+        .find(|node| {
+            is_function(**node)
+                || matches!(
+                    node.kind(),
+                    "declaration"
+                        | "field_declaration"
+                        | "template_declaration"
+                        | "type_definition"
+                )
+        })
+        .is_some_and(|node| !is_function(*node) && node.kind() != "template_declaration")
+}
+
+/// The stretch in which a variable declared under these ancestors has its meaning.
+fn block(ancestors: &[Node<'_>]) -> Span {
+    ancestors
+        .iter()
+        .rev()
+        .find(|node| {
+            is_function(**node)
+                || syntax::is_loop(**node)
+                || matches!(
+                    node.kind(),
+                    "compound_statement" | "if_statement" | "template_declaration"
+                )
+        })
+        .map_or(FILE, |node| node.byte_range())
+}
+
+fn class_body(ancestors: &[Node<'_>]) -> Span {
+    ancestors
+        .iter()
+        .rev()
+        .find(|node| node.kind() == "field_declaration_list")
+        .map_or(FILE, |node| node.byte_range())
+}
+
+fn class_name(ancestors: &[Node<'_>], file: &ParsedFile) -> Option<String> {
+    let class = ancestors.iter().rev().find(|node| {
+        node.kind().ends_with("_specifier") && node.child_by_field_name("body").is_some()
+    })?;
+    let name = class.child_by_field_name("name")?;
+    let name = name.child_by_field_name("name").unwrap_or(name);
+    Some(file.node_text(name).into_owned())
+}

@@ -1,0 +1,267 @@
+//! Answers what an expression's type is, as far as atomics go.
+
+use tree_sitter::Node;
+
+use super::{AtomicKind, Base, Declaration, Declared, Written};
+use crate::site::Span;
+use crate::source::ParsedFile;
+use crate::syntax::{self, DEEPEST, callee, operator, within};
+use crate::vocabulary::Vocabularies;
+
+/// An expression's type, as far as atomics go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Type {
+    /// So many dereferences away from an atomic object.
+    Atomic {
+        /// 0 for the object itself.
+        depth: u8,
+        /// How it is atomic.
+        kind: AtomicKind,
+    },
+    /// Declared, and not atomic.
+    Plain,
+    /// Not known from the text.
+    Unknown,
+}
+
+impl Type {
+    fn deref(self) -> Self {
+        match self {
+            Self::Atomic { depth: 0, .. } => Self::Plain,
+            Self::Atomic { depth, kind } => Self::Atomic {
+                depth: depth - 1,
+                kind,
+            },
+            other => other,
+        }
+    }
+
+    fn address(self) -> Self {
+        match self {
+            Self::Atomic { depth, kind } => Self::Atomic {
+                depth: depth.saturating_add(1),
+                kind,
+            },
+            other => other,
+        }
+    }
+}
+
+impl Declared {
+    /// The type of an expression.
+    pub fn type_of(&self, node: Node<'_>, file: &ParsedFile, vocabularies: &Vocabularies) -> Type {
+        self.expression(node, file, vocabularies, 0)
+    }
+
+    fn expression(
+        &self,
+        node: Node<'_>,
+        file: &ParsedFile,
+        vocabularies: &Vocabularies,
+        level: usize,
+    ) -> Type {
+        if level > DEEPEST {
+            return Type::Unknown;
+        }
+        let of = |inner: Option<Node<'_>>| {
+            inner.map_or(Type::Unknown, |inner| {
+                self.expression(inner, file, vocabularies, level + 1)
+            })
+        };
+        let argument = node.child_by_field_name("argument");
+        match node.kind() {
+            "identifier" => self.name(&file.node_text(node), &node.byte_range(), vocabularies),
+            "qualified_identifier" => {
+                let mut last = node;
+                for _ in 0..DEEPEST {
+                    match last.child_by_field_name("name") {
+                        Some(inner) => last = inner,
+                        None => break,
+                    }
+                }
+                let text = file.node_text(last);
+                match self.name(&text, &node.byte_range(), vocabularies) {
+                    Type::Unknown => self.field(&text, None, vocabularies),
+                    known => known,
+                }
+            }
+            "field_expression" => {
+                let Some(field) = node.child_by_field_name("field") else {
+                    return Type::Unknown;
+                };
+                let owner = argument.and_then(|owner| self.class_of(owner, file));
+                self.field(&file.node_text(field), owner.as_deref(), vocabularies)
+            }
+            "subscript_expression" => of(argument).deref(),
+            "pointer_expression" if operator(node) == "*" => of(argument).deref(),
+            "pointer_expression" => of(argument).address(),
+            "parenthesized_expression" => of(syntax::children(node).pop()),
+            "cast_expression" => node.child_by_field_name("type").map_or(Type::Unknown, |t| {
+                self.resolve(&self.descriptor(t, file, vocabularies), vocabularies)
+            }),
+            "call_expression" => self.call(node, file, vocabularies),
+            _ => Type::Unknown,
+        }
+    }
+
+    /// A call that makes an atomic object (`std::atomic_ref<int>(x)`) or casts to one.
+    fn call(&self, node: Node<'_>, file: &ParsedFile, vocabularies: &Vocabularies) -> Type {
+        let Some(callee) = callee(node) else {
+            return Type::Unknown;
+        };
+        let name = file.node_text(callee.name);
+        if callee.receiver.is_none()
+            && let Some(index) = vocabularies.type_vocabulary(&name)
+        {
+            return Type::Atomic {
+                depth: 0,
+                kind: AtomicKind::Class(index),
+            };
+        }
+        if matches!(&*name, "static_cast" | "reinterpret_cast" | "const_cast")
+            && let Some(&target) = callee.template_arguments.first()
+        {
+            let written = self.descriptor(target, file, vocabularies);
+            return self.resolve(&written, vocabularies);
+        }
+        Type::Unknown
+    }
+
+    /// The class that an owner expression certainly has.
+    fn class_of(&self, owner: Node<'_>, file: &ParsedFile) -> Option<String> {
+        let owner = syntax::unwrap_parentheses(owner);
+        match owner.kind() {
+            "this" => self.class_at(&owner.byte_range()),
+            "identifier" => {
+                let text = file.node_text(owner);
+                let declaration = self.local(&text, &owner.byte_range())?;
+                match &declaration.written.base {
+                    Base::Named(name) => Some(name.clone()),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// The class whose method or body a place lies in.
+    fn class_at(&self, place: &Span) -> Option<String> {
+        if let Some((_, owner)) = self.methods.iter().find(|(span, _)| within(place, span)) {
+            return Some(owner.clone());
+        }
+        self.fields
+            .values()
+            .flatten()
+            .filter(|field| within(place, &field.scope))
+            .min_by_key(|field| field.scope.len())
+            .and_then(|field| field.owner.clone())
+    }
+
+    /// The type of a bare name at a place: the innermost declaration, then the
+    /// fields of the class around it, then the file and what it includes.
+    fn name(&self, name: &str, place: &Span, vocabularies: &Vocabularies) -> Type {
+        let local = self.local(name, place);
+        let file_wide = |declaration: &Declaration| declaration.scope.end == usize::MAX;
+        if let Some(declaration) = local
+            && !file_wide(declaration)
+        {
+            return self.resolve(&declaration.written, vocabularies);
+        }
+        if let Some(class) = self.class_at(place)
+            && self.has_field(name, &class)
+        {
+            return self.field(name, Some(&class), vocabularies);
+        }
+        if let Some(declaration) = local {
+            return self.resolve(&declaration.written, vocabularies);
+        }
+        for import in &self.imports {
+            if let Some(declaration) = import
+                .variables
+                .get(name)
+                .and_then(|all| all.iter().find(|d| file_wide(d)))
+            {
+                return self.resolve(&declaration.written, vocabularies);
+            }
+        }
+        // A base class, or a class that the file only continues: the field's own
+        // name is all that is left to go by.
+        self.field(name, None, vocabularies)
+    }
+
+    fn local(&self, name: &str, place: &Span) -> Option<&Declaration> {
+        self.variables
+            .get(name)?
+            .iter()
+            .filter(|declaration| within(place, &declaration.scope))
+            .min_by_key(|declaration| declaration.scope.len())
+    }
+
+    fn has_field(&self, name: &str, class: &str) -> bool {
+        self.all_fields(name)
+            .any(|field| field.owner.as_deref() == Some(class))
+    }
+
+    fn all_fields(&self, name: &str) -> impl Iterator<Item = &Declaration> {
+        let own = self.fields.get(name).into_iter().flatten();
+        let imported = self
+            .imports
+            .iter()
+            .filter_map(move |import| import.fields.get(name))
+            .flatten();
+        own.chain(imported)
+    }
+
+    /// The type of a field: of its class where that is known, or else the one
+    /// that all fields of the name have.
+    fn field(&self, name: &str, class: Option<&str>, vocabularies: &Vocabularies) -> Type {
+        let of_class = |field: &&Declaration| class.is_some() && field.owner.as_deref() == class;
+        let fields: Vec<&Declaration> = match self.all_fields(name).find(of_class) {
+            Some(field) => vec![field],
+            None => self.all_fields(name).collect(),
+        };
+        let mut types = fields
+            .iter()
+            .map(|field| self.resolve(&field.written, vocabularies));
+        match types.next() {
+            Some(first) if types.all(|other| other == first) => first,
+            _ => Type::Unknown,
+        }
+    }
+
+    pub(super) fn resolve(&self, written: &Written, vocabularies: &Vocabularies) -> Type {
+        let mut depth = written.depth;
+        let mut base = &written.base;
+        for _ in 0..DEEPEST {
+            match base {
+                Base::Atomic(kind) => return Type::Atomic { depth, kind: *kind },
+                Base::Plain => return Type::Plain,
+                Base::Opaque => return Type::Unknown,
+                Base::Named(name) => {
+                    if let Some(index) = vocabularies.type_vocabulary(name) {
+                        return Type::Atomic {
+                            depth,
+                            kind: AtomicKind::Class(index),
+                        };
+                    }
+                    match self.alias(name) {
+                        Some(alias) => {
+                            depth = depth.saturating_add(alias.depth);
+                            base = &alias.base;
+                        }
+                        None => return Type::Plain,
+                    }
+                }
+            }
+        }
+        Type::Unknown
+    }
+
+    fn alias(&self, name: &str) -> Option<&Written> {
+        self.types.get(name).or_else(|| {
+            self.imports
+                .iter()
+                .find_map(|import| import.types.get(name))
+        })
+    }
+}

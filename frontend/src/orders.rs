@@ -1,0 +1,204 @@
+//! Memory orders as arguments: which names mean which order in one file, and
+//! whether an argument says its order itself or leaves that to something else.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use tree_sitter::Node;
+
+use crate::order::MemoryOrder;
+use crate::site::{OrderPlace, OrderSpelling};
+use crate::source::ParsedFile;
+use crate::vocabulary::Vocabularies;
+
+/// What a file says about orders beyond the standard names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OrderNames {
+    /// Names with a constant value: constexpr variables, macros, enumerators.
+    pub aliases: FxHashMap<String, MemoryOrder>,
+    /// Variables and parameters that hold some order.
+    pub variables: FxHashSet<String>,
+    /// `using enum std::memory_order` makes the bare names orders.
+    pub bare: bool,
+}
+
+impl OrderNames {
+    /// Reads an argument that stands where an order belongs.
+    pub fn read(
+        &self,
+        node: Node<'_>,
+        file: &ParsedFile,
+        vocabularies: &Vocabularies,
+    ) -> OrderSpelling {
+        let text = squeeze(&file.node_text(node));
+        let span = node.byte_range();
+        if let Some(order) = standard(&text).or_else(|| vocabularies.order_spelled(&text)) {
+            return OrderSpelling {
+                order: Some(order),
+                place: OrderPlace::Literal(span),
+            };
+        }
+        let last = text.rsplit("::").next().unwrap_or_default();
+        if self.bare
+            && let Some(order) = bare(last)
+        {
+            return OrderSpelling {
+                order: Some(order),
+                place: OrderPlace::Literal(span),
+            };
+        }
+        // An alias that only shortens the order's name says the order at this
+        // site; a constant with a name of its own (`kPublish`) is a knob that
+        // several sites share, and is not this site's to change.
+        match self.aliases.get(last) {
+            Some(&order) if names_order(last, order) => OrderSpelling {
+                order: Some(order),
+                place: OrderPlace::Literal(span),
+            },
+            known => OrderSpelling {
+                order: known.copied(),
+                place: OrderPlace::NotLiteral(span),
+            },
+        }
+    }
+
+    /// Whether an argument can be an order at all, for calls whose name alone
+    /// does not say that they are atomic.
+    pub fn plausible(&self, spelling: &OrderSpelling, text: &str) -> bool {
+        let text = squeeze(text);
+        let last = text.rsplit("::").next().unwrap_or_default();
+        spelling.order.is_some()
+            || self.variables.contains(last)
+            || text.contains("memory_order")
+            || text.contains("MemoryOrder")
+            || text.contains("memoryOrder")
+    }
+}
+
+/// The order that an expression's text names by a standard name.
+pub(crate) fn standard(text: &str) -> Option<MemoryOrder> {
+    let (scope, last) = text.rsplit_once("::").unwrap_or(("", text));
+    let name = match last.strip_prefix("memory_order_") {
+        Some(name) => name,
+        None if scope.ends_with("memory_order") => last,
+        None => {
+            return match last {
+                "__ATOMIC_RELAXED" => Some(MemoryOrder::Relaxed),
+                "__ATOMIC_CONSUME" | "__ATOMIC_ACQUIRE" => Some(MemoryOrder::Acquire),
+                "__ATOMIC_RELEASE" => Some(MemoryOrder::Release),
+                "__ATOMIC_ACQ_REL" => Some(MemoryOrder::AcqRel),
+                "__ATOMIC_SEQ_CST" => Some(MemoryOrder::SeqCst),
+                _ => None,
+            };
+        }
+    };
+    bare(name)
+}
+
+fn bare(name: &str) -> Option<MemoryOrder> {
+    match name {
+        "relaxed" => Some(MemoryOrder::Relaxed),
+        "consume" | "acquire" => Some(MemoryOrder::Acquire),
+        "release" => Some(MemoryOrder::Release),
+        "acq_rel" => Some(MemoryOrder::AcqRel),
+        "seq_cst" => Some(MemoryOrder::SeqCst),
+        _ => None,
+    }
+}
+
+/// Whether an alias's name says which order it is.
+fn names_order(alias: &str, order: MemoryOrder) -> bool {
+    let alias = alias.to_ascii_lowercase().replace('_', "");
+    let forms: &[&str] = match order {
+        MemoryOrder::Relaxed => &["relaxed", "rlx"],
+        MemoryOrder::Acquire => &["acquire", "acq", "consume"],
+        MemoryOrder::Release => &["release", "rel"],
+        MemoryOrder::AcqRel => &["acqrel", "acquirerelease", "ar"],
+        MemoryOrder::SeqCst => &["seqcst", "sc", "sequentiallyconsistent"],
+    };
+    forms.iter().any(|form| {
+        alias == *form
+            || ["mo", "kmo", "memoryorder", "order", "k"]
+                .iter()
+                .any(|prefix| alias.strip_prefix(prefix) == Some(*form))
+    })
+}
+
+/// The text of an expression without blanks, comments and outer parentheses.
+pub(crate) fn squeeze(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        if let Some(comment) = rest.strip_prefix("/*") {
+            rest = comment.split_once("*/").map_or("", |(_, after)| after);
+        } else if let Some(comment) = rest.strip_prefix("//") {
+            rest = comment.split_once('\n').map_or("", |(_, after)| after);
+        } else {
+            if !c.is_whitespace() && c != '\\' {
+                out.push(c);
+            }
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    while out.starts_with('(') && out.ends_with(')') && balanced(&out[1..out.len() - 1]) {
+        out = out[1..out.len() - 1].to_owned();
+    }
+    out
+}
+
+fn balanced(text: &str) -> bool {
+    let mut depth = 0_i32;
+    for byte in text.bytes() {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth -= 1,
+            _ => {}
+        }
+        if depth < 0 {
+            return false;
+        }
+    }
+    depth == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{names_order, squeeze, standard};
+    use crate::order::MemoryOrder::{AcqRel, Acquire, Relaxed, SeqCst};
+
+    #[test]
+    fn standard_names_in_every_dress() {
+        for text in [
+            "memory_order_acquire",
+            "std::memory_order_acquire",
+            "::std::memory_order::acquire",
+            "memory_order::acquire",
+            "boost::memory_order_acquire",
+            "__ATOMIC_ACQUIRE",
+            "std::memory_order_consume",
+        ] {
+            assert_eq!(standard(text), Some(Acquire), "{text}");
+        }
+        for text in ["acquire", "order", "x::acquire", "memory_order_strange"] {
+            assert_eq!(standard(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_alias_names_its_order_or_is_a_knob() {
+        assert!(names_order("mo_relaxed", Relaxed));
+        assert!(names_order("acq", Acquire));
+        assert!(names_order("kAcqRel", AcqRel));
+        assert!(names_order("memory_order_seq_cst", SeqCst));
+        assert!(!names_order("kPublish", Acquire));
+        assert!(!names_order("relaxed", Acquire));
+    }
+
+    #[test]
+    fn squeezing_leaves_what_counts() {
+        assert_eq!(
+            squeeze("( std :: /* why */ memory_order_acquire )"),
+            "std::memory_order_acquire"
+        );
+        assert_eq!(squeeze("(a)+(b)"), "(a)+(b)");
+        assert_eq!(squeeze("a // end\n + b"), "a+b");
+    }
+}

@@ -1,0 +1,236 @@
+//! A source file as text and syntax tree. Owns which language a file is in and
+//! what had to be done to the text so that the grammar understands it; knows
+//! nothing of atomics beyond the `_Atomic(…)` that the grammar trips over.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tree_sitter::{Node, Parser, Range, Tree};
+
+use crate::lines::LineIndex;
+use crate::site::Span;
+
+/// The grammar a file is parsed with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// C
+    C,
+    /// C++
+    Cpp,
+}
+
+impl Language {
+    /// The language of a file: by its name, a header's by its content. `None` for
+    /// files that are neither C nor C++.
+    pub fn of(path: &Path, text: &[u8]) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "c" => Some(Self::C),
+            "cc" | "cpp" | "cxx" | "c++" | "C" | "cppm" | "ixx" | "hpp" | "hh" | "hxx" | "h++"
+            | "H" | "ipp" | "inl" | "tcc" | "tpp" | "txx" | "cu" | "cuh" => Some(Self::Cpp),
+            "h" | "inc" => Some(if looks_like_cpp(text) {
+                Self::Cpp
+            } else {
+                Self::C
+            }),
+            _ => None,
+        }
+    }
+
+    /// Whether a file of this name may be C or C++ at all.
+    pub fn may_be(path: &Path) -> bool {
+        Self::of(path, b"").is_some()
+    }
+
+    fn grammar(self) -> tree_sitter::Language {
+        match self {
+            Self::C => tree_sitter_c::LANGUAGE.into(),
+            Self::Cpp => tree_sitter_cpp::LANGUAGE.into(),
+        }
+    }
+}
+
+/// A file's text with its syntax tree. Offsets in the tree are offsets in the text.
+#[derive(Clone, Debug)]
+pub struct ParsedFile {
+    path: Arc<PathBuf>,
+    text: Arc<[u8]>,
+    language: Language,
+    tree: Tree,
+    lines: LineIndex,
+}
+
+impl ParsedFile {
+    /// Parses a text. Always gives a tree, with error nodes where it must.
+    pub fn parse(path: &Path, text: impl Into<Arc<[u8]>>, language: Language) -> Self {
+        let text = text.into();
+        Self {
+            path: Arc::new(path.to_path_buf()),
+            language,
+            tree: parse_ranges(&text, language, &[]),
+            lines: LineIndex::new(&text),
+            text,
+        }
+    }
+
+    /// The file's path, as it was given.
+    pub fn path(&self) -> &Arc<PathBuf> {
+        &self.path
+    }
+
+    /// The file's text, byte for byte.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// The language it was parsed as.
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
+    /// The syntax tree.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Where the lines start.
+    pub fn lines(&self) -> &LineIndex {
+        &self.lines
+    }
+
+    /// The text of a span; bytes that are not UTF-8 are replaced.
+    pub fn slice(&self, span: &Span) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.text.get(span.clone()).unwrap_or_default())
+    }
+
+    /// The text of a node.
+    pub fn node_text(&self, node: Node<'_>) -> Cow<'_, str> {
+        self.slice(&node.byte_range())
+    }
+
+    /// A tree of one stretch of the text only: a macro's body, or what lies inside
+    /// a part that could not be parsed.
+    #[allow(dead_code, reason = "macro bodies will need it")]
+    pub(crate) fn parse_part(&self, span: &Span) -> Tree {
+        parse_ranges(&self.text, self.language, std::slice::from_ref(span))
+    }
+}
+
+fn parse_ranges(text: &[u8], language: Language, spans: &[Span]) -> Tree {
+    let mut parser = Parser::new();
+    parser
+        .set_language(&language.grammar())
+        .expect("the grammars are built for this tree-sitter");
+    let ranges: Vec<Range> = spans
+        .iter()
+        .map(|span| Range {
+            start_byte: span.start,
+            end_byte: span.end,
+            start_point: tree_sitter::Point::default(),
+            end_point: tree_sitter::Point::default(),
+        })
+        .collect();
+    parser
+        .set_included_ranges(&ranges)
+        .expect("one range cannot overlap another");
+    parser
+        .parse(&*readable(text), None)
+        .expect("a parser with a language and no time limit gives a tree")
+}
+
+/// The text as the grammars can read it, same length: `_Atomic(T)` is a type
+/// specifier that the C grammar knows only as a macro, so the keyword gives way to
+/// a name; a byte order mark gives way to blanks.
+fn readable(text: &[u8]) -> Cow<'_, [u8]> {
+    const KEYWORD: &[u8] = b"_Atomic";
+    let mut changed = Cow::Borrowed(text);
+    if text.starts_with(b"\xef\xbb\xbf") {
+        changed.to_mut()[..3].fill(b' ');
+    }
+    for at in memchr::memmem::find_iter(text, KEYWORD) {
+        let after = &text[at + KEYWORD.len()..];
+        let blanks = after.iter().take_while(|b| b.is_ascii_whitespace()).count();
+        let part_of_name = at > 0 && (text[at - 1].is_ascii_alphanumeric() || text[at - 1] == b'_');
+        if after.get(blanks) == Some(&b'(') && !part_of_name {
+            changed.to_mut()[at] = b'X';
+        }
+    }
+    changed
+}
+
+/// Whether a header holds C++ outside what is guarded by `__cplusplus`.
+fn looks_like_cpp(text: &[u8]) -> bool {
+    let mut guards: Vec<bool> = Vec::new();
+    let mut in_comment = false;
+    for line in text.split(|&b| b == b'\n') {
+        let line = String::from_utf8_lossy(line);
+        let mut code = line.trim();
+        if in_comment {
+            match code.split_once("*/") {
+                Some((_, rest)) => {
+                    in_comment = false;
+                    code = rest.trim();
+                }
+                None => continue,
+            }
+        }
+        if let Some(directive) = code.strip_prefix('#').map(str::trim_start) {
+            if directive.starts_with("if") {
+                guards.push(directive.contains("__cplusplus"));
+            } else if directive.starts_with("endif") {
+                guards.pop();
+            } else if directive.starts_with("include <atomic>") && !guards.contains(&true) {
+                return true;
+            }
+            continue;
+        }
+        let code = code.split("//").next().unwrap_or_default();
+        let code = match code.split_once("/*") {
+            Some((before, rest)) => {
+                in_comment = !rest.contains("*/");
+                before
+            }
+            None => code,
+        };
+        if guards.contains(&true) {
+            continue;
+        }
+        let first = code.split_whitespace().next().unwrap_or_default();
+        if code.contains("::")
+            || matches!(first, "namespace" | "class" | "using" | "constexpr")
+            || first.starts_with("template")
+            || matches!(code, "public:" | "private:" | "protected:")
+        {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Language, ParsedFile};
+
+    #[test]
+    fn a_header_is_what_it_holds() {
+        let of = |text: &str| Language::of(Path::new("a.h"), text.as_bytes());
+        assert_eq!(of("struct s { int x; };"), Some(Language::C));
+        assert_eq!(of("namespace n {}"), Some(Language::Cpp));
+        assert_eq!(of("// std::atomic\nint x;"), Some(Language::C));
+        assert_eq!(
+            of("#ifdef __cplusplus\nnamespace n {}\n#endif\nint x;"),
+            Some(Language::C)
+        );
+        assert_eq!(Language::of(Path::new("a.rs"), b""), None);
+    }
+
+    #[test]
+    fn an_atomic_specifier_with_parentheses_is_no_error() {
+        let text = b"_Atomic(int) x; int f(void) { _Atomic(int *) *p = 0; return x; }";
+        let parsed = ParsedFile::parse(Path::new("a.c"), text.to_vec(), Language::C);
+        assert!(!parsed.tree().root_node().has_error());
+        assert_eq!(parsed.text(), text);
+    }
+}

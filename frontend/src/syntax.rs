@@ -1,0 +1,207 @@
+//! Small questions about syntax trees that several parts of the scan ask. Knows
+//! node kinds of the two grammars; knows nothing of atomics.
+
+use tree_sitter::Node;
+
+use crate::site::Span;
+use crate::source::ParsedFile;
+
+/// How deep helpers follow nested expressions: text nested deeper than this was
+/// not written by people, and must not exhaust the stack.
+pub(crate) const DEEPEST: usize = 64;
+
+/// The named children without comments.
+pub(crate) fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor)
+        .filter(|child| child.kind() != "comment")
+        .collect()
+}
+
+/// The arguments of a call.
+pub(crate) fn arguments<'t>(call: Node<'t>) -> Vec<Node<'t>> {
+    call.child_by_field_name("arguments")
+        .map(children)
+        .unwrap_or_default()
+}
+
+/// What a call calls.
+pub(crate) struct Callee<'t> {
+    /// The last part of the name.
+    pub name: Node<'t>,
+    /// The object of a method call.
+    pub receiver: Option<Node<'t>>,
+    /// Template arguments, if there are any.
+    pub template_arguments: Vec<Node<'t>>,
+    /// The scope in front of the name, as written: `std`, `boost`, ….
+    pub scope: Option<Node<'t>>,
+}
+
+/// What a call expression calls, where that is a name.
+pub(crate) fn callee(call: Node<'_>) -> Option<Callee<'_>> {
+    let mut found = Callee {
+        name: call.child_by_field_name("function")?,
+        receiver: None,
+        template_arguments: Vec::new(),
+        scope: None,
+    };
+    for _ in 0..DEEPEST {
+        let node = found.name;
+        found.name = match node.kind() {
+            "identifier" | "field_identifier" | "type_identifier" => return Some(found),
+            "field_expression" => {
+                found.receiver = node.child_by_field_name("argument");
+                node.child_by_field_name("field")?
+            }
+            "qualified_identifier" => {
+                if found.scope.is_none() {
+                    found.scope = node.child_by_field_name("scope");
+                }
+                node.child_by_field_name("name")?
+            }
+            "template_function" | "template_method" | "template_type" => {
+                if let Some(list) = node.child_by_field_name("arguments") {
+                    found.template_arguments = children(list);
+                }
+                node.child_by_field_name("name")?
+            }
+            "dependent_name" | "parenthesized_expression" => node.named_child(0)?,
+            _ => return None,
+        };
+    }
+    None
+}
+
+/// The node without parentheses around it.
+pub(crate) fn unwrap_parentheses(node: Node<'_>) -> Node<'_> {
+    let mut node = node;
+    while matches!(node.kind(), "parenthesized_expression" | "condition_clause") {
+        let inner = node
+            .child_by_field_name("value")
+            .or_else(|| children(node).pop());
+        match inner {
+            Some(inner) => node = inner,
+            None => break,
+        }
+    }
+    node
+}
+
+/// The operator of a unary, binary, assignment or update expression.
+pub(crate) fn operator<'t>(node: Node<'t>) -> &'t str {
+    node.child_by_field_name("operator")
+        .map_or("", |operator| operator.kind())
+}
+
+/// What `&x` takes the address of; any other expression itself.
+pub(crate) fn pointee(node: Node<'_>) -> Node<'_> {
+    let inner = unwrap_parentheses(node);
+    if inner.kind() == "pointer_expression"
+        && operator(inner) == "&"
+        && let Some(target) = inner.child_by_field_name("argument")
+    {
+        return unwrap_parentheses(target);
+    }
+    node
+}
+
+/// Whether a node is a loop.
+pub(crate) fn is_loop(node: Node<'_>) -> bool {
+    matches!(
+        node.kind(),
+        "while_statement" | "do_statement" | "for_statement" | "for_range_loop"
+    )
+}
+
+/// Whether a node is the border of a function: what is around it does not run it.
+pub(crate) fn is_function(node: Node<'_>) -> bool {
+    matches!(node.kind(), "function_definition" | "lambda_expression")
+}
+
+/// Whether a node is a statement or declaration that a site can stand in.
+pub(crate) fn is_statement(node: Node<'_>) -> bool {
+    let kind = node.kind();
+    (kind.ends_with("_statement") && kind != "compound_statement" && kind != "init_statement")
+        || matches!(
+            kind,
+            "declaration"
+                | "field_declaration"
+                | "for_range_loop"
+                | "static_assert_declaration"
+                | "field_initializer"
+        )
+}
+
+/// The name of a function definition, without scopes.
+pub(crate) fn function_name(definition: Node<'_>, file: &ParsedFile) -> Option<String> {
+    let mut node = definition.child_by_field_name("declarator")?;
+    for _ in 0..DEEPEST {
+        node = match node.kind() {
+            "identifier" | "field_identifier" | "type_identifier" | "destructor_name"
+            | "operator_name" => {
+                return Some(file.node_text(node).into_owned());
+            }
+            "operator_cast" => {
+                return Some(file.node_text(node).split('(').next()?.trim().to_owned());
+            }
+            "qualified_identifier" | "template_function" => node.child_by_field_name("name")?,
+            _ => node
+                .child_by_field_name("declarator")
+                .or_else(|| children(node).into_iter().next())?,
+        };
+    }
+    None
+}
+
+/// The class in front of an out-of-line method's name: `C` of `int C::f()`.
+pub(crate) fn method_owner(definition: Node<'_>, file: &ParsedFile) -> Option<String> {
+    let mut node = definition.child_by_field_name("declarator")?;
+    let mut owner = None;
+    for _ in 0..DEEPEST {
+        node = match node.kind() {
+            "qualified_identifier" => {
+                let scope = node.child_by_field_name("scope")?;
+                let name = scope.child_by_field_name("name").unwrap_or(scope);
+                owner = Some(file.node_text(name).into_owned());
+                node.child_by_field_name("name")?
+            }
+            "identifier" | "field_identifier" | "destructor_name" | "operator_name" => {
+                return owner;
+            }
+            _ => match node
+                .child_by_field_name("declarator")
+                .or_else(|| children(node).into_iter().next())
+            {
+                Some(inner) => inner,
+                None => return owner,
+            },
+        };
+    }
+    owner
+}
+
+/// Whether one span lies inside another.
+pub(crate) fn within(inner: &Span, outer: &Span) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
+}
+
+/// Visits every node under `root` in the order of the text, with its ancestors
+/// from the root down. Does not recurse: text can be nested arbitrarily deep.
+pub(crate) fn visit<'t>(root: Node<'t>, mut each: impl FnMut(Node<'t>, &[Node<'t>])) {
+    let mut cursor = root.walk();
+    let mut ancestors: Vec<Node<'t>> = Vec::new();
+    loop {
+        let node = cursor.node();
+        each(node, &ancestors);
+        if cursor.goto_first_child() {
+            ancestors.push(node);
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return;
+            }
+            ancestors.pop();
+        }
+    }
+}

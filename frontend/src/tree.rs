@@ -1,0 +1,93 @@
+//! Scans files and folders in parallel. A file that cannot be read becomes a note
+//! and the scan goes on; ignore files are respected.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ignore::WalkBuilder;
+use rayon::prelude::*;
+
+use crate::note::{Note, NoteKind};
+use crate::scan::{FileScan, scan_source};
+use crate::source::Language;
+use crate::vocabulary::Vocabularies;
+
+/// What a scan of a tree found.
+#[derive(Debug, Default)]
+pub struct TreeScan {
+    /// Every file in which there is a site or something to note, by path.
+    pub files: Vec<(PathBuf, FileScan)>,
+    /// How many C and C++ files there are.
+    pub seen: usize,
+    /// How many of them had to be parsed.
+    pub parsed: usize,
+    /// What could not be read at all.
+    pub unreadable: Vec<Note>,
+}
+
+/// Scans files and folders. A file is scanned whatever its name; of a folder the
+/// C and C++ files that no ignore file excludes.
+pub fn scan_tree<P: AsRef<Path>>(paths: &[P], vocabularies: &Vocabularies) -> TreeScan {
+    let mut tree = TreeScan::default();
+    let files = list(paths, &mut tree.unreadable);
+    tree.seen = files.len();
+    let scans: Vec<Result<(PathBuf, FileScan, bool), Note>> = files
+        .into_par_iter()
+        .map(|path| match std::fs::read(&path) {
+            Ok(text) => {
+                let parsed = vocabularies.worth_parsing(&text);
+                let scan = scan_source(&path, &text, vocabularies);
+                Ok((path, scan, parsed))
+            }
+            Err(error) => Err(unreadable(path, &error.to_string())),
+        })
+        .collect();
+    for scan in scans {
+        match scan {
+            Ok((path, scan, parsed)) => {
+                tree.parsed += usize::from(parsed);
+                if !scan.sites.is_empty() || !scan.notes.is_empty() {
+                    tree.files.push((path, scan));
+                }
+            }
+            Err(note) => tree.unreadable.push(note),
+        }
+    }
+    tree
+}
+
+fn list<P: AsRef<Path>>(paths: &[P], unreadable_notes: &mut Vec<Note>) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for path in paths {
+        let path = path.as_ref();
+        if path.is_file() {
+            files.push(path.to_path_buf());
+            continue;
+        }
+        for entry in WalkBuilder::new(path).require_git(false).build() {
+            match entry {
+                Ok(entry) => {
+                    let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+                    if is_file && Language::may_be(entry.path()) {
+                        files.push(entry.into_path());
+                    }
+                }
+                Err(error) => {
+                    unreadable_notes.push(unreadable(path.to_path_buf(), &error.to_string()));
+                }
+            }
+        }
+    }
+    files.sort();
+    files.dedup();
+    files
+}
+
+fn unreadable(path: PathBuf, error: &str) -> Note {
+    Note {
+        file: Arc::new(path),
+        place: None,
+        kind: NoteKind::Unreadable,
+        detail: error.to_owned(),
+    }
+}

@@ -1,0 +1,133 @@
+//! One rule of a vocabulary: how one call is written and what it does. Rules are
+//! compiled from vocabulary text; they know nothing of syntax trees.
+
+use crate::order::MemoryOrder;
+use crate::site::{Operation, Relation};
+
+/// How calls of one name are to be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Rule {
+    /// The vocabulary it belongs to: an index into the list of vocabularies.
+    pub vocabulary: usize,
+    /// What the call does.
+    pub operation: Operation,
+    /// A method of the atomic object (`x.load()`), or a free function or macro.
+    pub member: bool,
+    /// Where the atomic object is, if the call is not a method.
+    pub object: Option<usize>,
+    /// Where the order is, of a compare-exchange on success.
+    pub order: OrderRule,
+    /// Where the failure order of a compare-exchange is.
+    pub failure: Option<OrderRule>,
+    /// The fewest and the most arguments of such a call.
+    pub arity: (usize, usize),
+    /// The argument that a compare-exchange expects in memory.
+    pub expected: Option<usize>,
+    /// The argument that a compare-exchange writes.
+    pub desired: Option<usize>,
+    /// The argument that says whether a compare-exchange is weak.
+    pub weak: Option<usize>,
+    /// What the call gives back.
+    pub result: CallResult,
+    /// The call itself waits until the value compares so with its second argument.
+    pub awaits: Option<Relation>,
+    /// The name alone says that this is an atomic operation: true of
+    /// `compare_exchange_weak`, not of `load` or `clear`.
+    pub distinctive: bool,
+}
+
+/// Where a call says its order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum OrderRule {
+    /// In this argument; absent, the order is the default.
+    Argument {
+        /// Which argument, from 0.
+        index: usize,
+        /// The order when the argument is absent.
+        default: MemoryOrder,
+    },
+    /// In this template argument.
+    Template {
+        /// Which template argument, from 0.
+        index: usize,
+        /// The order when the argument is absent.
+        default: MemoryOrder,
+    },
+    /// In the last `length` bytes of the name.
+    Suffix {
+        /// The order that the suffix names.
+        order: MemoryOrder,
+        /// The length of the suffix in bytes.
+        length: usize,
+    },
+    /// Nowhere: the call has this order.
+    Fixed(MemoryOrder),
+    #[allow(dead_code, reason = "macros will construct it")]
+    /// In the body of the macro that the rule describes.
+    Macro {
+        /// The order said there, where the text decides it.
+        order: Option<MemoryOrder>,
+        /// The macro.
+        name: String,
+    },
+}
+
+/// What the value of a call is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CallResult {
+    /// The value that was in memory before.
+    Old,
+    /// The value that is in memory afterwards.
+    New,
+    /// Whether a compare-exchange wrote.
+    Success,
+}
+
+/// A name with at most one `*`, which stands for any text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Wildcard {
+    prefix: String,
+    suffix: String,
+}
+
+impl Wildcard {
+    /// The pattern as a wildcard, or `None` if it is a plain name.
+    pub fn parse(pattern: &str) -> Option<Self> {
+        pattern.split_once('*').map(|(prefix, suffix)| Self {
+            prefix: prefix.to_owned(),
+            suffix: suffix.to_owned(),
+        })
+    }
+
+    /// Whether `name` fits.
+    pub fn matches(&self, name: &str) -> bool {
+        name.len() >= self.prefix.len() + self.suffix.len()
+            && name.starts_with(&self.prefix)
+            && name.ends_with(&self.suffix)
+    }
+
+    /// The longer literal part: a text without it holds no match.
+    pub fn word(&self) -> &str {
+        if self.prefix.len() >= self.suffix.len() {
+            &self.prefix
+        } else {
+            &self.suffix
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Wildcard;
+
+    #[test]
+    fn a_wildcard_stands_for_any_text_in_one_place() {
+        let wildcard = Wildcard::parse("vatomic*_read").expect("has a star");
+        assert!(wildcard.matches("vatomic32_read"));
+        assert!(wildcard.matches("vatomic_read"));
+        assert!(!wildcard.matches("vatomic32_read_acq"));
+        assert!(!wildcard.matches("vatomic_rea"));
+        assert_eq!(wildcard.word(), "vatomic");
+        assert_eq!(Wildcard::parse("plain"), None);
+    }
+}
