@@ -10,6 +10,7 @@ mod model;
 mod order;
 mod race;
 mod violation;
+pub mod witness;
 
 pub use analyzer::{Analyzer, Config, Limits, Step};
 pub use error::StreamError;

@@ -1,0 +1,148 @@
+//! Cuts a witness out of a run: the access in its stale place, and as little of
+//! the run as the proof needs. That is the shortest way from the newer write to
+//! the access, and everything it rests on (program order, reads-from, creation,
+//! joins, locks): consistency is closed under leaving out the rest.
+
+use super::graph::Witness;
+use super::part::Part;
+use super::stale::{self, Stale};
+use super::trace::Trace;
+use super::{emit, search};
+use crate::event::Event;
+use crate::model::Model;
+use crate::violation::{EventIndex, Violation, WriteRef};
+
+/// A graph with more nodes than this does not start at the beginning of the run
+/// but at the stale write, if that makes it smaller.
+const MAX_FULL_NODES: usize = 512;
+
+/// Why there is no graph for a violation. Each one says that the violation and
+/// the events do not belong together, or that the violation is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BuildError {
+    /// The access is not among the events.
+    #[error("event {} is not in the stream, or not an access of that thread and location", .0.0)]
+    NoSuchAccess(EventIndex),
+    /// A write that the violation names is no write to the location.
+    #[error("{0:?} is no write to the location of the access")]
+    NoSuchWrite(WriteRef),
+    /// The newer write is not before the access in the order of the run.
+    #[error("nothing orders the newer write before the access")]
+    NotAfter,
+    /// The access cannot take the place of any of the stale writes: their values
+    /// keep it in its loop, or RMWs follow them directly.
+    #[error("the access can take none of the stale writes")]
+    NothingToTake,
+}
+
+impl Witness {
+    /// The graph that proves a violation: of the stale writes that the access
+    /// can take, the newest with another value than the one it read, or the
+    /// newest. `events` is the stream that was analysed, up to the access.
+    ///
+    /// # Errors
+    /// If the violation does not fit the events.
+    pub fn build(
+        events: &[Event],
+        violation: &Violation,
+        model: Model,
+    ) -> Result<Self, BuildError> {
+        let trace = Trace::of(before_access(events, violation)?);
+        let choices = stale::choices(&trace, events, violation)?;
+        let differs = |stale: &&Stale| stale.label.value_read() != violation.read_value;
+        let choice = (choices.iter().rfind(differs))
+            .or(choices.last())
+            .ok_or(BuildError::NothingToTake)?;
+        graph(&trace, violation, choice, model, MAX_FULL_NODES)
+    }
+
+    /// One graph for every stale write that the violation names and the access
+    /// can take, oldest first.
+    ///
+    /// # Errors
+    /// If the violation does not fit the events.
+    pub fn build_all(
+        events: &[Event],
+        violation: &Violation,
+        model: Model,
+    ) -> Result<Vec<Self>, BuildError> {
+        let trace = Trace::of(before_access(events, violation)?);
+        let choices = stale::choices(&trace, events, violation)?;
+        (choices.iter())
+            .map(|choice| graph(&trace, violation, choice, model, MAX_FULL_NODES))
+            .collect()
+    }
+}
+
+/// The events before the access.
+pub(super) fn before_access<'a>(
+    events: &'a [Event],
+    violation: &Violation,
+) -> Result<&'a [Event], BuildError> {
+    usize::try_from(violation.access.0)
+        .ok()
+        .filter(|&access| {
+            events
+                .get(access)
+                .is_some_and(|event| event.thread == violation.thread)
+        })
+        .map(|access| &events[..access])
+        .ok_or(BuildError::NoSuchAccess(violation.access))
+}
+
+/// The step and the number of the newer write.
+pub(super) fn newer_write(
+    trace: &Trace,
+    violation: &Violation,
+) -> Result<(usize, usize), BuildError> {
+    let missing = BuildError::NoSuchWrite(violation.newer);
+    let object = trace.object(violation.location).ok_or(missing)?;
+    let number = write_number(trace, object, &violation.newer)?;
+    let before = number.checked_sub(1).ok_or(missing)?;
+    Ok((trace.objects[object].writes[before], number))
+}
+
+/// The number of a write among those to its object; 0 is the initial one.
+pub(super) fn write_number(
+    trace: &Trace,
+    object: usize,
+    write: &WriteRef,
+) -> Result<usize, BuildError> {
+    let Some(event) = write.event else {
+        return Ok(0);
+    };
+    let writes = &trace.objects[object].writes;
+    writes
+        .binary_search_by_key(&event.0, |&step| trace.steps[step].event as u64)
+        .map(|at| at + 1)
+        .map_err(|_| BuildError::NoSuchWrite(*write))
+}
+
+/// The graph for one choice.
+pub(super) fn graph(
+    trace: &Trace,
+    violation: &Violation,
+    stale: &Stale,
+    model: Model,
+    max_full_nodes: usize,
+) -> Result<Witness, BuildError> {
+    let (newer, _) = newer_write(trace, violation)?;
+    let path = search::shortest(trace, newer, violation.thread, model);
+    let path = path.ok_or(BuildError::NotAfter)?;
+    let taken = trace.objects[stale.object].write(stale.number);
+    let own = trace.threads.get(&violation.thread);
+    let last = own.map_or(trace.creator.get(&violation.thread), |own| own.last());
+    let needed: Vec<usize> = (path.iter().filter_map(|(_, step)| *step))
+        .chain([newer])
+        .chain(taken)
+        .chain(last.copied())
+        .collect();
+
+    let mut part = Part::resting_on(trace, &needed, 0, model);
+    if part.size() > max_full_nodes {
+        let born = trace.objects[stale.object].born;
+        let first = taken.map_or(born, |step| trace.steps[step].event);
+        part = Part::resting_on(trace, &needed, first, model);
+    }
+    Ok(emit::witness(&part, violation, stale))
+}

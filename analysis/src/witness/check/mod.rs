@@ -1,0 +1,94 @@
+//! Decides from the axioms alone whether a graph is a witness: well formed,
+//! consistent in the memory model, and not sequentially consistent. Slow and
+//! simple on purpose; shares nothing with the analysis that finds violations.
+//!
+//! The axioms are those of RC11 (Lahav et al., *Repairing Sequential
+//! Consistency in C/C++11*, PLDI 2017), with these deviations:
+//! 1. An RMW is one event, and a release sequence is C++20's: a write and the
+//!    RMWs that read from it in a chain, nothing else.
+//! 2. The edges of thread creation, joins and locks are part of hb, and of what
+//!    an interleaving has to respect.
+//! 3. RC20's encoding of an SC fence, an RMW on a location that all of them
+//!    share, is a total order on the SC fences that is part of both: the
+//!    encoding's acquire fence, acq_rel RMW and release fence order exactly that.
+
+mod axioms;
+mod edges;
+mod relation;
+mod shape;
+
+pub use shape::Defect;
+
+use super::graph::{NodeId, Witness};
+use crate::model::Model;
+
+/// The largest graph that is decided. A row of a relation has a bit for every
+/// node, so time is cubic in this and memory quadratic: some seconds and some
+/// tens of megabytes at the cap.
+pub const MAX_NODES: usize = 4096;
+
+/// Why a graph is no witness.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refutation {
+    /// It was not decided.
+    #[error("the graph has {nodes} nodes and is not decided: at most {MAX_NODES} are")]
+    TooLarge {
+        /// Its size.
+        nodes: usize,
+    },
+    /// It is no execution graph at all.
+    #[error("this is no execution graph: {0}")]
+    IllFormed(#[from] Defect),
+    /// A write stands between an RMW and the write it reads from.
+    #[error("{update:?} does not directly follow the write it reads from: {between:?} does")]
+    Atomicity {
+        /// The RMW.
+        update: NodeId,
+        /// What follows the write that it reads.
+        between: NodeId,
+    },
+    /// hb = (po ∪ sw ∪ synchronisation)⁺ has a cycle.
+    #[error("happens-before has a cycle: {cycle:?}")]
+    HappensBefore {
+        /// The nodes on it.
+        cycle: Vec<NodeId>,
+    },
+    /// po ∪ rf has a cycle: a value out of thin air.
+    #[error("program order and reads-from have a cycle: {cycle:?}")]
+    ThinAir {
+        /// The nodes on it.
+        cycle: Vec<NodeId>,
+    },
+    /// hb; eco is reflexive: what happened before is seen as later.
+    #[error("{earlier:?} happens before {later:?}, but their location has them the other way")]
+    Coherence {
+        /// First in hb.
+        earlier: NodeId,
+        /// First in eco = (rf ∪ mo ∪ fr)⁺.
+        later: NodeId,
+    },
+    /// psc has a cycle: the SC events have no order.
+    #[error("the SC events have no order: {cycle:?}")]
+    ScOrder {
+        /// The nodes on it.
+        cycle: Vec<NodeId>,
+    },
+    /// The model allows it, and so does sequential consistency.
+    #[error("the graph is sequentially consistent")]
+    IsSequentiallyConsistent,
+}
+
+/// Whether the graph proves that the program is not robust.
+///
+/// # Errors
+/// The first thing that speaks against it.
+pub fn check(witness: &Witness, model: Model) -> Result<(), Refutation> {
+    let nodes = witness.nodes.len();
+    if nodes > MAX_NODES {
+        return Err(Refutation::TooLarge { nodes });
+    }
+    shape::well_formed(witness, model)?;
+    let edges = edges::Edges::of(witness, model);
+    axioms::consistent(witness, &edges, model)?;
+    axioms::not_sequential(&edges)
+}

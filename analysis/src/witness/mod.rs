@@ -1,0 +1,21 @@
+//! Witnesses: for a violation, a part of the run's execution graph with the
+//! access in its stale place, and an independent decision from the axioms that
+//! the memory model allows this graph and no interleaving has it. Must not know
+//! the clocks that find violations.
+
+mod build;
+pub mod check;
+mod emit;
+pub mod explain;
+pub mod graph;
+mod part;
+mod search;
+mod stale;
+#[cfg(test)]
+mod tests;
+mod trace;
+
+pub use build::BuildError;
+pub use check::{Defect, Refutation, check};
+pub use graph::{Guard, Label, Node, NodeId, Place, Start, Witness};
+pub use search::Edge;

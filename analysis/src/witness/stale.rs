@@ -1,0 +1,168 @@
+//! What the access does when it takes a stale write instead of the newest one:
+//! it may read another value, and then succeed where it failed or the reverse.
+
+use super::build::{BuildError, write_number};
+use super::graph::{Guard, Label, Place};
+use super::trace::Trace;
+use crate::event::{CasOutcome, CasStrength, Event, Operation};
+use crate::violation::{Violation, ViolationKind};
+
+/// The access in a stale place.
+#[derive(Debug)]
+pub(super) struct Stale {
+    /// What it accesses.
+    pub(super) object: usize,
+    /// The number of the write that it reads, or that it directly follows.
+    pub(super) number: usize,
+    /// What it then does.
+    pub(super) label: Label,
+}
+
+/// The stale places that the access can take, in the order of the violation.
+pub(super) fn choices(
+    trace: &Trace,
+    events: &[Event],
+    violation: &Violation,
+) -> Result<Vec<Stale>, BuildError> {
+    let missing = BuildError::NoSuchAccess(violation.access);
+    let event = &events[violation.access.0 as usize];
+    let object = trace.object(violation.location).ok_or(missing)?;
+    let mut choices = Vec::new();
+    for write in &violation.stale {
+        let number = write_number(trace, object, write)?;
+        let next = trace.objects[object].writes.get(number);
+        let taken = Taken {
+            place: trace.objects[object].place,
+            value: trace.value(object, number),
+            // Nothing comes between an RMW and the write it read.
+            sealed: next.is_some_and(|&next| trace.steps[next].label.is_update()),
+            kind: violation.kind,
+        };
+        if let Some(label) = taken.label(&event.operation).ok_or(missing)? {
+            choices.push(Stale {
+                object,
+                number,
+                label,
+            });
+        }
+    }
+    Ok(choices)
+}
+
+/// A stale write from the view of the access.
+struct Taken {
+    place: Place,
+    value: Option<u64>,
+    sealed: bool,
+    kind: ViolationKind,
+}
+
+impl Taken {
+    /// What the operation does here: `Some(None)` if it cannot be here, `None`
+    /// if it is no access to this location at all.
+    fn label(&self, operation: &Operation) -> Option<Option<Label>> {
+        let here = |location| location == self.place.location;
+        match *operation {
+            Operation::Load {
+                location,
+                order,
+                exit,
+                ..
+            } if here(location) => {
+                let guard = exit.map_or(Guard::Any, Guard::Leaves);
+                let label = Label::Read {
+                    place: self.place,
+                    order,
+                    value: self.value,
+                    guard,
+                };
+                Some(guard.admits(self.value).then_some(label))
+            }
+            Operation::Store {
+                location,
+                order,
+                value,
+            } if here(location) => {
+                let label = Label::Write {
+                    place: self.place,
+                    order,
+                    value,
+                };
+                Some((!self.sealed).then_some(label))
+            }
+            Operation::Rmw {
+                location,
+                order,
+                read,
+                written,
+                exit,
+            } if here(location) => {
+                let guard = exit.map_or(Guard::Any, Guard::Leaves);
+                let label = Label::Update {
+                    place: self.place,
+                    order,
+                    read: self.value,
+                    // What it makes of another value, the run does not tell.
+                    written: (self.value == Some(read)).then_some(written),
+                    guard,
+                };
+                Some((!self.sealed && guard.admits(self.value)).then_some(label))
+            }
+            Operation::CompareExchange { location, .. } if here(location) => {
+                let (succeeds, fails) = (self.succeeds(operation), self.fails(operation));
+                Some(match self.kind {
+                    ViolationKind::StaleRead => fails.or(succeeds),
+                    ViolationKind::StaleWrite | ViolationKind::StaleRmw => succeeds.or(fails),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    fn succeeds(&self, operation: &Operation) -> Option<Label> {
+        let Operation::CompareExchange {
+            success,
+            expected,
+            outcome,
+            ..
+        } = *operation
+        else {
+            return None;
+        };
+        let label = Label::Update {
+            place: self.place,
+            order: success,
+            read: self.value,
+            written: match outcome {
+                CasOutcome::Exchanged(value) => Some(value),
+                CasOutcome::Failed => None,
+            },
+            guard: Guard::Equals(expected),
+        };
+        (!self.sealed && self.value == Some(expected)).then_some(label)
+    }
+
+    fn fails(&self, operation: &Operation) -> Option<Label> {
+        let Operation::CompareExchange {
+            failure,
+            strength,
+            expected,
+            blocking,
+            ..
+        } = *operation
+        else {
+            return None;
+        };
+        let guard = match strength {
+            CasStrength::Strong => Guard::Differs(expected),
+            CasStrength::Weak => Guard::Any,
+        };
+        let label = Label::Read {
+            place: self.place,
+            order: failure,
+            value: self.value,
+            guard,
+        };
+        (!blocking && guard.admits(self.value)).then_some(label)
+    }
+}
