@@ -3,5 +3,6 @@
 
 pub mod brute;
 pub mod litmus;
+pub mod reference;
 pub mod registry;
 pub mod tools;
