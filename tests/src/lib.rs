@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod brute;
+pub mod compare;
 pub mod litmus;
 pub mod reference;
 pub mod registry;

@@ -2,7 +2,8 @@
 //! rival of the benchmarks must at least be right.
 
 use wmfix_analysis::Event;
-use wmfix_tests::brute::{Axioms, Effort, Subject, compare};
+use wmfix_tests::brute::Axioms;
+use wmfix_tests::compare::{Effort, Subject, compare};
 use wmfix_tests::litmus::{Rng, corpus, varied};
 use wmfix_tests::reference::Reference;
 

@@ -23,7 +23,6 @@
 mod axioms;
 mod explore;
 mod graph;
-mod lockstep;
 mod naive;
 mod races;
 mod relation;
@@ -31,6 +30,5 @@ mod relation;
 pub use axioms::{Axioms, happens_before, is_consistent, is_sequential};
 pub use explore::{Stale, State, explore, is_robust};
 pub use graph::Graph;
-pub use lockstep::{Disagreement, Effort, Subject, Tally, compare};
 pub use naive::is_robust_naively;
 pub use races::{RacePair, has_race, races};

@@ -8,8 +8,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use wmfix_analysis::Event;
 
-use super::axioms::Axioms;
-use super::explore::State;
+use crate::brute::{Axioms, State};
 use crate::litmus::Program;
 
 /// An analysis that is fed a run. It is cloned where runs part.

@@ -1,0 +1,79 @@
+//! The analyzer as the subject of a comparison.
+
+use std::collections::HashMap;
+
+use wmfix_analysis::{
+    Analyzer, CasOutcome, Config, Event, LocationId, Operation, SiteId, Violation,
+};
+
+use super::lockstep::Subject;
+
+/// An analyzer, and the writes it has been told of, so that the writes its
+/// reports name can be counted. Every event gets a site of its own, or a report
+/// could be folded into an earlier one.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    /// The analyzer.
+    pub analyzer: Analyzer,
+    writes: HashMap<LocationId, Vec<u64>>,
+    fed: u64,
+}
+
+impl Watched {
+    /// A fresh analyzer.
+    pub fn new(config: Config) -> Self {
+        Self {
+            analyzer: Analyzer::new(config),
+            writes: HashMap::new(),
+            fed: 0,
+        }
+    }
+
+    /// Takes the next event; gives back what the analyzer says of it.
+    pub fn watch(&mut self, event: &Event) -> Result<Option<Violation>, String> {
+        let index = self.fed;
+        let site = SiteId(u32::try_from(index).expect("a short run"));
+        let step = self
+            .analyzer
+            .feed(&Event { site, ..*event })
+            .map_err(|e| e.to_string())?;
+        self.fed += 1;
+        if let Some(location) = written(&event.operation) {
+            self.writes.entry(location).or_default().push(index);
+        }
+        let found = step.violation.map(|v| &self.analyzer.violations()[v]);
+        Ok(found.map(|f| f.violation.clone()))
+    }
+
+    /// The places of the stale writes that a violation names, in the order of
+    /// writes to its location.
+    pub fn places(&self, violation: &Violation) -> Vec<usize> {
+        let writes = self.writes.get(&violation.location);
+        let place = |event: u64| {
+            let place = writes.and_then(|w| w.iter().position(|&e| e == event));
+            place.expect("a stale write is a write of the run") + 1
+        };
+        let stale = violation.stale.iter();
+        stale.map(|w| w.event.map_or(0, |e| place(e.0))).collect()
+    }
+}
+
+impl Subject for Watched {
+    fn feed(&mut self, event: &Event) -> Result<Vec<usize>, String> {
+        let violation = self.watch(event)?;
+        Ok(violation.map_or_else(Vec::new, |v| self.places(&v)))
+    }
+}
+
+fn written(operation: &Operation) -> Option<LocationId> {
+    match *operation {
+        Operation::Store { location, .. }
+        | Operation::Rmw { location, .. }
+        | Operation::CompareExchange {
+            location,
+            outcome: CasOutcome::Exchanged(_),
+            ..
+        } => Some(location),
+        _ => None,
+    }
+}

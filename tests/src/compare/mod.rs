@@ -1,0 +1,9 @@
+//! Holds analyses of runs against the brute-force truth: how all interleavings of
+//! a program are fed to one, and how the analyzer's answers are read. The only
+//! place that knows both sides.
+
+mod analyzer;
+mod lockstep;
+
+pub use analyzer::Watched;
+pub use lockstep::{Disagreement, Effort, Subject, Tally, compare};
