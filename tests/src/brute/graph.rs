@@ -167,7 +167,9 @@ impl Graph {
                 self.push(thread, plain(Kind::PlainRead, bytes.address));
             }
             Operation::Write { bytes } => {
-                self.push(thread, plain(Kind::PlainWrite, bytes.address));
+                // Where it is not a race, what comes later sees this write.
+                let node = plain(Kind::PlainWrite, bytes.address);
+                self.push_newest(thread, node);
             }
             _ => {
                 let node = node_of(operation).expect("an atomic access");
@@ -181,7 +183,7 @@ impl Graph {
     pub fn push_at(&mut self, thread: usize, node: Node, position: usize) {
         let number = self.push(thread, node);
         let order = &mut self.orders[usize::from(node.location.expect("an access"))];
-        if node.kind != Kind::Write {
+        if matches!(node.kind, Kind::Read | Kind::Update) {
             self.sources[usize::from(number)] = order[position];
         }
         if node.kind != Kind::Read {

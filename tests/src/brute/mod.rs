@@ -31,4 +31,4 @@ pub use axioms::{Axioms, happens_before, is_consistent, is_sequential};
 pub use explore::{Stale, State, explore, is_robust};
 pub use graph::Graph;
 pub use naive::is_robust_naively;
-pub use races::{RacePair, has_race, races};
+pub use races::{Partner, has_race, races};

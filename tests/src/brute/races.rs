@@ -8,26 +8,48 @@ use super::graph::{Graph, Kind};
 use super::relation::bits;
 use crate::litmus::Program;
 
-/// The numbers of two racing nodes.
+/// One side of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RacePair(pub usize, pub usize);
+pub struct Partner {
+    /// Whose access.
+    pub thread: usize,
+    /// It writes.
+    pub writes: bool,
+    /// It is atomic.
+    pub atomic: bool,
+}
 
 /// The races in a graph.
-pub fn races(graph: &Graph) -> Vec<RacePair> {
-    let hb = happens_before(graph);
+pub fn races(graph: &Graph) -> Vec<(Partner, Partner)> {
     let plain = graph.select(|n| matches!(n.kind, Kind::PlainRead | Kind::PlainWrite));
+    if plain == 0 {
+        return Vec::new();
+    }
+    let hb = happens_before(graph);
     let writes = graph.select(|n| matches!(n.kind, Kind::PlainWrite | Kind::Write | Kind::Update));
     let accesses = graph.select(|n| n.location.is_some());
+    let partner = |node: usize| {
+        let thread = graph.thread_of(node)?;
+        Some(Partner {
+            thread,
+            writes: writes >> node & 1 == 1,
+            atomic: plain >> node & 1 == 0,
+        })
+    };
     let mut found = Vec::new();
     for a in bits(plain) {
         for b in bits(accesses) {
-            let conflict = (writes >> a | writes >> b) & 1 == 1
-                && graph.node(a).location == graph.node(b).location;
-            let apart = graph.thread_of(a) != graph.thread_of(b);
+            // First values belong to no thread and come before everything.
+            let (Some(one), Some(other)) = (partner(a), partner(b)) else {
+                continue;
+            };
+            let conflict = (one.writes || other.writes)
+                && graph.node(a).location == graph.node(b).location
+                && one.thread != other.thread;
             // A pair of plain accesses is met twice.
-            let once = plain >> b & 1 == 0 || a < b;
-            if conflict && apart && once && !hb.has(a, b) && !hb.has(b, a) {
-                found.push(RacePair(a, b));
+            let once = other.atomic || a < b;
+            if conflict && once && !hb.has(a, b) && !hb.has(b, a) {
+                found.push((one, other));
             }
         }
     }

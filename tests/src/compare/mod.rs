@@ -4,6 +4,8 @@
 
 mod analyzer;
 mod lockstep;
+mod races;
 
 pub use analyzer::Watched;
 pub use lockstep::{Disagreement, Effort, Subject, Tally, compare};
+pub use races::compare_races;
