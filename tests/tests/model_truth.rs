@@ -7,15 +7,15 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use wmfix_analysis::{Config, Model};
+use wmfix_analysis::Model;
 use wmfix_tests::brute::{Axioms, is_robust};
-use wmfix_tests::compare::{Effort, Tally, Watched, compare};
-use wmfix_tests::litmus::{Program, Rng, corpus, varied};
+use wmfix_tests::compare::assert_agrees;
+use wmfix_tests::litmus::{Rng, corpus, varied};
 
 #[test]
 fn corpus_in_rc11() {
     for entry in corpus().unwrap() {
-        let tally = judge(&entry.program, Model::Rc11, 20);
+        let tally = assert_agrees(&entry.program, Model::Rc11, 20);
         assert_eq!(tally.violations == 0, entry.robust, "{}", entry.program);
     }
 }
@@ -23,7 +23,7 @@ fn corpus_in_rc11() {
 #[test]
 fn corpus_in_rc20() {
     for entry in corpus().unwrap() {
-        let tally = judge(&entry.program, Model::Rc20, 10);
+        let tally = assert_agrees(&entry.program, Model::Rc20, 10);
         let robust = is_robust(&entry.program, Axioms::RC20);
         assert_eq!(tally.violations == 0, robust, "{}", entry.program);
     }
@@ -42,23 +42,6 @@ fn random_programs_in_rc11() {
 fn random_programs_in_rc20() {
     let count = from_environment("WMFIX_MODEL_PROGRAMS", 10_000) / 5;
     judge_many(count, Model::Rc20).assert_telling(count);
-}
-
-/// Panics with the run if the analyzer and the axioms disagree.
-fn judge(program: &Program, model: Model, runs_per_graph: usize) -> Tally {
-    let axioms = match model {
-        Model::Rc11 => Axioms::RC11,
-        Model::Rc20 => Axioms::RC20,
-    };
-    let config = Config {
-        model,
-        ..Config::default()
-    };
-    let effort = Effort { runs_per_graph };
-    match compare(program, axioms, &Watched::new(config), effort) {
-        Ok(tally) => tally,
-        Err(disagreement) => panic!("{disagreement}"),
-    }
 }
 
 #[derive(Default)]
@@ -91,7 +74,7 @@ fn judge_many(count: usize, model: Model) -> Totals {
                 return totals;
             }
             let program = varied(&mut Rng::new(seed << 32 | n as u64));
-            let tally = judge(&program, model, 3);
+            let tally = assert_agrees(&program, model, 3);
             let text = program.to_string();
             totals.not_robust += usize::from(tally.violations > 0);
             totals.sc_accesses += usize::from(program.has_sc_access());

@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 
 use wmfix_analysis::{
-    Analyzer, CasOutcome, Config, Event, LocationId, Operation, SiteId, Violation,
+    Analyzer, CasOutcome, Config, Event, LocationId, Model, Operation, SiteId, Violation,
 };
 
-use super::lockstep::Subject;
+use super::lockstep::{Effort, Subject, Tally, compare};
+use crate::brute::Axioms;
+use crate::litmus::Program;
 
 /// An analyzer, and the writes it has been told of, so that the writes its
 /// reports name can be counted. Every event gets a site of its own, or a report
@@ -62,6 +64,30 @@ impl Subject for Watched {
     fn feed(&mut self, event: &Event) -> Result<Vec<usize>, String> {
         let violation = self.watch(event)?;
         Ok(violation.map_or_else(Vec::new, |v| self.places(&v)))
+    }
+}
+
+/// The axioms of a model.
+pub fn axioms_of(model: Model) -> Axioms {
+    match model {
+        Model::Rc11 => Axioms::RC11,
+        Model::Rc20 => Axioms::RC20,
+    }
+}
+
+/// Compares the analyzer with the axioms over the runs of a program.
+///
+/// # Panics
+/// With the run, if they disagree.
+pub fn assert_agrees(program: &Program, model: Model, runs_per_graph: usize) -> Tally {
+    let config = Config {
+        model,
+        ..Config::default()
+    };
+    let effort = Effort { runs_per_graph };
+    match compare(program, axioms_of(model), &Watched::new(config), effort) {
+        Ok(tally) => tally,
+        Err(disagreement) => panic!("{disagreement}"),
     }
 }
 

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use wmfix_analysis::Event;
 
 use crate::brute::{Axioms, State};
-use crate::litmus::Program;
+use crate::litmus::{Program, Rng};
 
 /// An analysis that is fed a run. It is cloned where runs part.
 pub trait Subject: Clone {
@@ -86,6 +86,54 @@ pub fn compare<S: Subject>(
     }
     walk.from(state, subject)?;
     Ok(walk.tally)
+}
+
+/// Compares along one random run to its end, for programs with too many runs to
+/// go through all. Before every step all threads that wait make a round.
+pub fn compare_along<S: Subject>(
+    program: &Program,
+    axioms: Axioms,
+    subject: &S,
+    rng: &mut Rng,
+) -> Result<Tally, Box<Disagreement>> {
+    let mut walk = Walk {
+        program,
+        effort: Effort { runs_per_graph: 1 },
+        known: FxHashMap::default(),
+        tally: Tally::default(),
+        trace: Vec::new(),
+    };
+    let mut state = State::new(program, axioms);
+    let mut subject = subject.clone();
+    for event in state.machine.prologue() {
+        walk.feed(&mut subject, event, Rc::default())?;
+    }
+    loop {
+        let threads = 0..program.threads.len();
+        for thread in threads.clone() {
+            if let Some(event) = state.machine.blocked_round(thread) {
+                walk.feed(&mut subject, event, Rc::new(places(&state, thread)))?;
+            }
+        }
+        let able: Vec<usize> = threads
+            .filter(|&t| !state.machine.choices(t).is_empty())
+            .collect();
+        if able.is_empty() {
+            return Ok(walk.tally);
+        }
+        let thread = rng.pick(&able);
+        let choice = rng.pick(state.machine.choices(thread));
+        let stale = Rc::new(places(&state, thread));
+        let stepped = state.step(thread, choice);
+        walk.feed(&mut subject, stepped.event, stale)?;
+        if stepped.ended {
+            walk.feed(
+                &mut subject,
+                state.machine.exit_event(thread),
+                Rc::default(),
+            )?;
+        }
+    }
 }
 
 /// What brute force says of a graph: for each thread, the stale writes.

@@ -6,6 +6,6 @@ mod analyzer;
 mod lockstep;
 mod races;
 
-pub use analyzer::Watched;
-pub use lockstep::{Disagreement, Effort, Subject, Tally, compare};
+pub use analyzer::{Watched, assert_agrees, axioms_of};
+pub use lockstep::{Disagreement, Effort, Subject, Tally, compare, compare_along};
 pub use races::compare_races;

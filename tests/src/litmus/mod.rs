@@ -10,6 +10,7 @@ mod names;
 mod notation;
 mod program;
 mod rng;
+mod runs;
 mod spell;
 
 pub use corpus::{CorpusError, Entry, corpus};
@@ -19,3 +20,4 @@ pub use machine::{Choice, Machine, Stepped, main_thread, thread_id};
 pub use notation::{NotationError, program};
 pub use program::{Builder, Instruction, Location, Mutex, Program, Register};
 pub use rng::Rng;
+pub use runs::{all_runs, random_run, scheduled_run};
