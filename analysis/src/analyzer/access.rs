@@ -4,7 +4,7 @@
 use smallvec::SmallVec;
 
 use super::clock::Slot;
-use super::history::{Entry, ScAccess, Timestamp};
+use super::history::{Last, Mark, ScAccess, ScMark};
 use super::location::Location;
 use super::thread::Thread;
 use super::values::Written;
@@ -130,20 +130,21 @@ fn inherit_sc_order(
 /// thread's own are in its `own_sc` already.
 fn inherit_same_location(thread: &Thread, slot: Slot, location: &Location, own: &mut ScSet) {
     let view = &thread.view;
-    let mut known: SmallVec<[(Slot, &Entry); 8]> = location
+    // A mark without an SC part has nothing to add.
+    let mut known: SmallVec<[(Slot, &Mark, &ScMark); 8]> = location
         .histories()
         .iter()
         .filter(|history| history.slot != slot)
         .filter_map(|history| {
-            let entry = history.rounded_up(view.happened_before.get(history.slot))?;
-            Some((history.slot, entry))
+            let (mark, sc_mark) = history.rounded_up(view.happened_before.get(history.slot))?;
+            Some((history.slot, mark, sc_mark?))
         })
         .collect();
     // Newest first: the SC writes of a location form a chain, so that usually
     // nothing or one set has to be joined.
     let mut accesses: SmallVec<[(Slot, &ScAccess); 8]> = known
         .iter()
-        .filter_map(|&(slot, entry)| Some((slot, entry.sc_access.as_ref()?)))
+        .filter_map(|&(slot, _, sc_mark)| Some((slot, sc_mark.access.as_ref()?)))
         .collect();
     accesses.sort_by_key(|(_, access)| std::cmp::Reverse(access.seen));
     for (slot, access) in accesses {
@@ -154,9 +155,9 @@ fn inherit_same_location(thread: &Thread, slot: Slot, location: &Location, own: 
     // Fences that the access learns of only now, from the message it reads: they
     // count if an access to this location lies between.
     if !view.from_fences.events_within(own) {
-        known.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.seen));
-        for (_, entry) in known {
-            own.join(&entry.from_fences);
+        known.sort_by_key(|(_, mark, _)| std::cmp::Reverse(mark.seen));
+        for (_, _, sc_mark) in known {
+            own.join(&sc_mark.from_fences);
             if view.from_fences.events_within(own) {
                 break;
             }
@@ -189,40 +190,50 @@ fn remember(
     access: &Access,
     own: ScSet,
 ) -> usize {
-    let seen: Timestamp = location.values.newest();
-    let writes = access.writes.is_some();
-    let from_fences = thread.view.from_fences.clone();
+    let seen = location.values.newest();
+    let number = thread.number;
     let history = location.history_mut(slot, thread.id);
-    let (mut written, mut sc_written, mut sc_access) = match history.newest() {
-        Some(last) => (last.written, last.sc_written, last.sc_access.clone()),
-        None => (0, 0, None),
+    let (written, sc_before) = match history.newest() {
+        Some((mark, sc_mark)) => (mark.written, sc_mark),
+        None => (0, None),
     };
-    if writes {
-        written = seen;
-        history.last_write = thread.number;
-        history.last_write_site = access.site;
-    }
-    history.last_access = thread.number;
-    history.last_access_site = access.site;
-    if access.sc {
-        if writes {
-            sc_written = seen;
+    let from_fences = &thread.view.from_fences;
+    let sc_mark = (access.sc || sc_before.is_some() || !from_fences.is_empty()).then(|| {
+        let mut sc_mark = sc_before.cloned().unwrap_or_default();
+        sc_mark.from_fences.clone_from(from_fences);
+        if access.sc {
+            sc_mark.access = Some(ScAccess {
+                seen,
+                number,
+                set: own,
+            });
+            if access.writes.is_some() {
+                sc_mark.written = seen;
+            }
         }
-        sc_access = Some(ScAccess {
-            seen,
-            number: thread.number,
-            set: own,
-        });
-    }
-    let before = history.len();
-    history.push(Entry {
-        number: thread.number,
-        seen,
-        written,
-        sc_written,
-        epoch: thread.epoch,
-        sc_access,
-        from_fences,
+        sc_mark
     });
+    let last = Last {
+        number,
+        site: access.site,
+    };
+    history.last_access = last;
+    let written = match access.writes {
+        Some(_) => {
+            history.last_write = last;
+            seen
+        }
+        None => written,
+    };
+    let before = history.len();
+    history.push(
+        Mark {
+            number,
+            seen,
+            written,
+        },
+        sc_mark,
+        thread.epoch,
+    );
     history.len() - before
 }

@@ -8,15 +8,17 @@ use super::values::{Values, Written};
 use crate::event::{CasStrength, Exit, Operation};
 use crate::violation::ViolationKind;
 
-/// The stale writes that an access could take with an effect.
-#[derive(Clone, Debug)]
+/// A stretch of the modification order that an access need not know, and in
+/// which there is something for it to take.
+#[derive(Clone, Copy)]
 pub(crate) struct Gap {
-    /// What taking one of them would be.
+    /// What taking a stale write would be.
     pub(crate) kind: ViolationKind,
-    /// The stale writes, oldest first; never empty.
-    pub(crate) stale: Vec<Written>,
     /// The newest write that SC makes the access see.
-    pub(crate) newer: Written,
+    pub(crate) newer: Timestamp,
+    appetite: Appetite,
+    floor: Timestamp,
+    floor_failure: Timestamp,
 }
 
 /// What the access about to be made could do with each stale write.
@@ -63,13 +65,19 @@ pub(crate) fn check(
         };
         floor.max(location.values.oldest())
     };
-    stale(
-        &location.values,
-        appetite(operation)?,
-        floor(sc),
-        floor(sc_failure),
-        ceiling,
-    )
+    let mut gap = Gap {
+        kind: ViolationKind::StaleRead,
+        newer: ceiling,
+        appetite: appetite(operation)?,
+        floor: floor(sc),
+        floor_failure: if sc_failure == sc {
+            floor(sc)
+        } else {
+            floor(sc_failure)
+        },
+    };
+    gap.kind = gap.worst(&location.values)?;
+    Some(gap)
 }
 
 /// The newest write that the access cannot go behind, for what happened before
@@ -122,23 +130,42 @@ fn appetite(operation: &Operation) -> Option<Appetite> {
     }
 }
 
-fn stale(
-    values: &Values,
-    appetite: Appetite,
-    floor: Timestamp,
-    floor_failure: Timestamp,
-    ceiling: Timestamp,
-) -> Option<Gap> {
-    let mut kind = ViolationKind::StaleRead;
-    let mut stale = Vec::new();
-    for timestamp in floor.min(floor_failure)..ceiling {
+impl Gap {
+    /// The stale writes that the access could take, oldest first; never empty.
+    pub(crate) fn stale<'a>(&'a self, values: &'a Values) -> impl Iterator<Item = &'a Written> {
+        self.timestamps()
+            .filter(|&timestamp| self.taking(values, timestamp).is_some())
+            .map(|timestamp| values.at(timestamp))
+    }
+
+    /// A compare-exchange that could succeed on a stale value is worse news than
+    /// one that could fail on one; other accesses have only one way to go wrong.
+    fn worst(&self, values: &Values) -> Option<ViolationKind> {
+        let mut worst = None;
+        for timestamp in self.timestamps() {
+            let kind = self.taking(values, timestamp);
+            worst = kind.or(worst);
+            let certain = !matches!(self.appetite, Appetite::CompareExchange { .. });
+            if kind == Some(ViolationKind::StaleRmw) || (kind.is_some() && certain) {
+                break;
+            }
+        }
+        worst
+    }
+
+    fn timestamps(&self) -> std::ops::Range<Timestamp> {
+        self.floor.min(self.floor_failure)..self.newer
+    }
+
+    /// What it would be if the access took the write at a timestamp.
+    fn taking(&self, values: &Values, timestamp: Timestamp) -> Option<ViolationKind> {
         let written = values.at(timestamp);
         // Nothing comes between a write and the RMW that read it.
         let free = !values.at(timestamp + 1).by_rmw;
         let leaves = |exit: Option<Exit>| {
-            exit.is_none_or(|exit| written.value.is_some_and(|value| exit.leaves(value)))
+            exit.is_none_or(|exit| written.value().is_some_and(|value| exit.leaves(value)))
         };
-        let taken = match appetite {
+        match self.appetite {
             Appetite::Load { exit } => leaves(exit).then_some(ViolationKind::StaleRead),
             Appetite::Store => free.then_some(ViolationKind::StaleWrite),
             Appetite::Rmw { exit } => (free && leaves(exit)).then_some(ViolationKind::StaleRmw),
@@ -147,30 +174,17 @@ fn stale(
                 weak,
                 blocking,
             } => {
-                let is_expected = written.value.map(|value| value == expected);
-                if timestamp >= floor && free && is_expected == Some(true) {
+                let is_expected = written.value().map(|value| value == expected);
+                let succeeds = timestamp >= self.floor && free && is_expected == Some(true);
+                let may_fail = !blocking && (weak || is_expected == Some(false));
+                if succeeds {
                     Some(ViolationKind::StaleRmw)
-                } else if timestamp >= floor_failure
-                    && !blocking
-                    && (weak || is_expected == Some(false))
-                {
+                } else if timestamp >= self.floor_failure && may_fail {
                     Some(ViolationKind::StaleRead)
                 } else {
                     None
                 }
             }
-        };
-        if let Some(taken) = taken {
-            // A compare-exchange that could succeed on a stale value is the worse news.
-            if stale.is_empty() || taken == ViolationKind::StaleRmw {
-                kind = taken;
-            }
-            stale.push(*written);
         }
     }
-    (!stale.is_empty()).then(|| Gap {
-        kind,
-        stale,
-        newer: *values.at(ceiling),
-    })
 }

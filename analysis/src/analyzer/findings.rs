@@ -17,23 +17,32 @@ pub(crate) struct Findings {
 
 impl Findings {
     /// Notes a violation. Of several between the same places the first is kept,
-    /// but one whose difference can be seen is preferred to one of equal values.
-    pub(crate) fn add_violation(&mut self, violation: Violation) -> usize {
-        let newer = violation.newer.origin.map(|(_, site)| site);
-        let key = (violation.site, newer, violation.kind);
+    /// but one whose difference can be seen is preferred to one of equal values;
+    /// `violation` is only asked for where it could be the one to keep.
+    pub(crate) fn add_violation(
+        &mut self,
+        site: SiteId,
+        newer: Option<SiteId>,
+        kind: ViolationKind,
+        violation: impl FnOnce() -> Violation,
+    ) -> usize {
+        let next = self.violations.len();
         let index = *self
             .violation_keys
-            .entry(key)
-            .or_insert(self.violations.len());
+            .entry((site, newer, kind))
+            .or_insert(next);
         match self.violations.get_mut(index) {
             Some(found) => {
                 found.count += 1;
-                if found.violation.same_value && !violation.same_value {
-                    found.violation = violation;
+                if found.violation.same_value {
+                    let violation = violation();
+                    if !violation.same_value {
+                        found.violation = violation;
+                    }
                 }
             }
             None => self.violations.push(FoundViolation {
-                violation,
+                violation: violation(),
                 count: 1,
             }),
         }

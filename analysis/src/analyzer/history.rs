@@ -2,6 +2,8 @@
 //! into every thread somebody can see; looked up here, that becomes the newest
 //! write to the location that somebody knows.
 
+use smallvec::SmallVec;
+
 use super::clock::{EventNumber, Slot};
 use super::view::ScSet;
 use crate::event::{SiteId, ThreadId};
@@ -10,23 +12,26 @@ use crate::event::{SiteId, ThreadId};
 /// first value.
 pub(crate) type Timestamp = u32;
 
-/// One access of one thread to one location. All but `number` and `epoch` say
-/// "so far, by this thread, at this location", so an entry makes the ones before
-/// it superfluous for everybody who knows it.
-#[derive(Clone, Debug)]
-pub(crate) struct Entry {
+/// One access of one thread to one location. All but `number` say "so far, by
+/// this thread, at this location", so a mark makes the ones before it
+/// superfluous for everybody who knows it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
     /// `n`: the number of the access in its thread.
     pub(crate) number: EventNumber,
     /// `ts`: the newest write the access knew, its own or the one it read.
     pub(crate) seen: Timestamp,
     /// `wts`: the thread's newest write, 0 if it made none.
     pub(crate) written: Timestamp,
+}
+
+/// What belongs to a mark once SC events have to do with it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ScMark {
     /// `sts`: the thread's newest SC write, 0 if it made none.
-    pub(crate) sc_written: Timestamp,
-    /// `ep`: how often the thread's knowledge had been published.
-    pub(crate) epoch: u32,
+    pub(crate) written: Timestamp,
     /// `asc`: the thread's newest SC access, if it made one.
-    pub(crate) sc_access: Option<ScAccess>,
+    pub(crate) access: Option<ScAccess>,
     /// `fk`: what the thread had from SC fences.
     pub(crate) from_fences: ScSet,
 }
@@ -42,75 +47,106 @@ pub(crate) struct ScAccess {
     pub(crate) set: ScSet,
 }
 
+/// The last access of some kind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Last {
+    /// Its number in its thread, 0 if there was none.
+    pub(crate) number: EventNumber,
+    /// Where it was made.
+    pub(crate) site: SiteId,
+}
+
 /// The accesses of one thread to one location, oldest first.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
-    /// The thread.
+    /// The thread's slot.
     pub(crate) slot: Slot,
-    /// The thread's last access of any kind, which coalescing may hide.
-    pub(crate) last_access: EventNumber,
-    /// Where that was made.
-    pub(crate) last_access_site: SiteId,
-    /// The thread's last write.
-    pub(crate) last_write: EventNumber,
-    /// Where that was made.
-    pub(crate) last_write_site: SiteId,
-    /// Who made them: slots change hands.
+    /// Who made the last access: slots change hands.
     pub(crate) thread: ThreadId,
-    entries: Vec<Entry>,
-    /// Entries that somebody could still need were dropped.
+    /// The last access of any kind, which coalescing may hide.
+    pub(crate) last_access: Last,
+    /// The last write.
+    pub(crate) last_write: Last,
+    marks: SmallVec<[Mark; INLINE_MARKS]>,
+    /// One for each mark, or none at all as long as no SC event matters.
+    sc_marks: Vec<ScMark>,
+    /// `ep`: how often the thread's knowledge had been published at the last mark.
+    epoch: u32,
+    /// Marks that somebody could still need were dropped.
     cut: bool,
     /// The length at which pruning is worth another try.
     prune_at: u32,
 }
 
-/// No list is looked at for pruning below this length.
+/// How many marks a history holds before it needs the heap.
+const INLINE_MARKS: usize = 4;
+
+/// No history is looked at for pruning below this length.
 const PRUNE_FROM: u32 = 8;
+
+/// Beyond this length a history is searched by halving.
+const LINEAR_SEARCH: usize = 8;
 
 impl History {
     /// The history of a thread that is about to access the location.
     pub(crate) fn new(slot: Slot, thread: ThreadId) -> Self {
+        let none = Last {
+            number: 0,
+            site: SiteId(0),
+        };
         Self {
             slot,
-            last_access: 0,
-            last_access_site: SiteId(0),
-            last_write: 0,
-            last_write_site: SiteId(0),
             thread,
-            entries: Vec::new(),
+            last_access: none,
+            last_write: none,
+            marks: SmallVec::new(),
+            sc_marks: Vec::new(),
+            epoch: 0,
             cut: false,
             prune_at: PRUNE_FROM,
         }
     }
 
-    /// The thread's newest access.
-    pub(crate) fn newest(&self) -> Option<&Entry> {
-        self.entries.last()
-    }
-
     /// How many accesses are remembered.
     pub(crate) fn len(&self) -> usize {
-        self.entries.len()
+        self.marks.len()
+    }
+
+    /// The newest mark.
+    pub(crate) fn newest(&self) -> Option<(&Mark, Option<&ScMark>)> {
+        Some((self.marks.last()?, self.sc_marks.last()))
     }
 
     /// The thread's last access within the prefix that ends at `number`. Where
     /// that was dropped, the oldest one left, which knows at least as much.
     #[inline]
-    pub(crate) fn rounded_up(&self, number: EventNumber) -> Option<&Entry> {
-        match self.exact(number) {
-            None if self.cut => self.entries.first(),
-            found => found,
-        }
+    pub(crate) fn rounded_up(&self, number: EventNumber) -> Option<(&Mark, Option<&ScMark>)> {
+        let index = match self.find(number) {
+            None if self.cut => 0,
+            found => found?,
+        };
+        Some((&self.marks[index], self.sc_marks.get(index)))
     }
 
     /// The thread's last access within the prefix that ends at `number`, or
     /// nothing where that was dropped.
     #[inline]
-    pub(crate) fn exact(&self, number: EventNumber) -> Option<&Entry> {
-        self.entries
-            .iter()
-            .rev()
-            .find(|entry| entry.number <= number)
+    pub(crate) fn exact(&self, number: EventNumber) -> Option<&Mark> {
+        self.find(number).map(|index| &self.marks[index])
+    }
+
+    #[inline]
+    fn find(&self, number: EventNumber) -> Option<usize> {
+        let marks = self.marks.as_slice();
+        if marks.last()?.number <= number {
+            return Some(marks.len() - 1);
+        }
+        if marks.len() <= LINEAR_SEARCH {
+            return marks.iter().rposition(|mark| mark.number <= number);
+        }
+        marks
+            .partition_point(|mark| mark.number <= number)
+            .checked_sub(1)
     }
 
     /// Adds an access. One that nobody can tell from the access before it takes
@@ -120,55 +156,69 @@ impl History {
     /// - As the thread's very next event, the newer number stays: who knows only
     ///   the older one by hb_SC knows it through another access to the location.
     ///
-    /// Both need that the thread's knowledge was not published in between.
-    pub(crate) fn push(&mut self, mut entry: Entry) {
-        if let Some(last) = self.entries.last_mut()
-            && last.epoch == entry.epoch
+    /// Both need that the thread's knowledge was not published in between, which
+    /// `epoch` counts.
+    #[inline]
+    pub(crate) fn push(&mut self, mut mark: Mark, sc_mark: Option<ScMark>, epoch: u32) {
+        if let Some(last) = self.marks.last()
+            && self.epoch == epoch
+            && (last.seen == mark.seen || last.number + 1 == mark.number)
         {
-            if last.seen == entry.seen {
-                entry.number = last.number;
-                *last = entry;
-                return;
+            if last.seen == mark.seen {
+                mark.number = last.number;
             }
-            if last.number + 1 == entry.number {
-                *last = entry;
-                return;
+            self.marks.pop();
+            if self.sc_marks.len() > self.marks.len() {
+                self.sc_marks.pop();
             }
         }
-        self.entries.push(entry);
+        if let Some(sc_mark) = sc_mark {
+            self.sc_marks.resize_with(self.marks.len(), ScMark::default);
+            self.sc_marks.push(sc_mark);
+        }
+        self.marks.push(mark);
+        self.epoch = epoch;
     }
 
-    /// Whether the list is long enough for pruning to pay.
+    /// Whether the history is long enough for pruning to pay.
     pub(crate) fn wants_pruning(&self) -> bool {
-        self.entries.len() >= self.prune_at as usize
+        self.marks.len() >= self.prune_at as usize
     }
 
-    /// Drops the entries nobody can need: every other live thread knows the
-    /// owner's events up to `known_by_all`, and hence a later entry. Exact.
+    /// Drops the marks nobody can need: every other live thread knows the
+    /// owner's events up to `known_by_all`, and hence a later mark. Exact.
     pub(crate) fn prune(&mut self, known_by_all: EventNumber) {
         let dead = self
-            .entries
+            .marks
             .iter()
             .skip(1)
-            .take_while(|e| e.number <= known_by_all)
+            .take_while(|m| m.number <= known_by_all)
             .count();
-        self.entries.drain(..dead);
-        self.prune_at = PRUNE_FROM.max(2 * self.entries.len() as u32);
+        self.drop_oldest(dead);
+        self.prune_at = PRUNE_FROM.max(2 * self.marks.len() as u32);
     }
 
-    /// Past `cap` entries, drops the older half, needed or not: what cannot be
+    /// Past `cap` marks, drops the older half, needed or not: what cannot be
     /// answered exactly from then on is answered so that nothing is reported.
     pub(crate) fn cap(&mut self, cap: usize) {
-        if self.entries.len() > cap {
+        if self.marks.len() > cap {
             let kept = (cap / 2).max(1);
-            self.entries.drain(..self.entries.len() - kept);
+            self.drop_oldest(self.marks.len() - kept);
             self.cut = true;
             self.prune_at = PRUNE_FROM.max(2 * kept as u32);
         }
     }
 
-    /// Gives back memory that dropped entries took.
+    fn drop_oldest(&mut self, count: usize) {
+        self.marks.drain(..count);
+        if !self.sc_marks.is_empty() {
+            self.sc_marks.drain(..count);
+        }
+    }
+
+    /// Gives back memory that dropped marks took.
     pub(crate) fn shrink(&mut self) {
-        self.entries.shrink_to_fit();
+        self.marks.shrink_to_fit();
+        self.sc_marks.shrink_to_fit();
     }
 }

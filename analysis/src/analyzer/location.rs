@@ -2,7 +2,7 @@
 //! write hands on, and who accessed it.
 
 use super::clock::{Clock, EventNumber, Slot};
-use super::history::{Entry, History, Timestamp};
+use super::history::{History, Mark, ScMark, Timestamp};
 use super::values::Values;
 use super::view::{ScSet, View};
 use crate::event::ThreadId;
@@ -74,17 +74,29 @@ impl Location {
     /// `known`: the newest write read or written within a prefix of every thread.
     #[inline]
     pub(crate) fn seen_within(&self, prefix: impl Fn(Slot) -> EventNumber) -> Timestamp {
-        self.newest(prefix, |entry| entry.seen)
+        let newest = self.values.newest();
+        let mut seen = 0;
+        for history in &self.histories {
+            if let Some((mark, _)) = history.rounded_up(prefix(history.slot)) {
+                seen = seen.max(mark.seen);
+                if seen == newest {
+                    break;
+                }
+            }
+        }
+        seen
     }
 
     /// `knownw`: the newest write made within a prefix of every thread.
     pub(crate) fn written_within(&self, prefix: impl Fn(Slot) -> EventNumber) -> Timestamp {
-        self.newest(prefix, |entry| entry.written)
+        self.newest(prefix, |mark, _| mark.written)
     }
 
     /// `scw`: the newest SC write made within a prefix of every thread.
     pub(crate) fn sc_written_within(&self, prefix: impl Fn(Slot) -> EventNumber) -> Timestamp {
-        self.newest(prefix, |entry| entry.sc_written)
+        self.newest(prefix, |_, sc_mark| {
+            sc_mark.map_or(0, |sc_mark| sc_mark.written)
+        })
     }
 
     /// `hi`: the newest write that SC makes visible to who knows `prefix` by
@@ -92,24 +104,28 @@ impl Location {
     /// gap between them, which is what gets reported, never grows.
     #[inline]
     pub(crate) fn sc_visible(&self, prefix: &Clock) -> Timestamp {
-        self.histories
-            .iter()
-            .filter_map(|history| history.exact(prefix.get(history.slot)))
-            .map(|entry| entry.seen)
-            .max()
-            .unwrap_or(0)
+        let newest = self.values.newest();
+        let mut seen = 0;
+        for history in &self.histories {
+            if let Some(mark) = history.exact(prefix.get(history.slot)) {
+                seen = seen.max(mark.seen);
+                if seen == newest {
+                    break;
+                }
+            }
+        }
+        seen
     }
 
-    #[inline]
     fn newest(
         &self,
         prefix: impl Fn(Slot) -> EventNumber,
-        field: impl Fn(&Entry) -> Timestamp,
+        field: impl Fn(&Mark, Option<&ScMark>) -> Timestamp,
     ) -> Timestamp {
         self.histories
             .iter()
             .filter_map(|history| history.rounded_up(prefix(history.slot)))
-            .map(field)
+            .map(|(mark, sc_mark)| field(mark, sc_mark))
             .max()
             .unwrap_or(0)
     }

@@ -2,18 +2,21 @@
 
 use rustc_hash::FxHashMap;
 
-use super::Config;
 use super::access::{self, Access};
+use super::check::{self, Gap};
 use super::clock::Slot;
+use super::findings::Findings;
 use super::history::History;
 use super::layout::Layout;
 use super::location::Location;
 use super::shadow::{PlainAccess, Shadow};
 use super::thread::{Thread, Threads};
-use super::values::Written;
-use super::{EventIndex, LAST_NUMBER};
-use crate::event::{Bytes, LocationId, SiteId};
+use super::values::{Values, Written};
+use super::{Atomic, Config, LAST_NUMBER, Step};
+use crate::error::StreamError;
+use crate::event::{Bytes, Event, LocationId, SiteId};
 use crate::race::{Race, RacingAccess};
+use crate::violation::{EventIndex, Violation, WriteRef};
 
 /// How much to remember. Where threads never synchronise, nothing old can be
 /// forgotten exactly; past these limits the oldest is forgotten all the same,
@@ -88,77 +91,70 @@ impl Memory {
         self.unseen_writes
     }
 
-    /// Whether a location has had as many writes as can be counted.
-    pub(crate) fn timestamps_used_up(&self, id: LocationId) -> bool {
-        self.locations
-            .get(&id)
-            .is_some_and(|c| c.location.values.newest() >= LAST_NUMBER)
-    }
-
-    /// The location that is about to be accessed, which holds `value` if that is
-    /// known. If nobody wrote that, somebody did whom we do not see: then the
-    /// unseen write counts as known to all and as handing on whatever the write
-    /// before it did, so that nothing is reported for it.
+    /// The thread makes an atomic access, or a round of waiting for one.
     #[inline]
-    pub(crate) fn location(&mut self, id: LocationId, value: Option<u64>) -> &Location {
-        let cell = self.locations.entry(id).or_insert_with(|| {
+    pub(crate) fn atomic(
+        &mut self,
+        threads: &mut Threads,
+        findings: &mut Findings,
+        slot: Slot,
+        made: &Atomic,
+        event: &Event,
+        index: EventIndex,
+    ) -> Result<Step, StreamError> {
+        let cell = self.locations.entry(made.location).or_insert_with(|| {
             self.remembered += 1;
             Box::new(Cell {
                 location: Location::new(Some(0)),
                 mixed: false,
             })
         });
-        if let Some(value) = value {
-            let values = &mut cell.location.values;
-            match values.current().value {
-                Some(current) if current == value => {}
-                Some(_) => {
-                    self.unseen_writes += 1;
-                    self.remembered -= values.len() - 1;
-                    values.push(Written {
-                        value: Some(value),
-                        by_rmw: true,
-                        origin: None,
-                    });
-                    values.prune(values.newest());
-                }
-                None => values.current_mut().value = Some(value),
-            }
-        }
-        &cell.location
-    }
-
-    /// The thread makes an access to a location that [`Self::location`] has shown.
-    #[inline]
-    pub(crate) fn access(
-        &mut self,
-        threads: &mut Threads,
-        slot: Slot,
-        id: LocationId,
-        access: &Access,
-    ) {
-        let cell = self
-            .locations
-            .get_mut(&id)
-            .expect("the location was checked before");
         let location = &mut cell.location;
-        self.remembered += access::apply(threads.at_mut(slot), slot, location, id, access);
+        if location.values.newest() >= LAST_NUMBER {
+            return Err(StreamError::TooLong(event.thread));
+        }
+        if let Some(value) = made.read_value
+            && let Some(forgotten) = account_for(&mut location.values, value)
+        {
+            self.unseen_writes += 1;
+            self.remembered -= forgotten;
+        }
+        let mut step = Step::default();
+        let thread = threads.at_mut(slot);
+        if let Some(gap) =
+            check::check(thread, location, &event.operation, made.sc, made.sc_failure)
+        {
+            let newer = location.values.at(gap.newer);
+            step.violation = Some(findings.add_violation(
+                event.site,
+                newer.site(),
+                gap.kind,
+                || violation(&gap, &location.values, made, event, index),
+            ));
+        }
+        let Some(access) = &made.access else {
+            return Ok(step);
+        };
+        self.remembered += access::apply(thread, slot, location, made.location, access);
+        if self.races && cell.mixed {
+            let thread = threads.at(slot);
+            let race = self.layout.bytes(made.location).and_then(|bytes| {
+                race_with_plain(&self.shadow, bytes, thread, slot, access, index)
+            });
+            step.race = race.map(|race| findings.add_race(race));
+        }
         self.remembered -= trim(location, threads, slot, self.limits);
         if self.remembered > self.limits.total {
             self.forget_the_oldest(threads);
         }
+        Ok(step)
     }
 
     /// The paper's SC fence is an access to one location, never checked.
     pub(crate) fn pass_fence_location(&mut self, threads: &mut Threads, slot: Slot) {
-        let written = Written {
-            value: Some(0),
-            by_rmw: true,
-            origin: None,
-        };
         let access = Access {
             reads: true,
-            writes: Some(written),
+            writes: Some(Written::of_nobody(Some(0)).of_rmw()),
             acquires: true,
             releases: true,
             sc: false,
@@ -271,45 +267,6 @@ impl Memory {
         })
     }
 
-    /// Whether the atomic access that was just made races with a plain one.
-    #[inline]
-    pub(crate) fn race_with_plain(
-        &self,
-        thread: &Thread,
-        slot: Slot,
-        id: LocationId,
-        access: &Access,
-        event: EventIndex,
-    ) -> Option<Race> {
-        if !self.races || !self.locations.get(&id)?.mixed {
-            return None;
-        }
-        let writes = access.writes.is_some();
-        let made = PlainAccess {
-            slot,
-            number: thread.number,
-            thread: thread.id,
-            site: access.site,
-            happened_before: &thread.view.happened_before,
-            writes,
-        };
-        let (first, bytes) = self
-            .shadow
-            .conflict_with_atomic(self.layout.bytes(id)?, &made)?;
-        let second = RacingAccess {
-            thread: thread.id,
-            site: access.site,
-            writes,
-            atomic: true,
-        };
-        Some(Race {
-            first,
-            second,
-            event,
-            bytes,
-        })
-    }
-
     /// Too much is remembered in all: what nobody needs goes first; if that is
     /// not enough, every history is kept half as long from now on.
     fn forget_the_oldest(&mut self, threads: &Threads) {
@@ -381,22 +338,98 @@ fn unordered_writes(history: &History, slot: Slot, known: u32, plain_writes: boo
     if history.slot == slot {
         return None;
     }
-    if history.last_write > known {
+    if history.last_write.number > known {
         return Some(true);
     }
-    (plain_writes && history.last_access > known).then_some(false)
+    (plain_writes && history.last_access.number > known).then_some(false)
 }
 
 fn atomic_side(history: &History, writes: bool) -> RacingAccess {
-    let site = if writes {
-        history.last_write_site
+    let last = if writes {
+        history.last_write
     } else {
-        history.last_access_site
+        history.last_access
     };
     RacingAccess {
         thread: history.thread,
+        site: last.site,
+        writes,
+        atomic: true,
+    }
+}
+
+/// Whether an atomic access that was just made races with a plain one.
+fn race_with_plain(
+    shadow: &Shadow,
+    bytes: Bytes,
+    thread: &Thread,
+    slot: Slot,
+    access: &Access,
+    event: EventIndex,
+) -> Option<Race> {
+    let (site, writes) = (access.site, access.writes.is_some());
+    let made = PlainAccess {
+        slot,
+        number: thread.number,
+        thread: thread.id,
+        site,
+        happened_before: &thread.view.happened_before,
+        writes,
+    };
+    let (first, bytes) = shadow.conflict_with_atomic(bytes, &made)?;
+    let second = RacingAccess {
+        thread: thread.id,
         site,
         writes,
         atomic: true,
+    };
+    Some(Race {
+        first,
+        second,
+        event,
+        bytes,
+    })
+}
+
+/// The location is found to hold `value`. If nobody wrote that, somebody did
+/// whom we do not see: then the unseen write counts as known to all and as
+/// handing on whatever the write before it did, so that nothing is reported for
+/// it. Returns how many values that made useless.
+#[inline]
+fn account_for(values: &mut Values, value: u64) -> Option<usize> {
+    match values.current().value() {
+        Some(current) if current == value => None,
+        None => {
+            values.current_mut().tell(value);
+            None
+        }
+        Some(_) => {
+            let before = values.len();
+            values.push(Written::of_nobody(Some(value)).of_rmw());
+            values.prune(values.newest());
+            Some(before - values.len())
+        }
+    }
+}
+
+fn violation(
+    gap: &Gap,
+    values: &Values,
+    made: &Atomic,
+    event: &Event,
+    index: EventIndex,
+) -> Violation {
+    let stale: Vec<WriteRef> = gap.stale(values).map(Written::reference).collect();
+    let read_value = made.read_value;
+    Violation {
+        kind: gap.kind,
+        access: index,
+        thread: event.thread,
+        site: event.site,
+        location: made.location,
+        newer: values.at(gap.newer).reference(),
+        same_value: read_value.is_some() && stale.iter().all(|write| write.value == read_value),
+        stale,
+        read_value,
     }
 }

@@ -42,7 +42,7 @@ use crate::event::{
 use crate::model::Model;
 use crate::order::FenceOrder;
 use crate::race::FoundRace;
-use crate::violation::{EventIndex, FoundViolation, Violation};
+use crate::violation::{EventIndex, FoundViolation};
 
 pub use memory::Limits;
 
@@ -139,7 +139,13 @@ impl Analyzer {
             Operation::Load { .. }
             | Operation::Store { .. }
             | Operation::Rmw { .. }
-            | Operation::CompareExchange { .. } => step = self.atomic(slot, index, event)?,
+            | Operation::CompareExchange { .. } => {
+                let made = Atomic::of(event, index, self.config.model)?;
+                let (threads, findings) = (&mut self.threads, &mut self.findings);
+                step = self
+                    .memory
+                    .atomic(threads, findings, slot, &made, event, index)?;
+            }
             Operation::Fence { order } => self.fence(slot, order),
             Operation::Create { child } => self.threads.create(slot, child)?,
             Operation::Join { child } => self.threads.join(slot, child)?,
@@ -165,48 +171,6 @@ impl Analyzer {
             }
         }
         self.next = EventIndex(index.0 + 1);
-        Ok(step)
-    }
-
-    fn atomic(
-        &mut self,
-        slot: usize,
-        index: EventIndex,
-        event: &Event,
-    ) -> Result<Step, StreamError> {
-        let made = Atomic::of(event, index, self.config.model)?;
-        if self.memory.timestamps_used_up(made.location) {
-            return Err(StreamError::TooLong(event.thread));
-        }
-        let mut step = Step::default();
-        let thread = self.threads.at(slot);
-        let location = self.memory.location(made.location, made.read_value);
-        let gap = check::check(thread, location, &event.operation, made.sc, made.sc_failure);
-        if let Some(gap) = gap {
-            let read_value = made.read_value;
-            let same_value =
-                read_value.is_some() && gap.stale.iter().all(|write| write.value == read_value);
-            step.violation = Some(self.findings.add_violation(Violation {
-                kind: gap.kind,
-                access: index,
-                thread: event.thread,
-                site: event.site,
-                location: made.location,
-                newer: gap.newer.reference(),
-                stale: gap.stale.iter().map(Written::reference).collect(),
-                read_value,
-                same_value,
-            }));
-        }
-        if let Some(access) = made.access {
-            self.memory
-                .access(&mut self.threads, slot, made.location, &access);
-            let thread = self.threads.at(slot);
-            let race = self
-                .memory
-                .race_with_plain(thread, slot, made.location, &access, index);
-            step.race = race.map(|race| self.findings.add_race(race));
-        }
         Ok(step)
     }
 
@@ -254,27 +218,20 @@ impl Atomic {
     fn of(event: &Event, index: EventIndex, model: Model) -> Result<Self, StreamError> {
         // The paper has no SC accesses: to it they are acquire and release.
         let native = model == Model::Rc11;
-        let written = |value, by_rmw| {
-            let origin = Some((index, event.thread, event.site));
-            Written {
-                value: Some(value),
-                by_rmw,
-                origin,
-            }
-        };
+        let written = |value| Written::by(index, event.thread, event.site, value);
         let (location, read_value, writes) = match event.operation {
             Operation::Load {
                 location, value, ..
             } => (location, Some(value), None),
             Operation::Store {
                 location, value, ..
-            } => (location, None, Some(written(value, false))),
+            } => (location, None, Some(written(value))),
             Operation::Rmw {
                 location,
                 read,
                 written: value,
                 ..
-            } => (location, Some(read), Some(written(value, true))),
+            } => (location, Some(read), Some(written(value).of_rmw())),
             Operation::CompareExchange {
                 location,
                 strength,
@@ -291,7 +248,7 @@ impl Atomic {
                     return Err(StreamError::ImpossibleCas(location));
                 }
                 let writes = match outcome {
-                    CasOutcome::Exchanged(value) => Some(written(value, true)),
+                    CasOutcome::Exchanged(value) => Some(written(value).of_rmw()),
                     CasOutcome::Failed => None,
                 };
                 (location, Some(read), writes)

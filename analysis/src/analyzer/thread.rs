@@ -113,6 +113,9 @@ impl Token {
 pub(crate) struct Threads {
     slots: Vec<Thread>,
     states: FxHashMap<ThreadId, State>,
+    /// The slots of running threads with small ids, which most have: a look-up
+    /// in `states` for every event would be felt.
+    running: Vec<Option<u32>>,
 }
 
 /// Where a thread is in its life.
@@ -127,6 +130,9 @@ enum State {
 /// number for each of them.
 const MAX_SLOTS: usize = 1 << 14;
 
+/// Ids below this are small.
+const SMALL_IDS: u32 = 1 << 10;
+
 impl Threads {
     /// A run with only its main thread.
     pub(crate) fn new() -> Self {
@@ -134,12 +140,26 @@ impl Threads {
         Self {
             slots: vec![Thread::new(main)],
             states: FxHashMap::from_iter([(main, State::Running(0))]),
+            running: vec![Some(0)],
+        }
+    }
+
+    fn set_running(&mut self, id: ThreadId, slot: Option<Slot>) {
+        if id.0 < SMALL_IDS {
+            let index = id.0 as usize;
+            if index >= self.running.len() {
+                self.running.resize(index + 1, None);
+            }
+            self.running[index] = slot.map(|slot| slot as u32);
         }
     }
 
     /// The slot of a running thread.
     #[inline]
     pub(crate) fn slot(&self, id: ThreadId) -> Result<Slot, StreamError> {
+        if let Some(Some(slot)) = self.running.get(id.0 as usize) {
+            return Ok(*slot as usize);
+        }
         match self.states.get(&id) {
             Some(State::Running(slot)) => Ok(*slot),
             Some(State::Ended(_) | State::Joined) => Err(StreamError::AfterExit(id)),
@@ -232,6 +252,7 @@ impl Threads {
         };
         self.take_in(slot, &token);
         self.states.insert(child, State::Running(slot));
+        self.set_running(child, Some(slot));
         Ok(())
     }
 
@@ -257,6 +278,7 @@ impl Threads {
         };
         let id = thread.id;
         self.states.insert(id, State::Ended(token));
+        self.set_running(id, None);
     }
 
     /// A thread has waited for the end of another one.

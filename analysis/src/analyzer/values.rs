@@ -1,6 +1,8 @@
 //! The modification order of one location: every write by its timestamp, as
 //! far back as somebody could still read it.
 
+use smallvec::{SmallVec, smallvec};
+
 use super::history::Timestamp;
 use crate::event::{SiteId, ThreadId};
 use crate::violation::{EventIndex, WriteRef};
@@ -8,12 +10,79 @@ use crate::violation::{EventIndex, WriteRef};
 /// One write.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Written {
-    /// The value, where the run told it.
-    pub(crate) value: Option<u64>,
+    value: u64,
+    event: EventIndex,
+    thread: ThreadId,
+    site: SiteId,
+    /// The run told the value.
+    told: bool,
+    /// An event made the write; otherwise it is a location's first value.
+    has_origin: bool,
     /// It is the write of an RMW: nothing can come between it and the one before.
     pub(crate) by_rmw: bool,
-    /// The event that wrote, with its thread and site; `None` for a first value.
-    pub(crate) origin: Option<(EventIndex, ThreadId, SiteId)>,
+}
+
+impl Written {
+    /// A write that an event made.
+    pub(crate) fn by(event: EventIndex, thread: ThreadId, site: SiteId, value: u64) -> Self {
+        let (told, has_origin, by_rmw) = (true, true, false);
+        Self {
+            value,
+            event,
+            thread,
+            site,
+            told,
+            has_origin,
+            by_rmw,
+        }
+    }
+
+    /// A write that no event made: a first value, or one that nobody saw.
+    pub(crate) fn of_nobody(value: Option<u64>) -> Self {
+        Self {
+            value: value.unwrap_or(0),
+            event: EventIndex(0),
+            thread: ThreadId(0),
+            site: SiteId(0),
+            told: value.is_some(),
+            has_origin: false,
+            by_rmw: false,
+        }
+    }
+
+    /// The same write by an RMW.
+    pub(crate) fn of_rmw(self) -> Self {
+        Self {
+            by_rmw: true,
+            ..self
+        }
+    }
+
+    /// The value, where the run told it.
+    #[inline]
+    pub(crate) fn value(&self) -> Option<u64> {
+        self.told.then_some(self.value)
+    }
+
+    /// A read has told the value.
+    pub(crate) fn tell(&mut self, value: u64) {
+        self.value = value;
+        self.told = true;
+    }
+
+    /// Where in the program the write was made.
+    pub(crate) fn site(&self) -> Option<SiteId> {
+        self.has_origin.then_some(self.site)
+    }
+
+    /// How reports name this write.
+    pub(crate) fn reference(&self) -> WriteRef {
+        WriteRef {
+            event: self.has_origin.then_some(self.event),
+            origin: self.has_origin.then_some((self.thread, self.site)),
+            value: self.value(),
+        }
+    }
 }
 
 /// The writes to one location, by timestamp.
@@ -21,10 +90,13 @@ pub(crate) struct Written {
 pub(crate) struct Values {
     /// The timestamp of the first write kept.
     first: Timestamp,
-    kept: Vec<Written>,
+    kept: SmallVec<[Written; INLINE_VALUES]>,
     /// The length at which pruning is worth another try.
     prune_at: u32,
 }
+
+/// How many writes are kept before they need the heap.
+const INLINE_VALUES: usize = 2;
 
 /// No list is looked at for pruning below this length.
 const PRUNE_FROM: u32 = 16;
@@ -32,14 +104,10 @@ const PRUNE_FROM: u32 = 16;
 impl Values {
     /// A location that holds its first value.
     pub(crate) fn new(value: Option<u64>) -> Self {
-        let first = Written {
-            value,
-            by_rmw: false,
-            origin: None,
-        };
+        let first = Written::of_nobody(value);
         Self {
             first: 0,
-            kept: vec![first],
+            kept: smallvec![first],
             prune_at: PRUNE_FROM,
         }
     }
@@ -114,16 +182,5 @@ impl Values {
     /// Gives back memory that dropped writes took.
     pub(crate) fn shrink(&mut self) {
         self.kept.shrink_to_fit();
-    }
-}
-
-impl Written {
-    /// How reports name this write.
-    pub(crate) fn reference(&self) -> WriteRef {
-        WriteRef {
-            event: self.origin.map(|(event, ..)| event),
-            origin: self.origin.map(|(_, thread, site)| (thread, site)),
-            value: self.value,
-        }
     }
 }
