@@ -12,6 +12,7 @@ mod program;
 mod rng;
 mod runs;
 mod spell;
+mod strengthen;
 
 pub use corpus::{CorpusError, Entry, corpus};
 pub use emit::{Spelling, emit};
@@ -21,3 +22,4 @@ pub use notation::{NotationError, program};
 pub use program::{Builder, Instruction, Location, Mutex, Program, Register};
 pub use rng::Rng;
 pub use runs::{all_runs, random_run, scheduled_run};
+pub use strengthen::{Strengthened, strengthen};
