@@ -6,4 +6,5 @@ pub mod compare;
 pub mod litmus;
 pub mod reference;
 pub mod registry;
+pub mod streams;
 pub mod tools;

@@ -79,26 +79,34 @@ pub struct Graph {
 const NOTHING: u8 = u8::MAX;
 
 impl Graph {
+    /// Whether the graphs of a program can be represented, with any encoding.
+    pub fn fits(program: &Program) -> bool {
+        let bases = Self::bases(program, FenceEncoding::SharedLocation);
+        bases[program.threads.len()] <= MAX_NODES
+    }
+
+    /// The first number of each thread, and the end of all. First come the first
+    /// values of the locations, the one that SC fences share being the last.
+    fn bases(program: &Program, encoding: FenceEncoding) -> Vec<usize> {
+        let mut next = program.locations.len() + 1;
+        let mut bases = vec![next];
+        for thread in &program.threads {
+            let nodes = thread.iter().map(|i| match encoding {
+                FenceEncoding::SharedLocation if i.is_sc_fence() => 3,
+                _ => usize::from(!i.is_skip()),
+            });
+            // The start and the end of a thread are nodes when an edge is there.
+            next += nodes.sum::<usize>() + 2;
+            bases.push(next);
+        }
+        bases
+    }
+
     /// The graph of the start: the first values of all locations.
     pub fn new(program: &Program, encoding: FenceEncoding) -> Self {
-        // The shared location of the fences comes last.
-        let locations = program.locations.len() + 1;
-        let mut bases = Vec::new();
-        let mut next = locations;
-        for thread in &program.threads {
-            bases.push(next);
-            next += thread
-                .iter()
-                .map(|i| match encoding {
-                    FenceEncoding::SharedLocation if i.is_sc_fence() => 3,
-                    _ => usize::from(!i.is_skip()),
-                })
-                .sum::<usize>()
-                // The start and the end of a thread are nodes when an edge is there.
-                + 2;
-        }
-        bases.push(next);
-        assert!(next <= MAX_NODES, "too large for a graph: {program}");
+        let bases = Self::bases(program, encoding);
+        assert!(Self::fits(program), "too large for a graph: {program}");
+        let locations = bases[0];
         let first = |location: usize| Node {
             kind: Kind::Write,
             location: Some(location as u8),

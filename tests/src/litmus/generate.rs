@@ -1,9 +1,8 @@
 //! Random programs. Whatever a profile asks for is drawn from one generator of
 //! random numbers, so that a seed is a program.
 
-use wmfix_analysis::{CasStrength, Exit, FenceOrder, LoadOrder, Relation, RmwOrder, StoreOrder};
-
-use super::program::{Builder, Instruction, Location, Mutex, Program};
+use super::draft::Draft;
+use super::program::{Instruction, Program};
 use super::rng::Rng;
 
 /// What random programs look like. Probabilities are in percent.
@@ -341,239 +340,72 @@ fn is_blocking(instruction: &Instruction) -> bool {
     )
 }
 
-/// A program in the making.
-struct Draft<'r> {
-    rng: &'r mut Rng,
-    profile: Profile,
-    builder: Builder,
-    locations: Vec<Location>,
-    mutex: Option<Mutex>,
-    registers: usize,
+/// A random program of many accesses, too many to go through all of its runs.
+pub fn large(rng: &mut Rng) -> Program {
+    let threads = rng.pick(&[3, 4, 4, 5, 6]);
+    let profile = Profile {
+        threads,
+        accesses: 36 / threads,
+        locations: rng.pick(&[2, 3, 4]),
+        sc: rng.pick(&[0, 15, 30, 60]),
+        sc_fence: rng.pick(&[0, 10, 25]),
+        weak_fence: rng.pick(&[5, 15]),
+        relaxed: rng.pick(&[20, 50, 90]),
+        rmw: rng.pick(&[5, 20]),
+        cas: rng.pick(&[0, 10]),
+        blocking: 0,
+        skip: 5,
+        lock: rng.pick(&[0, 0, 10]),
+        create: rng.pick(&[0, 50]),
+    };
+    random(rng, &profile)
 }
 
-impl<'r> Draft<'r> {
-    fn new(rng: &'r mut Rng, profile: &Profile) -> Self {
-        let mut builder = Builder::default();
-        let locations = ["x", "y", "z", "w"][..profile.locations]
-            .iter()
-            .map(|name| builder.location(name))
-            .collect();
-        Self {
-            rng,
-            profile: *profile,
-            builder,
-            locations,
-            mutex: None,
-            registers: 0,
-        }
-    }
-
-    fn location(&mut self) -> Location {
-        self.rng.pick(&self.locations)
-    }
-
-    fn register(&mut self) -> super::Register {
-        self.registers += 1;
-        self.builder.register(&format!("r{}", self.registers))
-    }
-
-    fn any_access(&mut self, location: Location) -> Instruction {
-        if self.rng.percent(self.profile.blocking) {
-            return if self.rng.percent(50) {
-                self.wait(location)
+/// A random program whose threads come and go: each but the first is created by
+/// an earlier one, which waits for the end of most before it goes on.
+pub fn coming_and_going(rng: &mut Rng) -> Program {
+    let profile = Profile {
+        threads: rng.range(4, 7),
+        accesses: 3,
+        locations: rng.pick(&[2, 3]),
+        sc: rng.pick(&[0, 30, 60]),
+        sc_fence: rng.pick(&[0, 15]),
+        weak_fence: 10,
+        relaxed: rng.pick(&[20, 60]),
+        rmw: 15,
+        blocking: 0,
+        ..Profile::PLAIN
+    };
+    let mut draft = Draft::new(rng, &profile);
+    let parents: Vec<usize> = (0..profile.threads)
+        .map(|t| {
+            if t < 2 || draft.rng.percent(80) {
+                0
             } else {
-                self.blocking_cas(location)
-            };
-        }
-        if self.rng.percent(self.profile.cas) {
-            return self.cas(location);
-        }
-        if self.rng.percent(self.profile.rmw) {
-            return self.rmw(location);
-        }
-        if self.rng.percent(50) {
-            self.store(location)
-        } else {
-            self.load(location)
-        }
-    }
-
-    /// An access that writes, or one that reads; sometimes one that does both.
-    fn cycle_access(&mut self, write: bool, location: usize) -> Instruction {
-        let location = self.locations[location];
-        if self.rng.percent(self.profile.rmw) {
-            return match self.rng.below(20) {
-                0..15 => self.rmw(location),
-                15..18 => self.cas(location),
-                _ => self.blocking_cas(location),
-            };
-        }
-        if write {
-            self.store(location)
-        } else if self.rng.percent(6) {
-            self.wait(location)
-        } else {
-            self.load(location)
-        }
-    }
-
-    fn store(&mut self, location: Location) -> Instruction {
-        Instruction::Store {
-            location,
-            value: self.rng.pick(&[1, 1, 2]),
-            order: if self.rng.percent(self.profile.sc) {
-                StoreOrder::SeqCst
-            } else if self.rng.percent(self.profile.relaxed) {
-                StoreOrder::Relaxed
+                draft.rng.range(1, t - 1)
+            }
+        })
+        .collect();
+    for thread in 0..profile.threads {
+        draft.builder.thread();
+        draft.accesses(if thread == 0 { 1 } else { 2 });
+        let mut unjoined = Vec::new();
+        for child in (thread + 1..profile.threads).filter(|&c| parents[c] == thread) {
+            let child = child as u8;
+            draft.builder.push(Instruction::Create { thread: child });
+            draft.accesses(2);
+            if draft.rng.percent(60) {
+                draft.builder.push(Instruction::Join { thread: child });
             } else {
-                StoreOrder::Release
-            },
-        }
-    }
-
-    fn load(&mut self, location: Location) -> Instruction {
-        Instruction::Load {
-            register: self.register(),
-            location,
-            order: self.load_order(),
-        }
-    }
-
-    fn rmw(&mut self, location: Location) -> Instruction {
-        let (register, order) = (self.register(), self.rmw_order());
-        if self.rng.percent(70) {
-            Instruction::FetchAdd {
-                register,
-                location,
-                value: self.rng.pick(&[0, 1]),
-                order,
+                unjoined.push(child);
             }
-        } else {
-            Instruction::Exchange {
-                register,
-                location,
-                value: self.rng.pick(&[1, 2]),
-                order,
+        }
+        for child in unjoined {
+            if draft.rng.percent(60) {
+                draft.builder.push(Instruction::Join { thread: child });
+                draft.accesses(1);
             }
         }
     }
-
-    fn cas(&mut self, location: Location) -> Instruction {
-        let success = self.rmw_order();
-        Instruction::CompareExchange {
-            register: self.register(),
-            location,
-            expected: self.rng.pick(&[0, 0, 1]),
-            desired: self.rng.pick(&[1, 2]),
-            success,
-            failure: if self.rng.percent(50) {
-                success.read_half()
-            } else {
-                self.load_order()
-            },
-            strength: self
-                .rng
-                .pick(&[CasStrength::Strong, CasStrength::Strong, CasStrength::Weak]),
-        }
-    }
-
-    fn blocking_cas(&mut self, location: Location) -> Instruction {
-        let success = self.rmw_order();
-        Instruction::BlockingCompareExchange {
-            location,
-            expected: self.rng.pick(&[0, 0, 1]),
-            desired: self.rng.pick(&[1, 2]),
-            success,
-            failure: success.read_half(),
-        }
-    }
-
-    fn wait(&mut self, location: Location) -> Instruction {
-        let relation = if self.rng.percent(75) {
-            Relation::Equal
-        } else {
-            self.rng
-                .pick(&[Relation::NotEqual, Relation::GreaterOrEqual, Relation::Less])
-        };
-        Instruction::Wait {
-            location,
-            exit: Exit {
-                relation,
-                ..Exit::equal(self.rng.pick(&[0, 1, 1, 2]))
-            },
-            order: self.load_order(),
-        }
-    }
-
-    fn load_order(&mut self) -> LoadOrder {
-        if self.rng.percent(self.profile.sc) {
-            LoadOrder::SeqCst
-        } else if self.rng.percent(self.profile.relaxed) {
-            LoadOrder::Relaxed
-        } else {
-            LoadOrder::Acquire
-        }
-    }
-
-    fn rmw_order(&mut self) -> RmwOrder {
-        if self.rng.percent(self.profile.sc) {
-            RmwOrder::SeqCst
-        } else if self.rng.percent(self.profile.relaxed) {
-            self.rng
-                .pick(&[RmwOrder::Relaxed, RmwOrder::Acquire, RmwOrder::Release])
-        } else {
-            RmwOrder::AcqRel
-        }
-    }
-
-    fn fence(&mut self) -> Option<Instruction> {
-        if self.rng.percent(self.profile.sc_fence) {
-            let order = FenceOrder::SeqCst;
-            return Some(Instruction::Fence { order });
-        }
-        if self.rng.percent(self.profile.weak_fence) {
-            let order =
-                self.rng
-                    .pick(&[FenceOrder::Acquire, FenceOrder::Release, FenceOrder::AcqRel]);
-            return Some(Instruction::Fence { order });
-        }
-        None
-    }
-
-    fn some_fence(&mut self) -> Instruction {
-        let order = self
-            .rng
-            .pick(&[FenceOrder::SeqCst, FenceOrder::Acquire, FenceOrder::Release]);
-        Instruction::Fence { order }
-    }
-
-    fn maybe_fence(&mut self) {
-        if let Some(fence) = self.fence() {
-            self.builder.push(fence);
-        }
-    }
-
-    fn skip(&mut self, register: super::Register, count: u8) -> Instruction {
-        let value = self.rng.pick(&[0, 1]);
-        if self.rng.percent(50) {
-            Instruction::SkipIf {
-                register,
-                value,
-                count,
-            }
-        } else {
-            Instruction::SkipUnless {
-                register,
-                value,
-                count,
-            }
-        }
-    }
-
-    fn locked(&mut self, instruction: Instruction) {
-        let mutex = *self.mutex.get_or_insert_with(|| self.builder.mutex("m"));
-        self.builder.push(Instruction::Lock { mutex });
-        self.builder.push(instruction);
-        self.builder.push(Instruction::Unlock { mutex });
-    }
+    draft.builder.finish("coming and going")
 }

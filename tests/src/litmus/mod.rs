@@ -3,6 +3,7 @@
 //! of a run, and C and C++ sources. Knows nothing of how verdicts are found.
 
 mod corpus;
+mod draft;
 mod emit;
 mod generate;
 mod machine;
@@ -16,7 +17,7 @@ mod strengthen;
 
 pub use corpus::{CorpusError, Entry, corpus};
 pub use emit::{Spelling, emit};
-pub use generate::{Profile, around_cycle, random, varied, with_plain};
+pub use generate::{Profile, around_cycle, coming_and_going, large, random, varied, with_plain};
 pub use machine::{Choice, Machine, Stepped, main_thread, thread_id};
 pub use notation::{NotationError, program};
 pub use program::{Builder, Instruction, Location, Mutex, Program, Register};

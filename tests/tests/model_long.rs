@@ -1,0 +1,161 @@
+//! Beyond small programs: runs of many accesses against the axioms, threads that
+//! come and go, and runs too long for brute force, in which forgetting must not
+//! change a verdict.
+
+use wmfix_analysis::{Config, Event, Limits, Model, Operation, SiteId, ThreadId};
+use wmfix_tests::brute::Graph;
+use wmfix_tests::compare::{Subject, Tally, Watched, axioms_of, compare_along};
+use wmfix_tests::litmus::{Program, Rng, coming_and_going, large};
+use wmfix_tests::reference::Reference;
+use wmfix_tests::streams::{Shape, stream};
+
+#[test]
+fn large_programs() {
+    for model in [Model::Rc11, Model::Rc20] {
+        let tally = along_random_runs(8_000, model, large);
+        assert!(tally.violations > 5_000, "{tally:?}");
+    }
+}
+
+#[test]
+fn threads_that_come_and_go() {
+    for model in [Model::Rc11, Model::Rc20] {
+        let tally = along_random_runs(8_000, model, coming_and_going);
+        assert!(tally.violations > 500, "{tally:?}");
+    }
+}
+
+#[test]
+fn forgetting_what_nobody_needs_changes_nothing() {
+    // An idle thread that nobody waits for knows nothing, so that nothing can be
+    // forgotten on its account: the same run with and without it.
+    let (mut violations, mut kept, mut pruned) = (0, 0, 0);
+    for seed in 0..150 {
+        let mut rng = Rng::new(seed);
+        let shape = Shape::random(&mut rng);
+        let events = stream(&shape, 1_500, &mut rng);
+        let mut plain = Watched::new(unlimited(Model::Rc11));
+        let mut hoarding = Watched::new(unlimited(Model::Rc11));
+        let idle = ThreadId(u32::MAX);
+        for watched in [&mut plain, &mut hoarding] {
+            // Both get the event, so that the numbers of events stay the same.
+            let create = operation_of_main(Operation::Create { child: idle });
+            watched.watch(&create).unwrap();
+        }
+        let exit = Event {
+            thread: idle,
+            ..operation_of_main(Operation::Exit)
+        };
+        plain.watch(&exit).unwrap();
+        hoarding.watch(&operation_of_main(FENCE)).unwrap();
+        for (n, event) in events.iter().enumerate() {
+            let expected = hoarding.watch(event).unwrap();
+            let got = plain.watch(event).unwrap();
+            assert_eq!(got, expected, "seed {seed}, event {n}: {event:?}");
+            violations += usize::from(got.is_some());
+        }
+        kept += plain.analyzer.remembered();
+        pruned += hoarding.analyzer.remembered() - plain.analyzer.remembered();
+    }
+    assert!(violations > 1_000, "{violations} violations");
+    assert!(pruned > kept / 2, "{pruned} forgotten, {kept} kept");
+}
+
+#[test]
+fn past_a_limit_nothing_false_is_reported() {
+    let (mut reported, mut missed) = (0, 0);
+    for seed in 0..150 {
+        let mut rng = Rng::new(1_000 + seed);
+        let shape = Shape::random(&mut rng);
+        let events = stream(&shape, 1_000, &mut rng);
+        let limits = Limits {
+            history: rng.pick(&[1, 2, 4, 8]),
+            values: rng.pick(&[1, 2, 4, 8]),
+            total: rng.pick(&[20, 200, usize::MAX]),
+        };
+        let model = rng.pick(&[Model::Rc11, Model::Rc20]);
+        let mut exact = Watched::new(unlimited(model));
+        let mut limited = Watched::new(Config {
+            limits,
+            ..unlimited(model)
+        });
+        for (n, event) in events.iter().enumerate() {
+            let truth = exact.feed(event).unwrap();
+            let got = limited.feed(event).unwrap();
+            assert!(
+                got.iter().all(|place| truth.contains(place)),
+                "seed {seed}, event {n}: {event:?}: {got:?}, truth {truth:?}"
+            );
+            reported += got.len();
+            missed += truth.len() - got.len();
+        }
+    }
+    assert!(
+        reported > 200 && missed > 200,
+        "{reported} reported, {missed} missed"
+    );
+}
+
+#[test]
+fn long_runs_have_the_violations_that_location_clocks_find() {
+    let mut violations = 0;
+    for seed in 0..100 {
+        let mut rng = Rng::new(2_000 + seed);
+        let shape = Shape::random(&mut rng);
+        let events = stream(&shape, 1_500, &mut rng);
+        let mut analyzer = Watched::new(unlimited(Model::Rc20));
+        let mut reference = Reference::default();
+        for (n, event) in events.iter().enumerate() {
+            let expected = reference.feed(event);
+            let got = analyzer.feed(event).unwrap();
+            assert_eq!(got, expected, "seed {seed}, event {n}: {event:?}");
+            violations += usize::from(!got.is_empty());
+        }
+    }
+    assert!(violations > 1_000, "{violations} violations");
+}
+
+fn along_random_runs(count: u64, model: Model, generate: impl Fn(&mut Rng) -> Program) -> Tally {
+    let mut sum = Tally::default();
+    for seed in 0..count {
+        let mut rng = Rng::new(seed);
+        let program = generate(&mut rng);
+        if !Graph::fits(&program) {
+            continue;
+        }
+        let subject = Watched::new(unlimited(model));
+        match compare_along(&program, axioms_of(model), &subject, &mut rng) {
+            Ok(tally) => {
+                sum.accesses += tally.accesses;
+                sum.violations += tally.violations;
+            }
+            Err(disagreement) => panic!("seed {seed}\n{disagreement}"),
+        }
+    }
+    sum
+}
+
+fn unlimited(model: Model) -> Config {
+    let limits = Limits {
+        history: usize::MAX,
+        values: usize::MAX,
+        total: usize::MAX,
+    };
+    Config {
+        model,
+        limits,
+        ..Config::default()
+    }
+}
+
+const FENCE: Operation = Operation::Fence {
+    order: wmfix_analysis::FenceOrder::Acquire,
+};
+
+fn operation_of_main(operation: Operation) -> Event {
+    Event {
+        thread: ThreadId(0),
+        site: SiteId(0),
+        operation,
+    }
+}
