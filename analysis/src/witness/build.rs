@@ -3,10 +3,11 @@
 //! the access, and everything it rests on (program order, reads-from, creation,
 //! joins, locks): consistency is closed under leaving out the rest.
 
-use super::graph::Witness;
+use super::check::check;
+use super::graph::{Label, Witness};
 use super::part::Part;
 use super::stale::{self, Stale};
-use super::trace::Trace;
+use super::trace::{PlainWrites, Trace};
 use super::{emit, search};
 use crate::event::Event;
 use crate::model::Model;
@@ -23,8 +24,9 @@ pub enum BuildError {
     /// The access is not among the events.
     #[error("event {} is not in the stream, or not an access of that thread and location", .0.0)]
     NoSuchAccess(EventIndex),
-    /// A write that the violation names is no write to the location.
-    #[error("{0:?} is no write to the location of the access")]
+    /// A write that the violation names is no write to the location, or is
+    /// called stale and not older than the newer one.
+    #[error("{0:?} is no such write to the location of the access")]
     NoSuchWrite(WriteRef),
     /// The newer write is not before the access in the order of the run.
     #[error("nothing orders the newer write before the access")]
@@ -47,13 +49,14 @@ impl Witness {
         violation: &Violation,
         model: Model,
     ) -> Result<Self, BuildError> {
-        let trace = Trace::of(before_access(events, violation)?);
-        let choices = stale::choices(&trace, events, violation)?;
-        let differs = |stale: &&Stale| stale.label.value_read() != violation.read_value;
-        let choice = (choices.iter().rfind(differs))
-            .or(choices.last())
-            .ok_or(BuildError::NothingToTake)?;
-        graph(&trace, violation, choice, model, MAX_FULL_NODES)
+        over_plain_writes(events, violation, |trace| {
+            let choices = stale::choices(trace, events, violation)?;
+            let differs = |stale: &&Stale| stale.label.value_read() != violation.read_value;
+            let choice = (choices.iter().rfind(differs))
+                .or(choices.last())
+                .ok_or(BuildError::NothingToTake)?;
+            graph(trace, violation, choice, model, MAX_FULL_NODES)
+        })
     }
 
     /// One graph for every stale write that the violation names and the access
@@ -66,56 +69,62 @@ impl Witness {
         violation: &Violation,
         model: Model,
     ) -> Result<Vec<Self>, BuildError> {
-        let trace = Trace::of(before_access(events, violation)?);
-        let choices = stale::choices(&trace, events, violation)?;
-        (choices.iter())
-            .map(|choice| graph(&trace, violation, choice, model, MAX_FULL_NODES))
-            .collect()
+        over_plain_writes(events, violation, |trace| {
+            let choices = stale::choices(trace, events, violation)?;
+            (choices.iter())
+                .map(|choice| graph(trace, violation, choice, model, MAX_FULL_NODES))
+                .collect()
+        })
     }
 }
 
+/// Reads the run with plain writes that make locations begin again, and if the
+/// violation does not fit that, with plain writes that race and do not.
+pub(super) fn over_plain_writes<T>(
+    events: &[Event],
+    violation: &Violation,
+    make: impl Fn(&Trace) -> Result<T, BuildError>,
+) -> Result<T, BuildError> {
+    let before = before_access(events, violation)?;
+    make(&Trace::of(before, PlainWrites::Restart))
+        .or_else(|error| make(&Trace::of(before, PlainWrites::Race)).map_err(|_| error))
+}
+
 /// The events before the access.
-pub(super) fn before_access<'a>(
+fn before_access<'a>(
     events: &'a [Event],
     violation: &Violation,
 ) -> Result<&'a [Event], BuildError> {
     usize::try_from(violation.access.0)
         .ok()
-        .filter(|&access| {
-            events
-                .get(access)
-                .is_some_and(|event| event.thread == violation.thread)
-        })
+        .filter(|&access| (events.get(access)).is_some_and(|e| e.thread == violation.thread))
         .map(|access| &events[..access])
         .ok_or(BuildError::NoSuchAccess(violation.access))
 }
 
-/// The step and the number of the newer write.
-pub(super) fn newer_write(
-    trace: &Trace,
-    violation: &Violation,
-) -> Result<(usize, usize), BuildError> {
+/// The step of the newer write.
+pub(super) fn newer_write(trace: &Trace, violation: &Violation) -> Result<usize, BuildError> {
     let missing = BuildError::NoSuchWrite(violation.newer);
-    let object = trace.object(violation.location).ok_or(missing)?;
+    let object = trace.live(violation.location).ok_or(missing)?;
     let number = write_number(trace, object, &violation.newer)?;
-    let before = number.checked_sub(1).ok_or(missing)?;
-    Ok((trace.objects[object].writes[before], number))
+    trace.object(object).write(number).ok_or(missing)
 }
 
-/// The number of a write among those to its object; 0 is the initial one.
+/// The number of a write among those to its object. What no event wrote is the
+/// initial write, or the last write that no event told of: older ones are gone.
 pub(super) fn write_number(
     trace: &Trace,
     object: usize,
     write: &WriteRef,
 ) -> Result<usize, BuildError> {
     let Some(event) = write.event else {
-        return Ok(0);
+        return Ok(trace.object(object).untold);
     };
-    let writes = &trace.objects[object].writes;
-    writes
-        .binary_search_by_key(&event.0, |&step| trace.steps[step].event as u64)
-        .map(|at| at + 1)
-        .map_err(|_| BuildError::NoSuchWrite(*write))
+    let step = |&step: &usize| (trace.steps[step].event as u64, trace.steps[step].told);
+    let writes = &trace.object(object).writes;
+    let found = writes.binary_search_by_key(&(event.0, true), step);
+    let at = found.map_err(|_| BuildError::NoSuchWrite(*write))?;
+    Ok(at + 1)
 }
 
 /// The graph for one choice.
@@ -126,23 +135,29 @@ pub(super) fn graph(
     model: Model,
     max_full_nodes: usize,
 ) -> Result<Witness, BuildError> {
-    let (newer, _) = newer_write(trace, violation)?;
+    let newer = newer_write(trace, violation)?;
     let path = search::shortest(trace, newer, violation.thread, model);
     let path = path.ok_or(BuildError::NotAfter)?;
-    let taken = trace.objects[stale.object].write(stale.number);
+    let taken = trace.object(stale.object).write(stale.number);
     let own = trace.threads.get(&violation.thread);
-    let last = own.map_or(trace.creator.get(&violation.thread), |own| own.last());
     let needed: Vec<usize> = (path.iter().filter_map(|(_, step)| *step))
         .chain([newer])
         .chain(taken)
-        .chain(last.copied())
+        .chain(own.and_then(|own| own.last()).copied())
         .collect();
 
     let mut part = Part::resting_on(trace, &needed, 0, model);
     if part.size() > max_full_nodes {
-        let born = trace.objects[stale.object].born;
+        let born = trace.object(stale.object).born;
         let first = taken.map_or(born, |step| trace.steps[step].event);
         part = Part::resting_on(trace, &needed, first, model);
     }
-    Ok(emit::witness(&part, violation, stale))
+    let with = |label: Label| emit::witness(&part, violation, stale, label);
+    let witness = with(stale.label);
+    // A weak compare-exchange that reads what it expects may fail all the same.
+    // Where its two orders differ, the model may allow only one of the two.
+    match stale.alternative {
+        Some(other) if check(&witness, model).is_err() => Ok(with(other)),
+        _ => Ok(witness),
+    }
 }

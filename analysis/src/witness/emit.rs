@@ -10,7 +10,12 @@ use crate::model::Model;
 use crate::violation::{EventIndex, Violation};
 
 /// The graph of the part and the access.
-pub(super) fn witness(part: &Part<'_>, violation: &Violation, stale: &Stale) -> Witness {
+pub(super) fn witness(
+    part: &Part<'_>,
+    violation: &Violation,
+    stale: &Stale,
+    label: Label,
+) -> Witness {
     let steps = part.steps();
     let mut emitter = Emitter::new(part);
     let used = steps
@@ -26,7 +31,7 @@ pub(super) fn witness(part: &Part<'_>, violation: &Violation, stale: &Stale) -> 
     for step in steps {
         emitter.step(step);
     }
-    emitter.access(violation, stale);
+    emitter.access(violation, stale, label);
     emitter.witness
 }
 
@@ -65,14 +70,14 @@ impl<'a> Emitter<'a> {
     /// last write before the cut left there.
     fn initial(&mut self, id: usize) {
         let trace = self.part.trace;
-        let object = &trace.objects[id];
+        let object = trace.object(id);
         let earlier = |&step: &usize| trace.steps[step].event < self.part.first;
         let number = object.writes.partition_point(earlier);
         let writer = object.write(number);
         let node = self.push(Node {
             thread: None,
             position: 0,
-            event: writer.map(|step| EventIndex(trace.steps[step].event as u64)),
+            event: writer.and_then(|step| self.event(step)),
             label: Label::Initial {
                 place: object.place,
                 value: trace.value(id, number),
@@ -87,7 +92,7 @@ impl<'a> Emitter<'a> {
         let node = self.push(Node {
             thread: Some(step.thread),
             position: step.position as u32,
-            event: Some(EventIndex(step.event as u64)),
+            event: self.event(id),
             label: step.label,
         });
         if let Some((object, number)) = step.access {
@@ -98,7 +103,7 @@ impl<'a> Emitter<'a> {
             }
             if writes {
                 self.written.insert((object, number), node);
-                let place = self.part.trace.objects[object].place;
+                let place = self.part.trace.object(object).place;
                 self.witness
                     .modification
                     .entry(place)
@@ -117,22 +122,22 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn access(&mut self, violation: &Violation, stale: &Stale) {
+    fn access(&mut self, violation: &Violation, stale: &Stale, label: Label) {
         let thread = violation.thread;
         let position = self.part.trace.threads.get(&thread).map_or(0, Vec::len) as u32;
         let access = self.push(Node {
             thread: Some(thread),
             position,
             event: Some(violation.access),
-            label: stale.label,
+            label,
         });
         self.witness.access = access;
         let taken = self.written[&(stale.object, stale.number)];
-        if stale.label.reads() {
+        if label.reads() {
             self.witness.reads_from.insert(access, taken);
         }
-        if stale.label.writes() {
-            let place = self.part.trace.objects[stale.object].place;
+        if label.writes() {
+            let place = self.part.trace.object(stale.object).place;
             let order = self.witness.modification.entry(place).or_default();
             let after = order.iter().position(|&write| write == taken);
             order.insert(after.map_or(0, |at| at + 1), access);
@@ -141,6 +146,12 @@ impl<'a> Emitter<'a> {
         if let Start::Cut { positions, .. } = &mut self.witness.start {
             positions.entry(thread).or_insert(position);
         }
+    }
+
+    /// The event of a step, if an event told of it.
+    fn event(&self, id: usize) -> Option<EventIndex> {
+        let step = &self.part.trace.steps[id];
+        step.told.then_some(EventIndex(step.event as u64))
     }
 
     fn push(&mut self, node: Node) -> NodeId {

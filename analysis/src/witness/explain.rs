@@ -1,9 +1,9 @@
 //! Why sequential consistency would have shown the access the newer write: the
 //! shortest chain of edges from the one to the other. It is what reports show.
 
-use super::build::BuildError;
+use super::build::{BuildError, newer_write, over_plain_writes};
+use super::graph::Label;
 use super::search::{self, Edge};
-use super::trace::Trace;
 use crate::event::Event;
 use crate::model::Model;
 use crate::violation::{EventIndex, Violation, ViolationKind};
@@ -40,24 +40,32 @@ pub fn path(
     violation: &Violation,
     model: Model,
 ) -> Result<Explanation, BuildError> {
-    let before = super::build::before_access(events, violation)?;
-    let trace = Trace::of(before);
-    let (newer, _) = super::build::newer_write(&trace, violation)?;
-    let path = search::shortest(&trace, newer, violation.thread, model);
-    let steps = path.ok_or(BuildError::NotAfter)?.into_iter();
-    Ok(Explanation {
-        newer: EventIndex(trace.steps[newer].event as u64),
-        steps: steps
-            .map(|(edge, to)| Step {
-                edge,
-                to: to.map_or(violation.access, |to| {
-                    EventIndex(trace.steps[to].event as u64)
-                }),
-            })
-            .collect(),
-        back: match violation.kind {
-            ViolationKind::StaleRead => Edge::FromRead,
-            ViolationKind::StaleWrite | ViolationKind::StaleRmw => Edge::Modification,
-        },
+    over_plain_writes(events, violation, |trace| {
+        let newer = newer_write(trace, violation)?;
+        let event = |step: usize| EventIndex(trace.steps[step].event as u64);
+        let path = search::shortest(trace, newer, violation.thread, model);
+        let mut steps = Vec::new();
+        let mut started = false;
+        for (edge, to) in path.ok_or(BuildError::NotAfter)? {
+            // A thread's start is no event of its own: its creator leads to the
+            // first thing it does.
+            let edge = match started {
+                true => Edge::Synchronisation,
+                false => edge,
+            };
+            started = to.is_some_and(|to| trace.steps[to].label == Label::Start);
+            if !started {
+                let to = to.map_or(violation.access, event);
+                steps.push(Step { edge, to });
+            }
+        }
+        Ok(Explanation {
+            newer: event(newer),
+            steps,
+            back: match violation.kind {
+                ViolationKind::StaleRead => Edge::FromRead,
+                ViolationKind::StaleWrite | ViolationKind::StaleRmw => Edge::Modification,
+            },
+        })
     })
 }

@@ -44,12 +44,13 @@ pub struct Place {
 /// One event of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Who; `None` for an initial write, which is before every thread.
+    /// Who; `None` for an initial write, which is before every thread. A write
+    /// that no event told of has a thread to itself, numbered from the top.
     pub thread: Option<ThreadId>,
     /// How many events of the graph the thread has before it.
     pub position: u32,
-    /// The event of the run; of an initial write, the one that wrote the value
-    /// before the graph begins, if there is one.
+    /// The event of the run, if one told of this; of an initial write, the one
+    /// that wrote the value before the graph begins.
     pub event: Option<EventIndex>,
     /// What.
     pub label: Label,
@@ -109,6 +110,8 @@ pub enum Label {
         /// The new thread.
         child: ThreadId,
     },
+    /// A created thread begins.
+    Start,
     /// The thread ends.
     Exit,
     /// The thread has waited for another one's end.

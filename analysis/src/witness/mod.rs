@@ -8,6 +8,8 @@ pub mod check;
 mod emit;
 pub mod explain;
 pub mod graph;
+mod objects;
+mod operation;
 mod part;
 mod search;
 mod stale;

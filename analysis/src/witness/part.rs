@@ -93,15 +93,13 @@ impl<'a> Part<'a> {
     fn rests_on(&mut self, id: usize, wanted: &mut Vec<usize>) {
         let trace = self.trace;
         let step = &trace.steps[id];
-        if step.position == 0 {
-            wanted.extend(trace.creator.get(&step.thread));
-        }
         if let (Some((object, number)), true) = (step.access, step.label.reads()) {
             // An update is counted by the write it made, which follows the one it read.
             let read = number - usize::from(step.label.writes());
-            wanted.extend(trace.objects[object].write(read));
+            wanted.extend(trace.object(object).write(read));
         }
         match step.label {
+            Label::Start => wanted.extend(trace.creator.get(&step.thread)),
             Label::Join { child } => wanted.extend(trace.exit.get(&child)),
             Label::Acquire { lock, mode } => {
                 let done = self.locks_done.entry((lock, mode)).or_default();

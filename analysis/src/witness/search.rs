@@ -46,8 +46,8 @@ pub(super) fn shortest(
         fences_done: trace.sc_fences.len(),
     };
     while let Some(step) = search.queue.pop_front() {
-        if let Some(edge) = leads_to_access(trace, step, thread) {
-            let mut path = vec![(edge, None)];
+        if trace.steps[step].thread == thread {
+            let mut path = vec![(Edge::ProgramOrder, None)];
             let mut at = step;
             while let Some((edge, before)) = search.reached[at] {
                 path.push((edge, Some(at)));
@@ -59,17 +59,6 @@ pub(super) fn shortest(
         search.expand(step, model);
     }
     None
-}
-
-fn leads_to_access(trace: &Trace, step: usize, thread: ThreadId) -> Option<Edge> {
-    let first = !trace.threads.contains_key(&thread);
-    if trace.steps[step].thread == thread {
-        Some(Edge::ProgramOrder)
-    } else if first && trace.creator.get(&thread) == Some(&step) {
-        Some(Edge::Synchronisation)
-    } else {
-        None
-    }
 }
 
 struct Search<'a> {
@@ -97,13 +86,9 @@ impl Search<'_> {
         self.reach(from, Edge::ProgramOrder, later);
 
         if let Some((object, number)) = step.access {
-            let writes = &trace.objects[object].writes;
+            let writes = &trace.object(object).writes;
             if step.label.writes() {
-                self.reach(
-                    from,
-                    Edge::ReadsFrom,
-                    &trace.objects[object].readers[number],
-                );
+                self.reach(from, Edge::ReadsFrom, &trace.object(object).readers[number]);
             }
             let edge = match step.label.writes() {
                 true => Edge::Modification,
@@ -116,11 +101,7 @@ impl Search<'_> {
 
         match step.label {
             Label::Create { child } => {
-                let first = trace
-                    .threads
-                    .get(&child)
-                    .map_or(&[][..], |steps| &steps[..1]);
-                self.reach(from, Edge::Synchronisation, first);
+                self.reach(from, Edge::Synchronisation, &trace.threads[&child][..1]);
             }
             Label::Exit => {
                 let joins = trace.joins.get(&step.thread).map_or(&[][..], Vec::as_slice);

@@ -5,7 +5,7 @@ use super::build::{BuildError, write_number};
 use super::graph::{Guard, Label, Place};
 use super::trace::Trace;
 use crate::event::{CasOutcome, CasStrength, Event, Operation};
-use crate::violation::{Violation, ViolationKind};
+use crate::violation::Violation;
 
 /// The access in a stale place.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub(super) struct Stale {
     pub(super) number: usize,
     /// What it then does.
     pub(super) label: Label,
+    /// What it could do as well.
+    pub(super) alternative: Option<Label>,
 }
 
 /// The stale places that the access can take, in the order of the violation.
@@ -26,23 +28,29 @@ pub(super) fn choices(
 ) -> Result<Vec<Stale>, BuildError> {
     let missing = BuildError::NoSuchAccess(violation.access);
     let event = &events[violation.access.0 as usize];
-    let object = trace.object(violation.location).ok_or(missing)?;
+    let object = trace.live(violation.location).ok_or(missing)?;
+    let newer = write_number(trace, object, &violation.newer)?;
     let mut choices = Vec::new();
     for write in &violation.stale {
         let number = write_number(trace, object, write)?;
-        let next = trace.objects[object].writes.get(number);
+        if number >= newer {
+            return Err(BuildError::NoSuchWrite(*write));
+        }
+        let next = trace.object(object).writes.get(number);
         let taken = Taken {
-            place: trace.objects[object].place,
+            place: trace.object(object).place,
             value: trace.value(object, number),
             // Nothing comes between an RMW and the write it read.
             sealed: next.is_some_and(|&next| trace.steps[next].label.is_update()),
-            kind: violation.kind,
         };
-        if let Some(label) = taken.label(&event.operation).ok_or(missing)? {
+        let labels = taken.labels(&event.operation).ok_or(missing)?;
+        let mut labels = labels.into_iter().flatten();
+        if let Some(label) = labels.next() {
             choices.push(Stale {
                 object,
                 number,
                 label,
+                alternative: labels.next(),
             });
         }
     }
@@ -54,13 +62,12 @@ struct Taken {
     place: Place,
     value: Option<u64>,
     sealed: bool,
-    kind: ViolationKind,
 }
 
 impl Taken {
-    /// What the operation does here: `Some(None)` if it cannot be here, `None`
-    /// if it is no access to this location at all.
-    fn label(&self, operation: &Operation) -> Option<Option<Label>> {
+    /// What the operation can do here, the worse first; `None` if it is no
+    /// access to this location at all.
+    fn labels(&self, operation: &Operation) -> Option<[Option<Label>; 2]> {
         let here = |location| location == self.place.location;
         match *operation {
             Operation::Load {
@@ -76,7 +83,7 @@ impl Taken {
                     value: self.value,
                     guard,
                 };
-                Some(guard.admits(self.value).then_some(label))
+                Some([guard.admits(self.value).then_some(label), None])
             }
             Operation::Store {
                 location,
@@ -88,7 +95,7 @@ impl Taken {
                     order,
                     value,
                 };
-                Some((!self.sealed).then_some(label))
+                Some([(!self.sealed).then_some(label), None])
             }
             Operation::Rmw {
                 location,
@@ -106,14 +113,11 @@ impl Taken {
                     written: (self.value == Some(read)).then_some(written),
                     guard,
                 };
-                Some((!self.sealed && guard.admits(self.value)).then_some(label))
+                let possible = !self.sealed && guard.admits(self.value);
+                Some([possible.then_some(label), None])
             }
             Operation::CompareExchange { location, .. } if here(location) => {
-                let (succeeds, fails) = (self.succeeds(operation), self.fails(operation));
-                Some(match self.kind {
-                    ViolationKind::StaleRead => fails.or(succeeds),
-                    ViolationKind::StaleWrite | ViolationKind::StaleRmw => succeeds.or(fails),
-                })
+                Some([self.succeeds(operation), self.fails(operation)])
             }
             _ => None,
         }

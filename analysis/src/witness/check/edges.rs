@@ -84,6 +84,7 @@ fn synchronisation(
     for (id, node) in witness.iter() {
         match node.label {
             Label::Create { child } => {
+                // Well formed: the child's first node is its start, or it has none.
                 if let Some(first) = threads.get(&child).and_then(|nodes| nodes.first()) {
                     sync.insert(id.0, *first);
                 }
@@ -116,7 +117,7 @@ fn synchronisation(
 fn hands_over(earlier: Label, later: Label) -> bool {
     match (earlier, later) {
         (Label::Release { mode: given, .. }, Label::Acquire { mode: taken, .. }) => match given {
-            LockMode::Exclusive => true,
+            LockMode::Exclusive => taken != LockMode::Signal,
             LockMode::Shared => taken == LockMode::Exclusive,
             LockMode::Signal => taken == LockMode::Signal,
         },

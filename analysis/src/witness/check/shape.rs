@@ -24,6 +24,10 @@ pub enum Defect {
         /// The first position that is not taken exactly once.
         position: u32,
     },
+    /// A thread that is created does not begin with its start, or one that is
+    /// not does.
+    #[error("thread {0:?} has a creator without a start, or a start without a creator")]
+    Start(ThreadId),
     /// Something follows a thread's end.
     #[error("{0:?} is not the last event of its thread")]
     AfterExit(NodeId),
@@ -105,6 +109,12 @@ fn threads(witness: &Witness) -> Result<(), Defect> {
             }
         }
     }
+    let created: BTreeSet<ThreadId> = (witness.nodes.iter())
+        .filter_map(|node| match node.label {
+            Label::Create { child } => Some(child),
+            _ => None,
+        })
+        .collect();
     let mut exited = BTreeSet::new();
     for (&thread, nodes) in &mut threads {
         nodes.sort_unstable();
@@ -115,6 +125,12 @@ fn threads(witness: &Witness) -> Result<(), Defect> {
         for (position, &(found, _)) in (first..).zip(nodes.iter()) {
             if position != found {
                 return Err(Defect::Gap { thread, position });
+            }
+        }
+        for &(position, id) in nodes.iter() {
+            let starts = witness.node(id).label == Label::Start;
+            if starts != (position == 0 && created.contains(&thread)) {
+                return Err(Defect::Start(thread));
             }
         }
         let exit = |&&(_, id): &&(u32, NodeId)| witness.node(id).label == Label::Exit;

@@ -1,7 +1,10 @@
-//! Witnesses of the classic programs, and what becomes of them when they
-//! are tampered with.
+//! Witnesses of the classic programs, what becomes of them when they are
+//! tampered with, and random runs against the axioms read word for word.
 
+mod generate;
 mod litmus;
 mod mutants;
+mod naive;
+mod random;
 mod run;
 mod synchronisation;
