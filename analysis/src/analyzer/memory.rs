@@ -6,61 +6,38 @@ use super::access::{self, Access};
 use super::check::{self, Gap};
 use super::clock::Slot;
 use super::findings::Findings;
-use super::history::History;
 use super::layout::Layout;
+use super::limits::{self, Limits};
 use super::location::Location;
-use super::shadow::{PlainAccess, Shadow};
-use super::thread::{Thread, Threads};
+use super::plain::race_with_plain;
+use super::shadow::Shadow;
+use super::thread::Threads;
 use super::values::{Values, Written};
 use super::{Atomic, Config, LAST_NUMBER, Step};
 use crate::error::StreamError;
 use crate::event::{Bytes, Event, LocationId, SiteId};
-use crate::race::{Race, RacingAccess};
 use crate::violation::{EventIndex, Violation, WriteRef};
-
-/// How much to remember. Where threads never synchronise, nothing old can be
-/// forgotten exactly; past these limits the oldest is forgotten all the same,
-/// and then fewer violations are reported, never false ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Accesses of one thread to one location.
-    pub history: usize,
-    /// Values of one location.
-    pub values: usize,
-    /// Accesses and values of all locations together.
-    pub total: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            history: 64,
-            values: 256,
-            total: 1 << 21,
-        }
-    }
-}
 
 /// All locations, atomic and plain.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
-    races: bool,
+    pub(super) races: bool,
     limits: Limits,
-    locations: FxHashMap<LocationId, Box<Cell>>,
+    pub(super) locations: FxHashMap<LocationId, Box<Cell>>,
     /// Where the paper's model counts SC fences.
     fence_location: Location,
-    layout: Layout,
-    shadow: Shadow,
-    remembered: usize,
+    pub(super) layout: Layout,
+    pub(super) shadow: Shadow,
+    pub(super) remembered: usize,
     unseen_writes: u64,
 }
 
 /// A location with what is known about its bytes.
 #[derive(Clone, Debug)]
-struct Cell {
-    location: Location,
+pub(super) struct Cell {
+    pub(super) location: Location,
     /// Plain accesses to its bytes may be in the shadow.
-    mixed: bool,
+    pub(super) mixed: bool,
 }
 
 /// The number under which the fence location counts as the place of a run.
@@ -143,7 +120,7 @@ impl Memory {
             });
             step.race = race.map(|race| findings.add_race(race));
         }
-        self.remembered -= trim(location, threads, slot, self.limits);
+        self.remembered -= limits::trim(location, threads, slot, self.limits);
         if self.remembered > self.limits.total {
             self.forget_the_oldest(threads);
         }
@@ -168,7 +145,7 @@ impl Memory {
             FENCE_LOCATION,
             &access,
         );
-        trim(location, threads, slot, self.limits);
+        limits::trim(location, threads, slot, self.limits);
     }
 
     /// An atomic object begins in some bytes.
@@ -203,68 +180,8 @@ impl Memory {
     fn remove(&mut self, id: LocationId) {
         self.layout.remove(id);
         if let Some(cell) = self.locations.remove(&id) {
-            self.remembered -= remembered_of(&cell.location);
+            self.remembered -= limits::remembered(&cell.location);
         }
-    }
-
-    /// A plain access. A write to an atomic object's bytes that is ordered after
-    /// every access to the object makes it a fresh one.
-    pub(crate) fn plain(
-        &mut self,
-        thread: &Thread,
-        slot: Slot,
-        site: SiteId,
-        bytes: Bytes,
-        writes: bool,
-        event: EventIndex,
-    ) -> Option<Race> {
-        let known = &thread.view.happened_before;
-        let mut race = None;
-        for id in self.layout.overlapping(bytes) {
-            let place = self.layout.bytes(id).expect("the layout has just named it");
-            let cell = self
-                .locations
-                .get_mut(&id)
-                .expect("every placed location lives");
-            let unordered = cell.location.histories().iter().find_map(|history| {
-                let writes = unordered_writes(history, slot, known.get(history.slot), writes)?;
-                Some(atomic_side(history, writes))
-            });
-            match unordered {
-                Some(first) if race.is_none() => race = Some((first, place)),
-                Some(_) => {}
-                None if writes => {
-                    self.remembered -= remembered_of(&cell.location) - 1;
-                    cell.location = Location::new(None);
-                }
-                None => {}
-            }
-            cell.mixed = true;
-        }
-        if !self.races {
-            return None;
-        }
-        let access = PlainAccess {
-            slot,
-            number: thread.number + 1,
-            thread: thread.id,
-            site,
-            happened_before: known,
-            writes,
-        };
-        let race = self.shadow.access(bytes, &access).or(race);
-        let second = RacingAccess {
-            thread: thread.id,
-            site,
-            writes,
-            atomic: false,
-        };
-        race.map(|(first, bytes)| Race {
-            first,
-            second,
-            event,
-            bytes,
-        })
     }
 
     /// Too much is remembered in all: what nobody needs goes first; if that is
@@ -273,122 +190,22 @@ impl Memory {
         loop {
             self.remembered = 0;
             for cell in self.locations.values_mut() {
-                let location = &mut cell.location;
-                for history in location.histories_mut() {
-                    history.prune(threads.known_by_all(history.slot));
-                    history.cap(self.limits.history);
-                    history.shrink();
-                }
-                let known = known_by_all(location, threads);
-                location.values.prune(known);
-                location.values.cap(self.limits.values);
-                location.values.shrink();
-                self.remembered += remembered_of(location);
+                limits::trim_all(&mut cell.location, threads, self.limits);
+                self.remembered += limits::remembered(&cell.location);
             }
-            let at_least = self.limits.history <= 1 && self.limits.values <= 1;
-            if self.remembered <= self.limits.total / 2 || at_least {
+            if self.remembered <= self.limits.total / 2 {
+                return;
+            }
+            if self.limits.history <= 1 && self.limits.values <= 1 {
+                // One mark for each thread at each location is the least there is:
+                // there is no point in looking again before that has doubled.
+                self.limits.total = 2 * self.remembered;
                 return;
             }
             self.limits.history = (self.limits.history / 2).max(1);
             self.limits.values = (self.limits.values / 2).max(1);
         }
     }
-}
-
-/// Forgets what nobody needs of one location, when it has become worth a look.
-/// Returns how much that was.
-#[inline]
-fn trim(location: &mut Location, threads: &Threads, slot: Slot, limits: Limits) -> usize {
-    let mut forgotten = 0;
-    let id = threads.at(slot).id;
-    let history = location.history_mut(slot, id);
-    if history.wants_pruning() || history.len() > limits.history {
-        let before = history.len();
-        history.prune(threads.known_by_all(slot));
-        history.cap(limits.history);
-        forgotten += before - history.len();
-    }
-    if location.values.wants_pruning() || location.values.len() > limits.values {
-        let before = location.values.len();
-        let known = known_by_all(location, threads);
-        location.values.prune(known);
-        location.values.cap(limits.values);
-        forgotten += before - location.values.len();
-    }
-    forgotten
-}
-
-/// The newest write that every live thread knows of.
-fn known_by_all(location: &Location, threads: &Threads) -> u32 {
-    threads
-        .live()
-        .map(|(_, thread)| location.seen_within(|slot| thread.view.happened_before.get(slot)))
-        .min()
-        .unwrap_or(0)
-}
-
-fn remembered_of(location: &Location) -> usize {
-    location.histories().iter().map(History::len).sum::<usize>() + location.values.len()
-}
-
-/// Whether the last access in a history conflicts with a plain access of the
-/// thread in `slot`, which knows the history's thread up to `known`; if so,
-/// whether it is a write.
-fn unordered_writes(history: &History, slot: Slot, known: u32, plain_writes: bool) -> Option<bool> {
-    if history.slot == slot {
-        return None;
-    }
-    if history.last_write.number > known {
-        return Some(true);
-    }
-    (plain_writes && history.last_access.number > known).then_some(false)
-}
-
-fn atomic_side(history: &History, writes: bool) -> RacingAccess {
-    let last = if writes {
-        history.last_write
-    } else {
-        history.last_access
-    };
-    RacingAccess {
-        thread: history.thread,
-        site: last.site,
-        writes,
-        atomic: true,
-    }
-}
-
-/// Whether an atomic access that was just made races with a plain one.
-fn race_with_plain(
-    shadow: &Shadow,
-    bytes: Bytes,
-    thread: &Thread,
-    slot: Slot,
-    access: &Access,
-    event: EventIndex,
-) -> Option<Race> {
-    let (site, writes) = (access.site, access.writes.is_some());
-    let made = PlainAccess {
-        slot,
-        number: thread.number,
-        thread: thread.id,
-        site,
-        happened_before: &thread.view.happened_before,
-        writes,
-    };
-    let (first, bytes) = shadow.conflict_with_atomic(bytes, &made)?;
-    let second = RacingAccess {
-        thread: thread.id,
-        site,
-        writes,
-        atomic: true,
-    };
-    Some(Race {
-        first,
-        second,
-        event,
-        bytes,
-    })
 }
 
 /// The location is found to hold `value`. If nobody wrote that, somebody did

@@ -20,9 +20,11 @@ mod clock;
 mod findings;
 mod history;
 mod layout;
+mod limits;
 mod location;
 mod locks;
 mod memory;
+mod plain;
 mod shadow;
 mod thread;
 mod values;
@@ -44,7 +46,7 @@ use crate::order::FenceOrder;
 use crate::race::FoundRace;
 use crate::violation::{EventIndex, FoundViolation};
 
-pub use memory::Limits;
+pub use limits::Limits;
 
 /// How to analyse.
 #[derive(Clone, Copy, Debug, Default)]

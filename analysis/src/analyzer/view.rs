@@ -57,9 +57,14 @@ impl ScSet {
     }
 
     /// Takes in another closed set.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn join(&mut self, other: &Self) {
-        let Some(theirs) = &other.0 else { return };
+        if let Some(theirs) = &other.0 {
+            self.join_events(theirs);
+        }
+    }
+
+    fn join_events(&mut self, theirs: &Arc<ScEvents>) {
         let Some(mine) = &mut self.0 else {
             self.0 = Some(Arc::clone(theirs));
             return;
