@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 /// Makes lock-free C and C++ code safe on weak memory.
@@ -19,6 +19,12 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Builds and runs a program's tests and reports what could go wrong on weak memory
+    Check(CheckArgs),
+    /// Runs something built with `wmfix cc` or `wmfix c++` and reports what it finds
+    Run(RunArgs),
+    /// Shows one finding of the last run in depth
+    Explain(ExplainArgs),
     /// Stands where the C compiler stands: CC="wmfix cc"
     #[command(disable_help_flag = true)]
     Cc {
@@ -45,6 +51,152 @@ pub enum Command {
     },
     /// Prints the manual page, for `man -l -`
     Man,
+}
+
+/// `wmfix check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// A source file with `main`, or a folder.
+    #[arg(default_value = ".")]
+    pub path: PathBuf,
+    /// How to run and report.
+    #[command(flatten)]
+    pub how: RunOptions,
+    /// The test command, instead of the program that was built.
+    #[arg(last = true)]
+    pub command: Vec<OsString>,
+}
+
+/// `wmfix run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// How to run and report.
+    #[command(flatten)]
+    pub how: RunOptions,
+    /// A recorded schedule (a trace file) to follow, once.
+    #[arg(long, value_name = "FILE")]
+    pub replay: Option<PathBuf>,
+    /// The command to run.
+    #[arg(last = true, required = true)]
+    pub command: Vec<OsString>,
+}
+
+/// `wmfix explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The finding's name in the last report: V1, R1, …
+    pub id: String,
+    /// When to use colours.
+    #[arg(long, default_value = "auto", value_name = "WHEN")]
+    pub color: Color,
+}
+
+/// How programs are run and findings reported.
+#[derive(Clone, Debug, Args)]
+pub struct RunOptions {
+    /// Stop after N runs in a row with nothing new.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    pub runs: u64,
+    /// Stop after this many seconds.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub time: Option<f64>,
+    /// Stop a run that takes longer than this: it hangs.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "60")]
+    pub timeout: f64,
+    /// The seed of the first run; the next ones count up from it.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// How the next thread is chosen.
+    #[arg(long, value_name = "HOW", default_value = "pct")]
+    pub strategy: Strategy,
+    /// How many runs at a time; as many as there are processors, if not given.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub jobs: Option<u64>,
+    /// What a volatile access counts as.
+    #[arg(long, value_name = "AS", default_value = "ignore")]
+    pub volatile: Volatile,
+    /// The memory model: RC11, or RC20's encoding of SC fences.
+    #[arg(long, value_name = "MODEL", default_value = "rc11")]
+    pub model: MemoryModel,
+    /// Look for data races on plain accesses too.
+    #[arg(long, value_name = "ON|OFF", default_value = "on")]
+    pub races: Switch,
+    /// How the result is printed on stdout.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+    /// Print nothing but the result.
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// When to use colours.
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+}
+
+/// How the next thread is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Strategy {
+    /// Priorities with a few changes: finds rare orders with known probability.
+    Pct,
+    /// Any thread, at every step.
+    Random,
+    /// The operating system's choice: no control.
+    Os,
+}
+
+/// What a volatile access counts as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Volatile {
+    /// A plain access.
+    Ignore,
+    /// A relaxed atomic.
+    Relaxed,
+    /// An acquire load or a release store.
+    Acqrel,
+}
+
+/// The memory model that a run is judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MemoryModel {
+    /// RC11.
+    Rc11,
+    /// RC20's encoding of SC fences.
+    Rc20,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// On.
+    On,
+    /// Off.
+    Off,
+}
+
+/// How the result is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// One object, for programs.
+    Json,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err("not a number of seconds above 0".to_owned()),
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,16 @@ mod cc;
 mod cli;
 mod commands;
 mod exit;
+mod findings;
+mod observe;
+mod pipeline;
+mod progress;
+mod project;
+mod report;
+mod run;
 mod runtime_archive;
+mod state;
+mod symbols;
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! The compiler wrappers `wmfix cc` and `wmfix c++`: the user's compiler with
 //! the user's arguments, made to instrument what it compiles and to link our
-//! runtime. Becomes the compiler, so that it ends as the compiler ends.
+//! runtime. The wrapper becomes the compiler, so that it ends as that ends.
 
 mod arguments;
 mod compiler;
@@ -16,31 +16,54 @@ use crate::exit::Exit;
 use crate::runtime_archive::RuntimeFiles;
 use compiler::Compiler;
 
-pub use compiler::Language;
+pub use compiler::{Language, NoCompiler};
 
-/// Runs the real compiler with these arguments. Returns only if it cannot.
-pub fn run(language: Language, mut given: Vec<OsString>) -> anyhow::Result<Exit> {
-    let compiler = match Compiler::find(language, &mut given) {
-        Ok(compiler) => compiler,
-        Err(error) => {
-            eprintln!("wmfix: {error}");
+/// The real compiler's command for a command line of the wrapper's.
+#[derive(Debug)]
+pub struct Wrapped {
+    /// To be run.
+    pub command: Command,
+    /// What the user should know, because it is not what was asked for.
+    pub notes: Vec<String>,
+}
+
+/// Becomes the real compiler with these arguments. Returns only if it cannot.
+pub fn run(language: Language, given: Vec<OsString>) -> anyhow::Result<Exit> {
+    let mut wrapped = match wrap(language, given)? {
+        Ok(wrapped) => wrapped,
+        Err(none) => {
+            eprintln!("wmfix: {none}");
             return Ok(Exit::Usage);
         }
+    };
+    for note in &wrapped.notes {
+        eprintln!("wmfix: {note}");
+    }
+    let error = wrapped.command.exec();
+    Err(error).with_context(|| format!("cannot run {}", wrapped.command.get_program().display()))
+}
+
+/// Works out the real compiler's command.
+pub fn wrap(
+    language: Language,
+    mut given: Vec<OsString>,
+) -> anyhow::Result<Result<Wrapped, NoCompiler>> {
+    let compiler = match Compiler::find(language, &mut given) {
+        Ok(compiler) => compiler,
+        Err(none) => return Ok(Err(none)),
     };
     let expanded = arguments::expand_response_files(&given);
     let request = arguments::classify(&expanded);
     let mut command = Command::new(&compiler.program);
     command.args(&compiler.leading);
+    let mut notes = Vec::new();
     if request.compiles || request.links.is_some() {
         let files = RuntimeFiles::unpacked()?;
         let plan = plan::plan(compiler.family(), request, &given, &expanded, &files);
-        for note in &plan.notes {
-            eprintln!("wmfix: {note}");
-        }
         command.args(&plan.arguments);
+        notes = plan.notes;
     } else {
         command.args(&given);
     }
-    let error = command.exec();
-    Err(error).with_context(|| format!("cannot run {}", compiler.program.display()))
+    Ok(Ok(Wrapped { command, notes }))
 }

@@ -1,7 +1,11 @@
 //! One module a subcommand, and the table that leads to them.
 
+mod check;
 mod completions;
+mod examine;
+mod explain;
 mod man;
+mod run;
 mod wrappers;
 
 use crate::cc::{self, Language};
@@ -12,6 +16,9 @@ use crate::exit::Exit;
 /// that users or their programs can do wrong is an [`Exit`].
 pub fn run(cli: Cli) -> anyhow::Result<Exit> {
     match cli.command {
+        Command::Check(arguments) => check::run(arguments),
+        Command::Run(arguments) => run::run(arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
         Command::Cc { arguments } => cc::run(Language::C, arguments),
         Command::Cxx { arguments } => cc::run(Language::Cxx, arguments),
         Command::Wrappers { folder } => wrappers::run(folder),

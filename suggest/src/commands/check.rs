@@ -1,0 +1,94 @@
+//! `wmfix check [PATH] [-- TEST COMMAND]`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::examine::{examine_and_report, options_to_repeat, quoted};
+use crate::cli::CheckArgs;
+use crate::exit::Exit;
+use crate::pipeline::Subject;
+use crate::project::{Build, Program, build, find_programs};
+use crate::report::Again;
+use crate::run::Launch;
+
+/// Builds what is at the path, runs it, and reports.
+pub fn run(arguments: CheckArgs) -> anyhow::Result<Exit> {
+    let programs = match find_programs(&arguments.path) {
+        Ok(programs) => programs,
+        Err(nothing) => {
+            eprintln!("wmfix: {nothing}");
+            return Ok(Exit::Usage);
+        }
+    };
+    let folder = tempfile::Builder::new().prefix("wmfix-build-").tempdir()?;
+    let mut executables = Vec::new();
+    for program in &programs {
+        match build(program, folder.path())? {
+            Build::Built(executable) => executables.push(executable),
+            Build::Failed(output) => {
+                eprint!("{output}");
+                eprintln!(
+                    "wmfix: {} does not build; what the compiler said is above",
+                    program.name
+                );
+                return Ok(Exit::Failed);
+            }
+            Build::NoCompiler(why) => {
+                eprintln!("wmfix: {why}");
+                return Ok(Exit::Failed);
+            }
+        }
+    }
+    let subject = Subject {
+        launches: launches(&arguments, executables, folder.path()),
+        files: source_files(&programs)?,
+    };
+    examine_and_report(subject, &arguments.how)
+}
+
+/// The programs, one after the other; or the test command, with them on PATH.
+fn launches(
+    arguments: &CheckArgs,
+    executables: Vec<PathBuf>,
+    folder: &Path,
+) -> Vec<(Launch, Again)> {
+    let before = format!(
+        "wmfix check {}{}",
+        quoted(arguments.path.as_os_str()),
+        options_to_repeat(&arguments.how)
+    );
+    if arguments.command.is_empty() {
+        let again = Again {
+            before,
+            after: String::new(),
+        };
+        let launch = |executable: PathBuf| Launch::new(vec![executable.into()], &arguments.how);
+        return executables
+            .into_iter()
+            .map(|executable| (launch(executable), again.clone()))
+            .collect();
+    }
+    let words: Vec<String> = arguments.command.iter().map(|word| quoted(word)).collect();
+    let again = Again {
+        before,
+        after: format!("-- {}", words.join(" ")),
+    };
+    let mut launch = Launch::new(arguments.command.clone(), &arguments.how);
+    let mut path = OsString::from(folder);
+    if let Some(rest) = std::env::var_os("PATH") {
+        path.push(":");
+        path.push(rest);
+    }
+    launch.environment.push(("PATH".into(), path));
+    vec![(launch, again)]
+}
+
+fn source_files(programs: &[Program]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for source in programs.iter().flat_map(|program| &program.sources) {
+        files.push(std::path::absolute(source)?);
+    }
+    files.sort();
+    files.dedup();
+    Ok(files)
+}

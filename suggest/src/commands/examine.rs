@@ -1,0 +1,92 @@
+//! What `check` and `run` share: from a subject to a printed report.
+
+use std::ffi::OsStr;
+use std::io::{IsTerminal, Write};
+
+use crate::cli::{Color, Format, MemoryModel, RunOptions, Strategy, Switch, Volatile};
+use crate::exit::Exit;
+use crate::pipeline::{Examined, Subject, examine};
+use crate::report::{Dossier, Text, Verdict};
+use crate::run::stop_on_interrupt;
+use crate::state;
+
+/// Examines, prints the report and says how that ended.
+pub fn examine_and_report(subject: Subject, options: &RunOptions) -> anyhow::Result<Exit> {
+    stop_on_interrupt()?;
+    match examine(subject, options)? {
+        Examined::Done(dossier) => {
+            print(&dossier, options)?;
+            state::save(&dossier)?;
+            Ok(match dossier.report.verdict {
+                Verdict::Clean => Exit::Clean,
+                Verdict::Findings => Exit::Findings,
+                Verdict::Failed => Exit::Failed,
+            })
+        }
+        Examined::NotStarted(why) => {
+            eprintln!("wmfix: {why}");
+            Ok(Exit::Usage)
+        }
+        Examined::NotInstrumented => {
+            eprintln!(
+                "wmfix: no process of the command left a trace: build it with `wmfix cc` or `wmfix c++`, then run it again"
+            );
+            Ok(Exit::Usage)
+        }
+    }
+}
+
+/// Whether to use colours on stdout.
+pub fn colors(when: Color) -> bool {
+    match when {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => {
+            std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+                && std::io::stdout().is_terminal()
+        }
+    }
+}
+
+/// The options that matter for what a run shows, as far as they are not the
+/// usual ones, to be typed again.
+pub fn options_to_repeat(options: &RunOptions) -> String {
+    let mut text = String::new();
+    match options.strategy {
+        Strategy::Pct => {}
+        Strategy::Random => text += " --strategy random",
+        Strategy::Os => text += " --strategy os",
+    }
+    match options.volatile {
+        Volatile::Ignore => {}
+        Volatile::Relaxed => text += " --volatile relaxed",
+        Volatile::Acqrel => text += " --volatile acqrel",
+    }
+    if options.model == MemoryModel::Rc20 {
+        text += " --model rc20";
+    }
+    if options.races == Switch::Off {
+        text += " --races off";
+    }
+    text
+}
+
+/// A word as a shell takes it.
+pub fn quoted(word: &OsStr) -> String {
+    let text = word.to_string_lossy();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.into_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+fn print(dossier: &Dossier, options: &RunOptions) -> anyhow::Result<()> {
+    let text = match options.format {
+        Format::Json => serde_json::to_string_pretty(&dossier.report)? + "\n",
+        Format::Text => Text::new(colors(options.color)).report(dossier),
+    };
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(())
+}

@@ -1,0 +1,11 @@
+//! From runs to findings: each run's trace is analysed, and what the runs show
+//! is put together, told apart by place and kind. Knows nothing of how findings
+//! are printed.
+
+mod collect;
+mod observation;
+mod story;
+
+pub use collect::{Collected, RaceFinding, ViolationFinding};
+pub use observation::{Instance, Known, observe};
+pub use story::StepRole;

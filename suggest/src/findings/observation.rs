@@ -1,0 +1,301 @@
+//! What one run showed: its traces decoded and analysed.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::{Mutex, RwLock};
+
+use anyhow::Context;
+use wmfix_analysis::{
+    Analyzer, Config, EventIndex, FoundRace, Model, Operation, SiteId, ThreadId, Violation,
+    ViolationKind,
+};
+use wmfix_trace::Ending;
+
+use super::story::{self, Step};
+use crate::observe::{Decoded, Places, decode};
+use crate::run::{Ended, Finished};
+
+/// What tells violations apart: the access, the newer write (none: the first
+/// value), and what could go stale.
+pub type ViolationKey = (SiteId, Option<SiteId>, ViolationKind);
+
+/// What tells races apart.
+pub type RaceKey = (SiteId, SiteId);
+
+/// What earlier runs have shown: its details are not worked out again.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// Violations.
+    pub violations: RwLock<HashSet<ViolationKey>>,
+    /// Races.
+    pub races: RwLock<HashSet<RaceKey>>,
+}
+
+/// One run.
+#[derive(Debug)]
+pub struct Observation {
+    /// How the command ended.
+    pub ended: Ended,
+    /// Violations, and the details of those that were not known.
+    pub violations: Vec<(ViolationKey, Option<Instance>)>,
+    /// Races, and the details of those that were not known.
+    pub races: Vec<(RaceKey, Option<RaceInstance>)>,
+    /// Atomic sites that were executed.
+    pub reached: BTreeSet<SiteId>,
+    /// How many events there were.
+    pub events: u64,
+    /// Equal for equal schedules.
+    pub schedule: u64,
+    /// How its processes ended, if not by themselves, and what was wrong.
+    pub ends: Vec<ProcessEnd>,
+    /// How many processes left a trace.
+    pub processes: usize,
+    /// What was wrong with a trace.
+    pub troubles: Vec<String>,
+    /// The end of what the program printed, if it did not end well.
+    pub failed_output: Option<String>,
+}
+
+/// How a process ended that did not end by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ProcessEnd {
+    /// In words.
+    pub what: String,
+    /// Threads that could not go on: who, and where.
+    pub stuck: Vec<(u32, SiteId, String)>,
+}
+
+/// A violation in one run.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    /// Who makes the access.
+    pub thread: ThreadId,
+    /// Who made the newer write.
+    pub writer: Option<ThreadId>,
+    /// The location's name, if its variable has one.
+    pub location: Option<String>,
+    /// What was read.
+    pub read_value: Option<u128>,
+    /// What could be read, or overwritten too late, instead.
+    pub stale_values: Vec<u128>,
+    /// What the newer write wrote.
+    pub newer_value: Option<u128>,
+    /// The difference cannot be seen in the value.
+    pub same_value: bool,
+    /// An independent checker has agreed.
+    pub witness_checked: bool,
+    /// The way there.
+    pub steps: Vec<Step>,
+}
+
+/// A race in one run.
+#[derive(Clone, Debug)]
+pub struct RaceInstance {
+    /// The race.
+    pub race: FoundRace,
+    /// The variable's name, if it has one.
+    pub location: Option<String>,
+}
+
+/// Analyses the traces of a finished run.
+pub fn observe(
+    finished: &Finished,
+    places: &Mutex<Places>,
+    known: &Known,
+    config: Config,
+) -> anyhow::Result<Observation> {
+    let mut observation = Observation {
+        ended: finished.ended,
+        violations: Vec::new(),
+        races: Vec::new(),
+        reached: BTreeSet::new(),
+        events: 0,
+        schedule: 0,
+        ends: Vec::new(),
+        processes: 0,
+        troubles: Vec::new(),
+        failed_output: finished.failed_output(),
+    };
+    for path in &finished.traces {
+        let bytes =
+            std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        match decode(&bytes, places) {
+            Ok(decoded) => observation.process(&decoded, places, known, config),
+            Err(error) => observation.troubles.push(error.to_string()),
+        }
+    }
+    Ok(observation)
+}
+
+impl Observation {
+    fn process(
+        &mut self,
+        decoded: &Decoded,
+        places: &Mutex<Places>,
+        known: &Known,
+        config: Config,
+    ) {
+        self.processes += 1;
+        self.events += decoded.events.len() as u64;
+        self.schedule = self.schedule.rotate_left(1) ^ decoded.schedule;
+        let mut analyzer = Analyzer::new(config);
+        let mut refused = None;
+        for (index, event) in (0..).map(EventIndex).zip(&decoded.events) {
+            if is_atomic(&event.operation) {
+                self.reached.insert(event.site);
+            }
+            if let Err(error) = analyzer.feed_at(index, event) {
+                refused.get_or_insert(error);
+            }
+        }
+        if let Some(error) = refused {
+            self.troubles
+                .push(format!("the trace contradicts itself: {error}"));
+        }
+        for found in analyzer.violations() {
+            let violation = &found.violation;
+            let key = (
+                violation.site,
+                violation.newer.origin.map(|(_, site)| site),
+                violation.kind,
+            );
+            let is_known = known
+                .violations
+                .read()
+                .expect("no panic while locked")
+                .contains(&key);
+            let instance =
+                (!is_known).then(|| Instance::of(violation, decoded, places, config.model));
+            self.violations.push((key, instance));
+        }
+        for found in analyzer.races() {
+            let key = race_key(found);
+            let is_known = known
+                .races
+                .read()
+                .expect("no panic while locked")
+                .contains(&key);
+            let instance = (!is_known).then(|| RaceInstance {
+                race: found.clone(),
+                location: variable_at(found.race.bytes.address, decoded, places),
+            });
+            self.races.push((key, instance));
+        }
+        self.ends.extend(process_end(decoded, places));
+    }
+}
+
+impl Instance {
+    fn of(violation: &Violation, decoded: &Decoded, places: &Mutex<Places>, model: Model) -> Self {
+        let location = decoded.locations.get(violation.location.0 as usize);
+        let size = location.map_or(8, |location| location.size);
+        let widen = |value| decoded.wide_values.widen(value, size);
+        let mut stale_values: Vec<u128> = violation
+            .stale
+            .iter()
+            .filter_map(|write| write.value)
+            .map(widen)
+            .collect();
+        stale_values.dedup();
+        Self {
+            thread: violation.thread,
+            writer: violation.newer.origin.map(|(thread, _)| thread),
+            location: location.and_then(|location| variable_at(location.address, decoded, places)),
+            read_value: violation.read_value.map(widen),
+            stale_values,
+            newer_value: violation.newer.value.map(widen),
+            same_value: violation.same_value,
+            witness_checked: story::witness_holds(violation, decoded, model),
+            steps: story::steps(violation, decoded, places, model),
+        }
+    }
+}
+
+/// The name of the variable at an address of the run.
+pub fn variable_at(address: u64, decoded: &Decoded, places: &Mutex<Places>) -> Option<String> {
+    let address = decoded.modules.find(address)?;
+    places
+        .lock()
+        .expect("no panic while locked")
+        .symbols
+        .variable(address)
+}
+
+/// Races have no direction: which access came first is the schedule's doing.
+fn race_key(found: &FoundRace) -> RaceKey {
+    let (first, second) = (found.race.first.site, found.race.second.site);
+    (first.min(second), first.max(second))
+}
+
+fn process_end(decoded: &Decoded, places: &Mutex<Places>) -> Option<ProcessEnd> {
+    use wmfix_trace::End;
+    let what = match decoded.ending {
+        Ending::Complete(End::Exit { .. }) | Ending::Open => return None,
+        Ending::Complete(End::Signal { number, .. }) => {
+            format!("was ended by {}", signal_name(number))
+        }
+        Ending::Complete(End::Deadlock) => "came to a deadlock".to_owned(),
+        Ending::Complete(End::Livelock) => "came to a livelock".to_owned(),
+        ref other => other.to_string(),
+    };
+    let stuck = decoded.stuck.iter().map(|(stuck, site)| {
+        use wmfix_trace::WaitsFor;
+        let on = |address: u64| {
+            variable_at(address, decoded, places).map_or(String::new(), |name| format!(" {name}"))
+        };
+        let waits = match stuck.waits_for {
+            WaitsFor::Lock(address) => format!("waits for the lock{}", on(address)),
+            WaitsFor::Condition(address) => format!("waits for the condition{}", on(address)),
+            WaitsFor::Semaphore(address) => format!("waits for the semaphore{}", on(address)),
+            WaitsFor::Barrier(address) => format!("waits at the barrier{}", on(address)),
+            WaitsFor::Futex(address) => format!("waits for a change of{}", on(address)),
+            WaitsFor::Thread(thread) => format!("waits for the end of thread {}", thread.0),
+            WaitsFor::Value(location) => {
+                let address = decoded
+                    .locations
+                    .get(location.0 as usize)
+                    .map_or(0, |known| known.address);
+                format!("reads{} again and again", on(address))
+            }
+            WaitsFor::Nothing => "could run".to_owned(),
+            WaitsFor::Outside => "is in a call outside of wmfix's control".to_owned(),
+            WaitsFor::Time => "sleeps".to_owned(),
+        };
+        (stuck.thread.0, *site, waits)
+    });
+    Some(ProcessEnd {
+        what,
+        stuck: stuck.collect(),
+    })
+}
+
+/// A signal's name, for the ones that programs die of.
+pub fn signal_name(number: i32) -> String {
+    let name = match number {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        5 => "SIGTRAP",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        _ => return format!("signal {number}"),
+    };
+    name.to_owned()
+}
+
+fn is_atomic(operation: &Operation) -> bool {
+    matches!(
+        operation,
+        Operation::Load { .. }
+            | Operation::Store { .. }
+            | Operation::Rmw { .. }
+            | Operation::CompareExchange { .. }
+            | Operation::Fence { .. }
+    )
+}

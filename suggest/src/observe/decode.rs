@@ -1,0 +1,332 @@
+//! A trace's bytes → the events that the analysis takes. Knows the records and
+//! the events, and nothing of what either is good for.
+
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::path::Path;
+use std::sync::Mutex;
+
+use wmfix_analysis::{self as analysis, Bytes, CasOutcome, CasStrength, LockId, SiteId};
+use wmfix_trace::{
+    self as trace, HeaderError, LockMode, Module, PlaceId, Reader, Record, StackId, Stuck,
+};
+
+use super::orders::{of_fence, of_load, of_rmw, of_store};
+use super::places::Places;
+use super::waits::Waits;
+use crate::symbols::Address;
+
+/// One process's run.
+#[derive(Debug)]
+pub struct Decoded {
+    /// What it did, in the order of the turn.
+    pub events: Vec<analysis::Event>,
+    /// The atomic locations, by number.
+    pub locations: Vec<Location>,
+    /// Threads that could not go on.
+    pub stuck: Vec<(Stuck, SiteId)>,
+    /// How it ended.
+    pub ending: trace::Ending,
+    /// Equal for equal schedules.
+    pub schedule: u64,
+    /// The files that the process was made of.
+    pub modules: Modules,
+    /// Values of 16 bytes that the analysis knows by a number only.
+    pub wide_values: WideValues,
+}
+
+/// An atomic location.
+#[derive(Clone, Copy, Debug)]
+pub struct Location {
+    /// Its first byte in this run.
+    pub address: u64,
+    /// Its size in bytes.
+    pub size: u8,
+}
+
+/// Where the files of a process lay.
+#[derive(Debug, Default)]
+pub struct Modules {
+    mapped: Vec<(Module, usize)>,
+}
+
+/// The analysis compares values of 8 bytes. One that needs more gets a number
+/// from the top of those, and its name back in reports.
+#[derive(Debug, Default)]
+pub struct WideValues {
+    numbers: HashMap<u128, u64>,
+    values: Vec<u128>,
+}
+
+/// Decodes a trace. Places are added to those already known.
+pub fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<Decoded, HeaderError> {
+    let mut reader = Reader::new(bytes)?;
+    let mut decoder = Decoder {
+        places,
+        modules: Modules::default(),
+        stacks: vec![(StackId(0), 0)],
+        pcs: vec![(StackId(0), 0)],
+        sites: HashMap::new(),
+        locations: Vec::new(),
+        events: Vec::new(),
+        stuck: Vec::new(),
+        wide_values: WideValues::default(),
+        schedule: std::hash::DefaultHasher::new(),
+    };
+    for record in reader.by_ref() {
+        decoder.record(record);
+    }
+    Ok(Decoded {
+        events: decoder.events,
+        locations: decoder.locations,
+        stuck: decoder.stuck,
+        ending: reader.ending().unwrap_or(trace::Ending::Open),
+        schedule: decoder.schedule.finish(),
+        modules: decoder.modules,
+        wide_values: decoder.wide_values,
+    })
+}
+
+struct Decoder<'a> {
+    places: &'a Mutex<Places>,
+    modules: Modules,
+    /// The caller's stack and the return address, by stack number.
+    stacks: Vec<(StackId, u64)>,
+    /// The stack and the return address, by place number.
+    pcs: Vec<(StackId, u64)>,
+    sites: HashMap<(PlaceId, super::Action), (SiteId, Waits)>,
+    locations: Vec<Location>,
+    events: Vec<analysis::Event>,
+    stuck: Vec<(Stuck, SiteId)>,
+    wide_values: WideValues,
+    schedule: std::hash::DefaultHasher,
+}
+
+impl Decoder<'_> {
+    fn record(&mut self, record: Record) {
+        match record {
+            Record::Module(module) => {
+                let mut places = self.places.lock().expect("no panic while locked");
+                let number = places.symbols.module(Path::new(&module.path));
+                self.modules.mapped.push((module, number));
+            }
+            Record::Stack { parent, pc, .. } => self.stacks.push((parent, pc)),
+            Record::Place { stack, pc, .. } => self.pcs.push((stack, pc)),
+            Record::Turn(turn) => turn.thread.0.hash(&mut self.schedule),
+            Record::Event(event) => self.event(&event),
+            Record::Stuck(stuck) => {
+                let (site, _) = self.site(stuck.place, &trace::Operation::Exit);
+                self.stuck.push((stuck, site));
+            }
+            Record::Exec => {}
+        }
+    }
+
+    fn event(&mut self, event: &trace::Event) {
+        std::mem::discriminant(&event.operation).hash(&mut self.schedule);
+        if let trace::Operation::Birth { address, size, .. } = event.operation {
+            self.locations.push(Location { address, size });
+        }
+        let Some(mut operation) = self.operation(event.operation) else {
+            return;
+        };
+        let (site, waits) = self.site(event.place, &event.operation);
+        self.add_waits(&mut operation, waits);
+        self.events.push(analysis::Event {
+            thread: analysis::ThreadId(event.thread.0),
+            site,
+            operation,
+        });
+    }
+
+    /// Adds what the text says about waiting to an event.
+    fn add_waits(&self, operation: &mut analysis::Operation, waits: Waits) {
+        use analysis::Operation::{CompareExchange, Load, Rmw};
+        match operation {
+            Load { location, exit, .. } | Rmw { location, exit, .. } => {
+                let size = self
+                    .locations
+                    .get(location.0 as usize)
+                    .map_or(8, |known| known.size);
+                *exit = waits.exit.map(|exit| exit.at_width(size));
+            }
+            CompareExchange { blocking, .. } => *blocking = waits.blocking,
+            _ => {}
+        }
+    }
+
+    fn site(&mut self, place: PlaceId, operation: &trace::Operation) -> (SiteId, Waits) {
+        let key = (place, super::Action::of(operation));
+        if let Some(&known) = self.sites.get(&key) {
+            return known;
+        }
+        let (mut stack, pc) = self.pcs[place.0 as usize];
+        let mut chain = vec![self.modules.before(pc)];
+        while stack.0 != 0 {
+            let (parent, pc) = self.stacks[stack.0 as usize];
+            chain.push(self.modules.before(pc));
+            stack = parent;
+        }
+        let mut places = self.places.lock().expect("no panic while locked");
+        let site = places.site(&chain, operation);
+        let waits = places.get(site).waits;
+        self.sites.insert(key, (site, waits));
+        (site, waits)
+    }
+
+    /// `None` for what is no event for the analysis: a relaxed fence.
+    fn operation(&mut self, operation: trace::Operation) -> Option<analysis::Operation> {
+        use analysis::Operation as To;
+        use trace::Operation as From;
+        Some(match operation {
+            From::Load {
+                location,
+                order,
+                value,
+            } => To::Load {
+                location: analysis::LocationId(location.0),
+                order: of_load(order),
+                value: self.wide_values.narrow(value),
+                exit: None,
+            },
+            From::Store {
+                location,
+                order,
+                value,
+            } => To::Store {
+                location: analysis::LocationId(location.0),
+                order: of_store(order),
+                value: self.wide_values.narrow(value),
+            },
+            From::Rmw {
+                location,
+                order,
+                read,
+                written,
+                ..
+            } => To::Rmw {
+                location: analysis::LocationId(location.0),
+                order: of_rmw(order),
+                read: self.wide_values.narrow(read),
+                written: self.wide_values.narrow(written),
+                exit: None,
+            },
+            From::CompareExchange {
+                location,
+                success,
+                failure,
+                weak,
+                expected,
+                read,
+                written,
+            } => To::CompareExchange {
+                location: analysis::LocationId(location.0),
+                success: of_rmw(success),
+                failure: of_load(failure),
+                strength: if weak {
+                    CasStrength::Weak
+                } else {
+                    CasStrength::Strong
+                },
+                expected: self.wide_values.narrow(expected),
+                read: self.wide_values.narrow(read),
+                outcome: match written {
+                    Some(value) => CasOutcome::Exchanged(self.wide_values.narrow(value)),
+                    None => CasOutcome::Failed,
+                },
+                blocking: false,
+            },
+            From::Fence { order } => To::Fence {
+                order: of_fence(order)?,
+            },
+            From::Create { child, .. } => To::Create {
+                child: analysis::ThreadId(child.0),
+            },
+            From::Join { child } => To::Join {
+                child: analysis::ThreadId(child.0),
+            },
+            From::Exit => To::Exit,
+            From::Acquire { lock, mode } => To::Acquire {
+                lock: LockId(lock),
+                mode: of_mode(mode),
+            },
+            From::Release { lock, mode } => To::Release {
+                lock: LockId(lock),
+                mode: of_mode(mode),
+            },
+            From::Birth {
+                location,
+                address,
+                size,
+                value,
+            } => To::Birth {
+                location: analysis::LocationId(location.0),
+                bytes: Bytes {
+                    address,
+                    size: u64::from(size),
+                },
+                value: self.wide_values.narrow(value),
+            },
+            From::Free { address, size } => To::Death {
+                bytes: Bytes { address, size },
+            },
+            From::Read { address, size } => To::Read {
+                bytes: Bytes { address, size },
+            },
+            From::Write { address, size } => To::Write {
+                bytes: Bytes { address, size },
+            },
+        })
+    }
+}
+
+impl Modules {
+    /// The module that an address lies in. Later modules are looked at first:
+    /// one may have been loaded where another one was.
+    pub fn find(&self, address: u64) -> Option<Address> {
+        let mut mapped = self.mapped.iter().rev();
+        let (module, number) =
+            mapped.find(|(module, _)| (module.first..module.end).contains(&address))?;
+        Some(Address {
+            module: *number,
+            offset: address.wrapping_sub(module.bias),
+        })
+    }
+
+    /// The instruction before a return address.
+    fn before(&self, return_address: u64) -> Option<Address> {
+        self.find(return_address.wrapping_sub(1))
+    }
+}
+
+impl WideValues {
+    fn narrow(&mut self, value: u128) -> u64 {
+        if let Ok(value) = u64::try_from(value) {
+            return value;
+        }
+        let values = &mut self.values;
+        *self.numbers.entry(value).or_insert_with(|| {
+            values.push(value);
+            u64::MAX - (values.len() as u64 - 1)
+        })
+    }
+
+    /// The value that the analysis knows by `value`, at a location of `size` bytes.
+    pub fn widen(&self, value: u64, size: u8) -> u128 {
+        let wide = usize::try_from(u64::MAX - value)
+            .ok()
+            .and_then(|at| self.values.get(at));
+        match wide {
+            Some(&wide) if size > 8 => wide,
+            _ => u128::from(value),
+        }
+    }
+}
+
+fn of_mode(mode: LockMode) -> analysis::LockMode {
+    match mode {
+        LockMode::Exclusive => analysis::LockMode::Exclusive,
+        LockMode::Shared => analysis::LockMode::Shared,
+        LockMode::Signal => analysis::LockMode::Signal,
+    }
+}

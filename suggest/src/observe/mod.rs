@@ -1,0 +1,11 @@
+//! What a run was seen to do: traces decoded into the events that the analysis
+//! takes, with program counters turned into places of the source.
+
+mod decode;
+mod orders;
+mod places;
+mod sources;
+mod waits;
+
+pub use decode::{Decoded, decode};
+pub use places::{Action, Places};

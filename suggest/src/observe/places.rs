@@ -1,0 +1,155 @@
+//! Places of the source that events come from. A [`SiteId`] stands for one
+//! operation at one place: copies of it that the compiler made (inlining,
+//! templates, unrolling) are the same site, in every run.
+
+use std::collections::HashMap;
+
+use wmfix_analysis::SiteId;
+use wmfix_frontend::Site;
+use wmfix_trace::Operation;
+
+use super::orders;
+use super::sources::Sources;
+use super::waits::Waits;
+use crate::symbols::{Address, Frame, SourcePoint, Symbols, innermost_own};
+
+/// What an event does, as far as it tells operations on one line apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Action {
+    /// An atomic load.
+    Load,
+    /// An atomic store.
+    Store,
+    /// A read-modify-write.
+    Rmw,
+    /// A compare-exchange.
+    CompareExchange,
+    /// A fence.
+    Fence,
+    /// A plain read.
+    Read,
+    /// A plain write.
+    Write,
+    /// A lock, a thread's start or end, a birth or death of memory.
+    Other,
+}
+
+/// Where an event comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// What is done there.
+    pub action: Action,
+    /// The memory order, as it was said in the run.
+    pub order: Option<&'static str>,
+    /// The point in the source; `None` without debug information.
+    pub point: Option<SourcePoint>,
+    /// The function around it.
+    pub function: String,
+    /// The module and address, for places without a source.
+    pub address: Option<Address>,
+    /// What the text says about waiting there.
+    pub waits: Waits,
+    /// The operation in the text, where it was found.
+    pub site: Option<Site>,
+    /// The calls that led there the first time, innermost first.
+    pub callers: Vec<Frame>,
+}
+
+/// All places met so far.
+#[derive(Default)]
+pub struct Places {
+    /// The debug information.
+    pub symbols: Symbols,
+    /// The source text.
+    pub sources: Sources,
+    all: Vec<Place>,
+    by_source: HashMap<(SourcePoint, Action), SiteId>,
+    by_address: HashMap<(Option<Address>, Action), SiteId>,
+    frames: HashMap<Address, Vec<Frame>>,
+}
+
+impl Action {
+    /// What an operation of a trace does.
+    pub fn of(operation: &Operation) -> Self {
+        match operation {
+            Operation::Load { .. } => Self::Load,
+            Operation::Store { .. } => Self::Store,
+            Operation::Rmw { .. } => Self::Rmw,
+            Operation::CompareExchange { .. } => Self::CompareExchange,
+            Operation::Fence { .. } => Self::Fence,
+            Operation::Read { .. } => Self::Read,
+            Operation::Write { .. } => Self::Write,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl Places {
+    /// The place of a site.
+    pub fn get(&self, site: SiteId) -> &Place {
+        &self.all[site.0 as usize]
+    }
+
+    /// The site of an operation whose instruction and callers, innermost first,
+    /// are at these addresses (`None`: in no module).
+    pub fn site(&mut self, chain: &[Option<Address>], operation: &Operation) -> SiteId {
+        let action = Action::of(operation);
+        let innermost = chain.first().copied().flatten();
+        let mut frames: Vec<Frame> = Vec::new();
+        let mut own = None;
+        for address in chain.iter().copied().flatten() {
+            let here = self.frames_at(address);
+            own = own.or_else(|| innermost_own(here).map(|at| frames.len() + at));
+            frames.extend(here.iter().cloned());
+        }
+        let point = own.and_then(|at| frames[at].at.clone());
+        let known = match &point {
+            Some(point) => self.by_source.get(&(point.clone(), action)),
+            None => self.by_address.get(&(innermost, action)),
+        };
+        if let Some(&site) = known {
+            return site;
+        }
+        let site = SiteId(u32::try_from(self.all.len()).expect("fewer places than 2^32"));
+        match &point {
+            Some(point) => self.by_source.insert((point.clone(), action), site),
+            None => self.by_address.insert((innermost, action), site),
+        };
+        let text_site = point
+            .as_ref()
+            .and_then(|point| self.sources.site(point, action));
+        let function = own.map(|at| frames[at].function.clone());
+        self.all.push(Place {
+            action,
+            order: order_name(operation),
+            point,
+            function: function.unwrap_or_default(),
+            address: innermost,
+            waits: text_site
+                .as_ref()
+                .map(|site| Waits::of(&site.role))
+                .unwrap_or_default(),
+            site: text_site,
+            callers: own.map(|at| frames.split_off(at + 1)).unwrap_or_default(),
+        });
+        site
+    }
+
+    fn frames_at(&mut self, address: Address) -> &[Frame] {
+        let symbols = &self.symbols;
+        self.frames
+            .entry(address)
+            .or_insert_with(|| symbols.frames(address))
+    }
+}
+
+fn order_name(operation: &Operation) -> Option<&'static str> {
+    match operation {
+        Operation::Load { order, .. }
+        | Operation::Store { order, .. }
+        | Operation::Rmw { order, .. }
+        | Operation::CompareExchange { success: order, .. }
+        | Operation::Fence { order } => Some(orders::name(*order)),
+        _ => None,
+    }
+}

@@ -1,0 +1,126 @@
+//! Everything that is said about findings, as data: the report, and beside it
+//! what people are shown and programs are not (source spans, the way to a
+//! finding, how to see it again). Kept for `wmfix explain`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::model::{Place, Report, Value};
+
+/// A report with all that is known about its findings.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Dossier {
+    /// The report.
+    pub report: Report,
+    /// More about each finding, by id.
+    pub details: BTreeMap<String, Detail>,
+    /// How to run each program again, but for the seed.
+    pub again: Vec<Again>,
+    /// The end of what the program printed, where that matters.
+    pub output: Option<String>,
+}
+
+/// The command line that shows a finding again.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Again {
+    /// What comes before the seed: `wmfix check a.c`.
+    pub before: String,
+    /// What comes after it: `-- ./prog`, or nothing.
+    pub after: String,
+}
+
+/// More about one finding.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Detail {
+    /// The access; of a race, the second one.
+    pub access: Spot,
+    /// The newer write; of a race, the first access.
+    pub other: Option<Spot>,
+    /// What the newer write wrote.
+    pub newer_value: Option<Value>,
+    /// Which of the programs showed it.
+    pub program: usize,
+    /// The way there.
+    pub steps: Vec<StepLine>,
+    /// The threads of a race's accesses, first and second, and whether they write.
+    pub race: Option<RaceSides>,
+}
+
+/// The two sides of a race.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RaceSides {
+    /// Who made the first access.
+    pub first_thread: u32,
+    /// Whether it writes.
+    pub first_writes: bool,
+    /// Whether it is atomic.
+    pub first_atomic: bool,
+    /// Who made the second access.
+    pub second_thread: u32,
+    /// Whether it writes.
+    pub second_writes: bool,
+    /// Whether it is atomic.
+    pub second_atomic: bool,
+    /// How many runs showed it.
+    pub runs: u64,
+}
+
+/// Where to find the text of a place.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Spot {
+    /// The place.
+    pub place: Place,
+    /// The file on disk; `None` without debug information.
+    pub path: Option<PathBuf>,
+    /// The bytes to point at.
+    pub span: Option<(usize, usize)>,
+    /// The calls that led there, innermost first: function, file and line.
+    pub callers: Vec<String>,
+}
+
+/// One step on the way to a finding.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct StepLine {
+    /// Who.
+    pub thread: u32,
+    /// Where: file and line.
+    pub at: String,
+    /// What, in words.
+    pub what: String,
+    /// Why it comes after the step of the chain before it.
+    pub because: Option<String>,
+    /// Marked: the access, or the write that it may miss.
+    pub mark: Option<Mark>,
+}
+
+/// What a marked step is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Mark {
+    /// The access that may be stale.
+    Access,
+    /// The write that it may miss.
+    Newer,
+}
+
+impl Dossier {
+    /// The command line that shows a finding again.
+    pub fn again_with(&self, id: &str, seed: u64) -> String {
+        let program = self.details.get(id).map_or(0, |detail| detail.program);
+        self.again
+            .get(program)
+            .map_or(String::new(), |again| again.with_seed(seed))
+    }
+}
+
+impl Again {
+    /// The command line for a seed.
+    pub fn with_seed(&self, seed: u64) -> String {
+        let space = if self.after.is_empty() { "" } else { " " };
+        format!(
+            "{} --seed {seed} --runs 1{space}{}",
+            self.before, self.after
+        )
+    }
+}

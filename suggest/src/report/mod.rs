@@ -1,0 +1,13 @@
+//! What is said about findings: as data for programs, as text for people. Knows
+//! nothing of how they were found.
+
+mod assemble;
+mod dossier;
+pub mod model;
+mod text;
+mod words;
+
+pub use assemble::{Setting, assemble};
+pub use dossier::{Again, Dossier};
+pub use model::Verdict;
+pub use text::Text;

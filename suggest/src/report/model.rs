@@ -1,0 +1,171 @@
+//! The report as data: what `--format json` prints, and what is kept of the last
+//! run. Everything in it is sorted and free of addresses, so that two runs with
+//! the same seed give the same report but for the seconds.
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the format.
+pub const VERSION: u32 = 1;
+
+/// The whole report.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// The version of the format.
+    pub version: u32,
+    /// The result in one word.
+    pub verdict: Verdict,
+    /// What was run.
+    pub runs: Runs,
+    /// The atomic sites of the program.
+    pub sites: Sites,
+    /// Accesses that could be stale.
+    pub violations: Vec<Violation>,
+    /// Data races.
+    pub races: Vec<Race>,
+    /// The repair, if one was asked for and found.
+    pub repair: Option<serde_json::Value>,
+    /// Findings that no repair could be found for.
+    pub unrepairable: Vec<String>,
+    /// What else there is to know.
+    pub notes: Vec<String>,
+}
+
+/// The result in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Nothing was found.
+    Clean,
+    /// Something was found.
+    Findings,
+    /// No run came to its end.
+    Failed,
+}
+
+/// What was run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Runs {
+    /// How many runs.
+    pub total: u64,
+    /// How many of them had a schedule of their own.
+    pub distinct_schedules: u64,
+    /// How many events they had.
+    pub events: u64,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// The atomic sites of the program.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Sites {
+    /// How many there are.
+    pub total: u64,
+    /// How many of them were executed.
+    pub reached: u64,
+    /// The others.
+    pub unreached: Vec<Place>,
+}
+
+/// A place in the source.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Place {
+    /// The file, relative to the current folder where it lies in it.
+    pub file: String,
+    /// The line, from 1; 0 if it is not known.
+    pub line: u32,
+    /// The column in bytes, from 1; 0 if it is not known.
+    pub column: u32,
+    /// The function.
+    pub function: String,
+    /// The operation as it is written, or what it does.
+    pub operation: String,
+    /// The memory order; empty for plain accesses.
+    pub order: String,
+}
+
+/// An access that could be stale.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Violation {
+    /// Its name in this report.
+    pub id: String,
+    /// What could go stale.
+    pub kind: Kind,
+    /// The access.
+    pub access: Place,
+    /// The newer write that it may miss.
+    pub write: Option<Place>,
+    /// The thread of the access, and that of the write.
+    pub threads: Vec<u32>,
+    /// What is accessed.
+    pub location: String,
+    /// What was read, if it reads.
+    pub read_value: Option<Value>,
+    /// What it could take instead.
+    pub stale_values: Vec<Value>,
+    /// All of these are the value that was read.
+    pub same_value: bool,
+    /// How many runs showed it.
+    pub runs: u64,
+    /// The seed of the first.
+    pub seed: u64,
+    /// An independent checker has agreed.
+    pub witness_checked: bool,
+}
+
+/// What could go stale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A read may see an old value.
+    StaleRead,
+    /// A write may land before a newer one.
+    StaleWrite,
+    /// A read-modify-write may act on an old value.
+    StaleRmw,
+}
+
+/// A value of an atomic object, raw bits. A number where JSON's numbers can hold
+/// it, and else hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// Up to 64 bits.
+    Number(u64),
+    /// More.
+    Digits(String),
+}
+
+/// A data race.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Race {
+    /// Its name in this report.
+    pub id: String,
+    /// The access that came first in the run that showed it.
+    pub first: Place,
+    /// The access that came second.
+    pub second: Place,
+    /// What is accessed.
+    pub location: String,
+    /// The seed of the first run that showed it.
+    pub seed: u64,
+}
+
+impl From<u128> for Value {
+    fn from(value: u128) -> Self {
+        match u64::try_from(value) {
+            Ok(value) => Self::Number(value),
+            Err(_) => Self::Digits(format!("{value:#x}")),
+        }
+    }
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            // Small numbers are numbers; large ones are flags or pointers.
+            Self::Number(value) if *value < 1 << 16 => write!(f, "{value}"),
+            Self::Number(value) => write!(f, "{value:#x}"),
+            Self::Digits(digits) => f.write_str(digits),
+        }
+    }
+}

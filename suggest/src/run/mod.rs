@@ -1,0 +1,11 @@
+//! Running the program under test again and again: processes, their limits,
+//! and the loop that ends when nothing new is found. Knows nothing of what a
+//! finding is but whether it is new.
+
+mod process;
+mod until_quiet;
+mod watchdog;
+
+pub use process::{Ended, Finished, Launch};
+pub use until_quiet::{Budget, Stopped, Summary, until_quiet};
+pub use watchdog::{Watchdog, stop_on_interrupt};

@@ -1,0 +1,165 @@
+//! One run of the program under test: the environment that tells the runtime
+//! what to do, the folder for its traces, and how it ended.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use super::watchdog::{Killed, Watchdog};
+use crate::cli::{RunOptions, Strategy, Switch, Volatile};
+
+/// What to run, and how.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+    /// The folder to run it in; ours, if not given.
+    pub folder: Option<PathBuf>,
+    /// More of the environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// What the runtime is told, but for the seed and the folder.
+    pub settings: Vec<(&'static str, OsString)>,
+}
+
+/// A run that has ended.
+#[derive(Debug)]
+pub struct Finished {
+    /// How.
+    pub ended: Ended,
+    /// What it wrote to stdout and stderr.
+    pub output: PathBuf,
+    /// The traces of its processes, sorted by name.
+    pub traces: Vec<PathBuf>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Ended {
+    /// With this exit code.
+    Exited(i32),
+    /// By this signal.
+    Signalled(i32),
+    /// It took too long and was killed.
+    TimedOut,
+    /// The user stopped everything.
+    Interrupted,
+}
+
+impl Launch {
+    /// A command that is run as the options say.
+    pub fn new(command: Vec<OsString>, options: &RunOptions) -> Self {
+        let strategy = match options.strategy {
+            Strategy::Pct => "pct",
+            Strategy::Random => "random",
+            Strategy::Os => "os",
+        };
+        let volatile = match options.volatile {
+            Volatile::Ignore => "ignore",
+            Volatile::Relaxed => "relaxed",
+            Volatile::Acqrel => "acqrel",
+        };
+        let races = match options.races {
+            Switch::On => "on",
+            Switch::Off => "off",
+        };
+        Self {
+            command,
+            folder: None,
+            environment: Vec::new(),
+            settings: vec![
+                ("WMFIX_STRATEGY", strategy.into()),
+                ("WMFIX_VOLATILE", volatile.into()),
+                ("WMFIX_RACES", races.into()),
+            ],
+        }
+    }
+
+    /// Runs it once. `into` is a folder that no other run uses meanwhile. An error
+    /// means that it could not be started at all.
+    pub fn once(&self, seed: u64, into: &Path, watchdog: &Watchdog) -> io::Result<Finished> {
+        let output = into.join("output");
+        let traces = into.join("traces");
+        empty_folder(&traces)?;
+        let out = File::create(&output)?;
+        let mut command = Command::new(&self.command[0]);
+        command
+            .args(&self.command[1..])
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .envs(self.settings.iter().map(|(name, value)| (name, value)))
+            .env("WMFIX_SEED", seed.to_string())
+            .env("WMFIX_OUT", &traces)
+            .stdin(Stdio::null())
+            .stdout(out.try_clone()?)
+            .stderr(out)
+            // Its own group, so that a run can be ended with all its children.
+            .process_group(0);
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        let (status, killed) = wait(command.spawn()?, watchdog)?;
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(&traces)? {
+            found.push(entry?.path());
+        }
+        found.sort();
+        Ok(Finished {
+            ended: Ended::of(status, killed),
+            output,
+            traces: found,
+        })
+    }
+}
+
+/// Makes the folder, or removes what a run before has left in it.
+fn empty_folder(folder: &Path) -> io::Result<()> {
+    match std::fs::read_dir(folder) {
+        Ok(entries) => {
+            for entry in entries {
+                std::fs::remove_file(entry?.path())?;
+            }
+            Ok(())
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => std::fs::create_dir(folder),
+        Err(error) => Err(error),
+    }
+}
+
+/// Waits for the end, which the watchdog may bring about.
+fn wait(mut child: Child, watchdog: &Watchdog) -> io::Result<(ExitStatus, Option<Killed>)> {
+    let watched = watchdog.watch(&child);
+    let killed = watched.until_ended()?;
+    Ok((child.wait()?, killed))
+}
+
+impl Finished {
+    /// The end of what it printed, if it did not end well.
+    pub fn failed_output(&self) -> Option<String> {
+        /// Enough for a message, not for a log.
+        const MOST: usize = 4096;
+        if self.ended == Ended::Exited(0) {
+            return None;
+        }
+        let printed = std::fs::read(&self.output).ok()?;
+        let from = printed.len().saturating_sub(MOST);
+        Some(String::from_utf8_lossy(&printed[from..]).into_owned())
+    }
+}
+
+impl Ended {
+    fn of(status: ExitStatus, killed: Option<Killed>) -> Self {
+        match (killed, status.code(), status.signal()) {
+            (Some(Killed::TooLong), ..) => Self::TimedOut,
+            (Some(Killed::Interrupted), ..) => Self::Interrupted,
+            (None, Some(code), _) => Self::Exited(code),
+            (None, None, signal) => Self::Signalled(signal.unwrap_or(0)),
+        }
+    }
+
+    /// Whether the program came to an end of its own.
+    pub fn is_of_its_own(self) -> bool {
+        matches!(self, Self::Exited(_))
+    }
+}

@@ -1,0 +1,186 @@
+//! The run loop: run after run, several at a time, until nothing new has been
+//! found for a while. What comes of the runs is looked at in the order of their
+//! numbers, so that how many run at a time changes nothing but the time.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::watchdog::interrupted;
+
+/// How long an interrupt or the end of the time may go unnoticed.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// When to stop.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// After this many runs in a row with nothing new.
+    pub quiet_runs: u64,
+    /// After this long.
+    pub time: Option<Duration>,
+    /// How many at a time.
+    pub jobs: usize,
+}
+
+/// Why the loop ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// Nothing new was found for long enough.
+    Quiet,
+    /// The time was up.
+    TimeUp,
+    /// The user wanted it.
+    Interrupted,
+}
+
+/// What the loop did.
+#[derive(Clone, Copy, Debug)]
+pub struct Summary {
+    /// The runs that were looked at.
+    pub runs: u64,
+    /// Why it ended.
+    pub stopped: Stopped,
+}
+
+/// Calls `run` with the numbers 0, 1, 2, … from several threads, and `take` with
+/// what came of each, in order. `take` says whether there was something new.
+/// The first error of either ends the loop. At its end `end_all` is called to end
+/// the runs that are still under way; what comes of them is not looked at.
+pub fn until_quiet<T: Send>(
+    budget: Budget,
+    run: impl Fn(u64) -> anyhow::Result<T> + Sync,
+    end_all: impl FnOnce(),
+    mut take: impl FnMut(u64, T) -> anyhow::Result<bool>,
+) -> anyhow::Result<Summary> {
+    let started = Instant::now();
+    let next = AtomicU64::new(0);
+    let stop = AtomicBool::new(false);
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..budget.jobs {
+            let sender = sender.clone();
+            let (next, stop, run) = (&next, &stop, &run);
+            scope.spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if sender.send((number, run(number))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut early = BTreeMap::new();
+        let mut taken = 0;
+        let mut quiet = 0;
+        let result = loop {
+            if interrupted() {
+                break Ok(Stopped::Interrupted);
+            }
+            if budget.time.is_some_and(|limit| started.elapsed() >= limit) {
+                break Ok(Stopped::TimeUp);
+            }
+            if quiet >= budget.quiet_runs {
+                break Ok(Stopped::Quiet);
+            }
+            let Some(result) = early.remove(&taken) else {
+                // The threads go on for as long as nobody tells them to stop.
+                match receiver.recv_timeout(LOOK_EVERY) {
+                    Ok((number, result)) => {
+                        early.insert(number, result);
+                    }
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => unreachable!("a thread still runs"),
+                }
+                continue;
+            };
+            // What an interrupted run left is half a run: better not looked at.
+            if interrupted() {
+                break Ok(Stopped::Interrupted);
+            }
+            match result.and_then(|outcome| take(taken, outcome)) {
+                Ok(new) => quiet = if new { 0 } else { quiet + 1 },
+                Err(error) => break Err(error),
+            }
+            taken += 1;
+        };
+        stop.store(true, Ordering::Relaxed);
+        end_all();
+        drop(receiver);
+        Ok(Summary {
+            runs: taken,
+            stopped: result?,
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn budget(quiet_runs: u64, jobs: usize) -> Budget {
+        Budget {
+            quiet_runs,
+            time: None,
+            jobs,
+        }
+    }
+
+    #[test]
+    fn what_is_taken_does_not_depend_on_the_jobs() {
+        let new_in = [3, 7, 12, 13];
+        for jobs in [1, 2, 7] {
+            let mut seen = Vec::new();
+            let summary = until_quiet(
+                budget(5, jobs),
+                Ok,
+                || (),
+                |number, outcome| {
+                    assert_eq!(number, outcome);
+                    seen.push(outcome);
+                    Ok(new_in.contains(&number))
+                },
+            );
+            let summary = summary.unwrap();
+            // The gap of 5 comes first between 13 and what would follow.
+            assert_eq!(summary.runs, 19);
+            assert_eq!(summary.stopped, Stopped::Quiet);
+            assert_eq!(seen, (0..19).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn an_error_ends_the_loop() {
+        let run = |number| {
+            if number == 4 {
+                anyhow::bail!("no")
+            } else {
+                Ok(())
+            }
+        };
+        let mut taken = 0;
+        let result = until_quiet(
+            budget(100, 3),
+            run,
+            || (),
+            |_, ()| {
+                taken += 1;
+                Ok(true)
+            },
+        );
+        assert_eq!(result.unwrap_err().to_string(), "no");
+        assert_eq!(taken, 4);
+    }
+
+    #[test]
+    fn the_time_ends_the_loop() {
+        let budget = Budget {
+            time: Some(Duration::ZERO),
+            ..budget(1, 1)
+        };
+        let summary = until_quiet(budget, Ok, || (), |_, _| Ok(true)).unwrap();
+        assert_eq!(summary.stopped, Stopped::TimeUp);
+    }
+}

@@ -1,0 +1,156 @@
+//! Ends what does not end by itself: runs past their time, and all of them when
+//! the user interrupts. One thread watches every running process.
+
+use std::collections::HashMap;
+use std::io;
+use std::process::Child;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+/// Set once the user wants an end.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// How long an interrupt may go unnoticed.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Makes Ctrl-C and a polite kill end the runs instead of us: what is known by
+/// then is still reported.
+pub fn stop_on_interrupt() -> anyhow::Result<()> {
+    ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            // Asked for a second time: now at once.
+            std::process::exit(130);
+        }
+    })?;
+    Ok(())
+}
+
+/// Whether the user wants an end.
+pub fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
+/// Why a run was ended from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Killed {
+    /// It took too long.
+    TooLong,
+    /// The user wanted an end.
+    Interrupted,
+}
+
+/// Watches running processes.
+pub struct Watchdog {
+    shared: Arc<Shared>,
+    limit: Duration,
+}
+
+struct Shared {
+    running: Mutex<HashMap<Pid, Running>>,
+    stop: Condvar,
+    stopped: AtomicBool,
+    ending: AtomicBool,
+}
+
+struct Running {
+    deadline: Instant,
+    killed: Option<Killed>,
+}
+
+/// A process that is watched.
+pub struct Watched<'a> {
+    watchdog: &'a Watchdog,
+    process: Pid,
+}
+
+impl Watchdog {
+    /// Starts watching; no run may take longer than `limit`.
+    pub fn new(limit: Duration) -> Self {
+        let shared = Arc::new(Shared {
+            running: Mutex::default(),
+            stop: Condvar::new(),
+            stopped: AtomicBool::new(false),
+            ending: AtomicBool::new(false),
+        });
+        let watched = Arc::clone(&shared);
+        thread::spawn(move || watched.watch());
+        Self { shared, limit }
+    }
+
+    /// Ends everything that runs, and whatever is started from now on.
+    pub fn end_all(&self) {
+        self.shared.ending.store(true, Ordering::Relaxed);
+        self.shared.stop.notify_all();
+    }
+
+    /// Watches a process that leads a group of its own.
+    pub fn watch(&self, child: &Child) -> Watched<'_> {
+        let process = Pid::from_child(child);
+        let running = Running {
+            deadline: Instant::now() + self.limit,
+            killed: None,
+        };
+        self.shared.lock().insert(process, running);
+        Watched {
+            watchdog: self,
+            process,
+        }
+    }
+}
+
+impl Watched<'_> {
+    /// Waits until the process has ended, but leaves it for its parent to
+    /// collect: until then its number cannot go to another process.
+    pub fn until_ended(self) -> io::Result<Option<Killed>> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let waited = loop {
+            match waitid(WaitId::Pid(self.process), options) {
+                Err(rustix::io::Errno::INTR) => {}
+                other => break other,
+            }
+        };
+        let running = self.watchdog.shared.lock().remove(&self.process);
+        // Children that it has left behind must not outlive the run. Most runs
+        // leave none; then there is nobody to send to.
+        let _nobody_left = kill_process_group(self.process, Signal::KILL);
+        waited?;
+        Ok(running.and_then(|running| running.killed))
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Pid, Running>> {
+        self.running.lock().expect("no panic while locked")
+    }
+
+    fn watch(&self) {
+        let mut running = self.lock();
+        while !self.stopped.load(Ordering::Relaxed) {
+            for (&process, run) in running.iter_mut().filter(|(_, run)| run.killed.is_none()) {
+                let reason = if interrupted() || self.ending.load(Ordering::Relaxed) {
+                    Killed::Interrupted
+                } else if Instant::now() >= run.deadline {
+                    Killed::TooLong
+                } else {
+                    continue;
+                };
+                run.killed = Some(reason);
+                // It has not been collected yet, so the number is still its own.
+                let _already_gone = kill_process_group(process, Signal::KILL);
+            }
+            let waited = self.stop.wait_timeout(running, LOOK_EVERY);
+            running = waited.expect("no panic while locked").0;
+        }
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        self.shared.stopped.store(true, Ordering::Relaxed);
+        self.shared.stop.notify_all();
+    }
+}

@@ -1,0 +1,45 @@
+//! What is kept of the last run in a folder, for `wmfix explain`: in the user's
+//! cache folder, so that nobody's tree is touched.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::Context;
+
+use crate::report::Dossier;
+use crate::runtime_archive::cache_folder;
+
+/// Keeps a dossier as that of the last run in the current folder.
+pub fn save(dossier: &Dossier) -> anyhow::Result<()> {
+    let path = path()?;
+    let folder = path.parent().context("a file in a folder")?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let file = tempfile::NamedTempFile::new_in(folder)?;
+    serde_json::to_writer(&file, dossier)?;
+    file.persist(&path)
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(())
+}
+
+/// The dossier of the last run in the current folder, if there was one.
+pub fn load() -> anyhow::Result<Option<Dossier>> {
+    let path = path()?;
+    match fs::read(&path) {
+        Ok(bytes) => {
+            let dossier = serde_json::from_slice(&bytes);
+            Ok(Some(dossier.with_context(|| {
+                format!("{} is damaged: run again", path.display())
+            })?))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+    }
+}
+
+fn path() -> anyhow::Result<PathBuf> {
+    let current = std::env::current_dir().context("no current folder")?;
+    let hash = blake3::hash(current.as_os_str().as_encoded_bytes()).to_hex();
+    Ok(cache_folder()?
+        .join("last")
+        .join(format!("{}.json", &hash[..32])))
+}

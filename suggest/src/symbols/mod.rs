@@ -1,0 +1,212 @@
+//! From addresses of a run to the source: the frames behind a program counter,
+//! inlined ones included, and the variables behind a data address. Owns the
+//! debug information that has been read; knows nothing of events.
+
+mod standard;
+mod variables;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use addr2line::Loader;
+
+use standard::is_standard_library;
+use variables::Variables;
+
+/// A function at a line of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The function's name, demangled.
+    pub function: String,
+    /// Where it is.
+    pub at: Option<SourcePoint>,
+}
+
+/// A point in a source file, as debug information says it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SourcePoint {
+    /// The file, absolute unless the compiler was told to keep it relative.
+    pub file: PathBuf,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in bytes, from 1; 0 where the compiler does not say.
+    pub column: u32,
+}
+
+/// A module and an address in it as the file has it: the same in every run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Address {
+    /// Which of the [`Symbols`]' modules.
+    pub module: usize,
+    /// The file's own address.
+    pub offset: u64,
+}
+
+/// The debug information of all modules that were met.
+#[derive(Default)]
+pub struct Symbols {
+    modules: Vec<Module>,
+    by_path: HashMap<PathBuf, usize>,
+}
+
+struct Module {
+    path: PathBuf,
+    /// `None` where the file has no debug information or is gone: an outcome,
+    /// said in a note, not an error.
+    loader: Option<Loader>,
+    variables: Option<Variables>,
+}
+
+impl Symbols {
+    /// The number of the module with this file.
+    pub fn module(&mut self, path: &Path) -> usize {
+        if let Some(&known) = self.by_path.get(path) {
+            return known;
+        }
+        let number = self.modules.len();
+        self.modules.push(Module {
+            path: path.to_owned(),
+            loader: Loader::new(path).ok(),
+            variables: None,
+        });
+        self.by_path.insert(path.to_owned(), number);
+        number
+    }
+
+    /// The file of a module.
+    pub fn path(&self, module: usize) -> &Path {
+        &self.modules[module].path
+    }
+
+    /// The frames at an instruction, innermost first; empty if nothing is known.
+    pub fn frames(&self, address: Address) -> Vec<Frame> {
+        let Some(loader) = &self.modules[address.module].loader else {
+            return Vec::new();
+        };
+        // Damaged debug information is as good as none.
+        let Ok(mut found) = loader.find_frames(address.offset) else {
+            return Vec::new();
+        };
+        let mut frames = Vec::new();
+        while let Ok(Some(frame)) = found.next() {
+            let function = frame
+                .function
+                .as_ref()
+                .and_then(|name| Some(name.demangle().ok()?.into_owned()));
+            let function =
+                function.or_else(|| loader.find_symbol(address.offset).map(str::to_owned));
+            let at = frame.location.as_ref().and_then(|location| {
+                Some(SourcePoint {
+                    file: clean(Path::new(location.file?)),
+                    line: location.line?,
+                    column: location.column.unwrap_or(0),
+                })
+            });
+            frames.push(Frame {
+                function: short_name(&function.unwrap_or_default()).to_owned(),
+                at,
+            });
+        }
+        frames
+    }
+
+    /// The name of the variable that lies at this address, with the offset in
+    /// it if it is not its start.
+    pub fn variable(&mut self, address: Address) -> Option<String> {
+        let module = &mut self.modules[address.module];
+        let variables = module
+            .variables
+            .get_or_insert_with(|| Variables::of_file(&module.path));
+        variables.name(address.offset)
+    }
+}
+
+/// The innermost frame that belongs to somebody who wrote atomics, not to the
+/// library that implements them: its position among `frames`.
+pub fn innermost_own(frames: &[Frame]) -> Option<usize> {
+    frames.iter().position(|frame| {
+        frame
+            .at
+            .as_ref()
+            .is_some_and(|at| !is_standard_library(&at.file))
+    })
+}
+
+/// Takes `.` and `..` out of a path without asking the file system, which may
+/// have changed since the program was built.
+fn clean(path: &Path) -> PathBuf {
+    use std::path::Component;
+    let mut cleaned = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if cleaned.file_name().is_some() => {
+                cleaned.pop();
+            }
+            other => cleaned.push(other),
+        }
+    }
+    cleaned
+}
+
+/// A function's name without its parameters, its template arguments kept.
+fn short_name(name: &str) -> &str {
+    let mut depth = 0;
+    for (at, character) in name.char_indices() {
+        match character {
+            '<' | '{' => depth += 1,
+            '>' | '}' => depth -= 1,
+            // `operator()` and `(anonymous namespace)` begin with one too.
+            '(' if depth == 0
+                && !name[..at].ends_with("operator")
+                && !name[at..].starts_with("(anonymous") =>
+            {
+                return &name[..at];
+            }
+            _ => {}
+        }
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_cleaned_as_text() {
+        assert_eq!(clean(Path::new("/a/./b/../c.c")), Path::new("/a/c.c"));
+        assert_eq!(clean(Path::new("../x/./y.c")), Path::new("../x/y.c"));
+    }
+
+    #[test]
+    fn names_lose_their_parameters_only() {
+        assert_eq!(short_name("push(int)"), "push");
+        assert_eq!(
+            short_name("q::Queue<int (*)(char)>::push(int)"),
+            "q::Queue<int (*)(char)>::push"
+        );
+        assert_eq!(
+            short_name("main::{lambda()#1}::operator()() const"),
+            "main::{lambda()#1}::operator()"
+        );
+        assert_eq!(short_name("main"), "main");
+    }
+
+    #[test]
+    fn frames_of_this_very_test_are_found() {
+        let mut symbols = Symbols::default();
+        let module = symbols.module(&std::env::current_exe().unwrap());
+        assert_eq!(symbols.module(&std::env::current_exe().unwrap()), module);
+        let nowhere = Address { module, offset: 0 };
+        assert_eq!(symbols.frames(nowhere), []);
+        let gone = symbols.module(Path::new("/nonexistent"));
+        assert_eq!(
+            symbols.frames(Address {
+                module: gone,
+                offset: 64
+            }),
+            []
+        );
+    }
+}

@@ -1,0 +1,101 @@
+//! The names of global and static variables, from a module's symbol table.
+
+use std::path::Path;
+
+use object::{Object, ObjectSymbol, SymbolKind};
+
+/// A module's variables, by address.
+#[derive(Debug, Default)]
+pub struct Variables {
+    /// Sorted by address; none of size 0.
+    all: Vec<Variable>,
+}
+
+#[derive(Debug)]
+struct Variable {
+    address: u64,
+    size: u64,
+    name: String,
+}
+
+impl Variables {
+    /// Reads a file's symbols. A file that cannot be read has none: its
+    /// variables are then shown by address.
+    pub fn of_file(path: &Path) -> Self {
+        let Ok(data) = std::fs::read(path) else {
+            return Self::default();
+        };
+        let Ok(file) = object::File::parse(&*data) else {
+            return Self::default();
+        };
+        let mut all: Vec<Variable> = file
+            .symbols()
+            .chain(file.dynamic_symbols())
+            .filter(|symbol| {
+                symbol.is_definition() && symbol.kind() == SymbolKind::Data && symbol.size() > 0
+            })
+            .filter_map(|symbol| {
+                Some(Variable {
+                    address: symbol.address(),
+                    size: symbol.size(),
+                    name: plain_name(symbol.name().ok()?),
+                })
+            })
+            .collect();
+        all.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
+        all.dedup_by_key(|variable| variable.address);
+        Self { all }
+    }
+
+    /// The variable that holds this address: `x`, or `x+8` within it.
+    pub fn name(&self, address: u64) -> Option<String> {
+        let after = self
+            .all
+            .partition_point(|variable| variable.address <= address);
+        let variable = &self.all[after.checked_sub(1)?];
+        match address - variable.address {
+            0 => Some(variable.name.clone()),
+            offset if offset < variable.size => Some(format!("{}+{offset}", variable.name)),
+            _ => None,
+        }
+    }
+}
+
+/// Demangled, and without the number that the compiler gives to a function's
+/// static variable (`counter.0`).
+fn plain_name(symbol: &str) -> String {
+    let name = addr2line::demangle_auto(symbol.into(), None);
+    match name.rsplit_once('.') {
+        Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => name.to_owned(),
+        _ => name.into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_named_by_the_variable_around_it() {
+        let variable = |address, size, name: &str| Variable {
+            address,
+            size,
+            name: name.to_owned(),
+        };
+        let variables = Variables {
+            all: vec![variable(16, 4, "x"), variable(32, 16, "queue")],
+        };
+        assert_eq!(variables.name(16).as_deref(), Some("x"));
+        assert_eq!(variables.name(40).as_deref(), Some("queue+8"));
+        assert_eq!(variables.name(20), None);
+        assert_eq!(variables.name(3), None);
+        assert_eq!(variables.name(48), None);
+    }
+
+    #[test]
+    fn names_are_as_the_source_has_them() {
+        assert_eq!(plain_name("counter.0"), "counter");
+        assert_eq!(plain_name("_ZN2ns4headE"), "ns::head");
+        assert_eq!(plain_name("plain"), "plain");
+    }
+}
