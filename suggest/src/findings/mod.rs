@@ -5,6 +5,8 @@
 mod collect;
 mod observation;
 mod story;
+#[cfg(test)]
+mod tests;
 
 pub use collect::{Collected, RaceFinding, ViolationFinding};
 pub use observation::{Instance, Known, observe};

@@ -115,9 +115,9 @@ impl Assembler<'_> {
         let violation = model::Violation {
             id: String::new(),
             kind: match kind {
-                ViolationKind::StaleRead => Kind::StaleRead,
-                ViolationKind::StaleWrite => Kind::StaleWrite,
-                ViolationKind::StaleRmw => Kind::StaleRmw,
+                ViolationKind::StaleRead => Kind::Read,
+                ViolationKind::StaleWrite => Kind::Write,
+                ViolationKind::StaleRmw => Kind::Rmw,
             },
             access: access_spot.place.clone(),
             write: write_spot.as_ref().map(|spot| spot.place.clone()),

@@ -114,14 +114,16 @@ pub struct Violation {
 
 /// What could go stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// A read may see an old value.
-    StaleRead,
+    #[serde(rename = "stale-read")]
+    Read,
     /// A write may land before a newer one.
-    StaleWrite,
+    #[serde(rename = "stale-write")]
+    Write,
     /// A read-modify-write may act on an old value.
-    StaleRmw,
+    #[serde(rename = "stale-rmw")]
+    Rmw,
 }
 
 /// A value of an atomic object, raw bits. A number where JSON's numbers can hold

@@ -7,9 +7,9 @@ use super::model::{Kind, Place, Race, Value, Violation};
 pub fn title(violation: &Violation) -> String {
     let location = &violation.location;
     match violation.kind {
-        Kind::StaleRead => format!("this read of `{location}` may get a stale value"),
-        Kind::StaleWrite => format!("this write of `{location}` may come too early"),
-        Kind::StaleRmw => format!("this update of `{location}` may start from a stale value"),
+        Kind::Read => format!("this read of `{location}` may get a stale value"),
+        Kind::Write => format!("this write of `{location}` may come too early"),
+        Kind::Rmw => format!("this update of `{location}` may start from a stale value"),
     }
 }
 
@@ -18,17 +18,17 @@ pub fn at_access(violation: &Violation) -> String {
     let thread = violation.threads.first().copied().unwrap_or_default();
     let stale = either(&violation.stale_values);
     match violation.kind {
-        Kind::StaleRead => format!(
+        Kind::Read => format!(
             "thread {thread} reads here and may get {stale}{}",
             instead_of(violation)
         ),
-        Kind::StaleWrite => {
+        Kind::Write => {
             format!(
                 "thread {thread} writes here, but the write may take effect before the one of {}",
                 writer(violation)
             )
         }
-        Kind::StaleRmw => format!(
+        Kind::Rmw => format!(
             "thread {thread} updates here and may start from {stale}{}",
             instead_of(violation)
         ),
@@ -54,13 +54,13 @@ pub fn consequence(violation: &Violation, detail: &Detail) -> String {
         .as_ref()
         .map_or(String::new(), |value| format!(" of {value}"));
     let mut text = match violation.kind {
-        Kind::StaleRead => format!(
+        Kind::Read => format!(
             "nothing orders the write{newer} before this read for every processor: the reading thread may go on as if it had not happened"
         ),
-        Kind::StaleWrite => format!(
+        Kind::Write => format!(
             "nothing orders the write{newer} before this one for every processor: the older write may win and stay the last value"
         ),
-        Kind::StaleRmw => format!(
+        Kind::Rmw => format!(
             "nothing orders the write{newer} before this update for every processor: the update may work on the value from before it"
         ),
     };

@@ -64,10 +64,11 @@ impl Variables {
 /// Demangled, and without the number that the compiler gives to a function's
 /// static variable (`counter.0`).
 fn plain_name(symbol: &str) -> String {
-    let name = addr2line::demangle_auto(symbol.into(), None);
+    let name = addr2line::demangle(symbol, addr2line::gimli::DW_LANG_C_plus_plus);
+    let name = name.unwrap_or_else(|| symbol.to_owned());
     match name.rsplit_once('.') {
         Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => name.to_owned(),
-        _ => name.into_owned(),
+        _ => name,
     }
 }
 

@@ -1,0 +1,208 @@
+//! Findings from traces made up here: store buffering and its near misses.
+
+use std::fs;
+use std::sync::Mutex;
+
+use wmfix_analysis::{Config, ViolationKind};
+use wmfix_trace::{
+    Cause, End, Header, LocationId, MAX_RECORD, Operation, Order, PlaceId, StackId, Strategy,
+    ThreadId, Turn, Volatile, encode_end, encode_event, encode_header, encode_place, encode_turn,
+};
+
+use super::collect::Collected;
+use super::observation::{Known, observe};
+use crate::observe::Places;
+use crate::run::{Ended, Finished};
+
+/// A trace in the making: every event at a place of its own.
+struct Made {
+    bytes: Vec<u8>,
+    records: u64,
+    places: u32,
+    thread: u32,
+}
+
+impl Made {
+    fn new() -> Self {
+        let header = Header {
+            pid: 1,
+            parent: 0,
+            started: 0,
+            seed: 1,
+            strategy: Strategy::Pct,
+            volatile: Volatile::Ignore,
+            races: true,
+            forked: false,
+            command: Vec::new(),
+        };
+        Self {
+            bytes: encode_header(&header, b"prog\0"),
+            records: 0,
+            places: 0,
+            thread: 0,
+        }
+    }
+
+    fn record(&mut self, encode: impl FnOnce(&mut [u8]) -> usize) {
+        let mut record = [0; MAX_RECORD];
+        let length = encode(&mut record);
+        self.bytes.extend_from_slice(&record[..length]);
+        self.records += 1;
+    }
+
+    fn event(&mut self, thread: u32, operation: Operation) -> &mut Self {
+        if thread != self.thread {
+            self.thread = thread;
+            let turn = Turn {
+                thread: ThreadId(thread),
+                choices: 1,
+                cause: Cause::Choice,
+            };
+            self.record(|out| encode_turn(out, turn));
+        }
+        self.places += 1;
+        let (place, pc) = (PlaceId(self.places), 0x1000 + u64::from(self.places));
+        self.record(|out| encode_place(out, StackId(0), pc));
+        self.record(|out| encode_event(out, place, &operation));
+        self
+    }
+
+    fn end(&mut self, end: End) -> Vec<u8> {
+        let records = self.records;
+        self.record(|out| encode_end(out, end, records));
+        self.bytes.clone()
+    }
+}
+
+fn store(location: u32, order: Order, value: u128) -> Operation {
+    Operation::Store {
+        location: LocationId(location),
+        order,
+        value,
+    }
+}
+
+fn load(location: u32, order: Order, value: u128) -> Operation {
+    Operation::Load {
+        location: LocationId(location),
+        order,
+        value,
+    }
+}
+
+fn born(address: u64, size: u8) -> Operation {
+    Operation::Birth {
+        location: LocationId(0),
+        address,
+        size,
+        value: 0,
+    }
+}
+
+fn started(child: u32) -> Operation {
+    Operation::Create {
+        child: ThreadId(child),
+        start: 0,
+    }
+}
+
+/// x = 1; read y || y = 1; read x, the second thread after the first.
+fn store_buffering(write: Order, read: Order, written: u128) -> Vec<u8> {
+    let mut made = Made::new();
+    made.event(0, born(0x100, 16)).event(0, born(0x110, 16));
+    made.event(0, started(1)).event(0, started(2));
+    made.event(1, store(0, write, written))
+        .event(1, load(1, read, 0))
+        .event(1, Operation::Exit);
+    made.event(2, store(1, write, written))
+        .event(2, load(0, read, written))
+        .event(2, Operation::Exit);
+    made.event(0, Operation::Join { child: ThreadId(1) });
+    made.end(End::Exit { code: 0 })
+}
+
+fn collected(traces: &[Vec<u8>]) -> Collected {
+    let folder = tempfile::tempdir().unwrap();
+    let places = Mutex::new(Places::default());
+    let known = Known::default();
+    let mut collected = Collected::default();
+    for (seed, trace) in (0..).zip(traces) {
+        let path = folder.path().join("trace");
+        fs::write(&path, trace).unwrap();
+        let finished = Finished {
+            ended: Ended::Exited(0),
+            output: folder.path().join("output"),
+            traces: vec![path],
+        };
+        let config = Config {
+            races: true,
+            ..Config::default()
+        };
+        let observation = observe(&finished, &places, &known, config).unwrap();
+        collected.take(0, seed, observation, &known);
+    }
+    collected
+}
+
+#[test]
+fn store_buffering_is_found_and_its_witness_holds() {
+    let trace = store_buffering(Order::Release, Order::Acquire, 1);
+    let collected = collected(&[trace.clone(), trace]);
+    let [finding] = &collected.violations[..] else {
+        panic!("{:?}", collected.violations);
+    };
+    assert_eq!(finding.key.2, ViolationKind::StaleRead);
+    assert_eq!((finding.seed, finding.runs), (0, 2));
+    assert!(finding.first.witness_checked);
+    assert_eq!(finding.first.read_value, Some(1));
+    assert_eq!(finding.first.stale_values, [0]);
+    assert_eq!(collected.distinct_schedules(), 1);
+    assert!(!finding.first.steps.is_empty());
+}
+
+#[test]
+fn sequentially_consistent_accesses_stay_silent() {
+    let collected = collected(&[store_buffering(Order::SeqCst, Order::SeqCst, 1)]);
+    assert!(collected.violations.is_empty());
+    assert!(collected.races.is_empty());
+    assert!(collected.troubles.is_empty());
+}
+
+#[test]
+fn values_of_sixteen_bytes_keep_their_bits() {
+    let wide = 7 << 64 | 5;
+    let collected = collected(&[store_buffering(Order::Relaxed, Order::Relaxed, wide)]);
+    assert_eq!(collected.violations[0].first.read_value, Some(wide));
+    assert_eq!(collected.violations[0].first.stale_values, [0]);
+}
+
+#[test]
+fn a_plain_race_is_found_once_for_both_directions() {
+    let racing = |first: u32, second: u32| {
+        let mut made = Made::new();
+        made.event(0, started(1)).event(0, started(2));
+        let write = Operation::Write {
+            address: 64,
+            size: 4,
+        };
+        made.event(first, write).event(second, write);
+        made.end(End::Exit { code: 0 })
+    };
+    let collected = collected(&[racing(1, 2), racing(2, 1)]);
+    assert_eq!(collected.races.len(), 1);
+    assert_eq!(collected.races[0].runs, 2);
+}
+
+#[test]
+fn damaged_and_unfinished_traces_are_said() {
+    let mut cut = store_buffering(Order::Release, Order::Acquire, 1);
+    let length = cut.len();
+    cut.truncate(length - 3);
+    let deadlock = Made::new().event(0, started(1)).end(End::Deadlock);
+    let collected = collected(&[cut, b"no trace".to_vec(), deadlock]);
+    assert_eq!(collected.violations.len(), 1);
+    assert_eq!(collected.troubles.len(), 1);
+    let ends: Vec<_> = collected.ends.keys().map(|end| end.what.as_str()).collect();
+    assert!(ends.iter().any(|end| end.contains("cut")), "{ends:?}");
+    assert!(ends.contains(&"came to a deadlock"), "{ends:?}");
+}
