@@ -1,6 +1,9 @@
 //! Witnesses of the classic programs, what becomes of them when they are
-//! tampered with, and random runs against the axioms read word for word.
+//! tampered with, and random runs against the axioms read word for word and
+//! against the analyzer.
 
+mod agreement;
+mod case;
 mod generate;
 mod litmus;
 mod mutants;
@@ -8,3 +11,4 @@ mod naive;
 mod random;
 mod run;
 mod synchronisation;
+mod tamper;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::run::{RLX, Run, SC, X, Y};
+use super::tamper::without;
 use crate::event::{LocationId, LockMode, Operation, ThreadId};
 use crate::model::Model;
 use crate::order::FenceOrder;
@@ -140,22 +141,7 @@ fn a_write_between_an_update_and_its_source() {
 #[test]
 fn dropped_and_doubled_events() {
     let whole = witness();
-    let fixed = |witness: &Witness, gone: usize| {
-        // Close the gap in the numbering so that only the loss itself is left.
-        let mut witness = witness.clone();
-        witness.nodes.remove(gone);
-        let shift = |id: NodeId| NodeId(if id.0 > gone { id.0 - 1 } else { id.0 });
-        witness.reads_from = (witness.reads_from.iter())
-            .filter(|(read, source)| read.0 != gone && source.0 != gone)
-            .map(|(&read, &source)| (shift(read), shift(source)))
-            .collect();
-        for order in witness.modification.values_mut() {
-            order.retain(|id| id.0 != gone);
-            order.iter_mut().for_each(|id| *id = shift(*id));
-        }
-        witness.access = shift(witness.access);
-        witness
-    };
+    let fixed = |witness: &Witness, gone: usize| without(witness, NodeId(gone));
     for gone in 0..whole.nodes.len() {
         assert!(
             check(&fixed(&whole, gone), Model::Rc11).is_err(),

@@ -1,0 +1,97 @@
+//! The analyzer and the checker, which share nothing but the events, on the same
+//! random runs: both ways, for every stale write.
+
+use std::collections::BTreeSet;
+
+use super::case::{case, newest};
+use super::generate::{Dice, Profile, run};
+use super::random::MODELS;
+use crate::event::{Event, Operation};
+use crate::model::Model;
+use crate::violation::{EventIndex, Violation};
+use crate::witness::trace::Step;
+use crate::witness::{Witness, check};
+use crate::{Analyzer, Config};
+
+/// Every violation that the analyzer finds in a run; every event has a site of
+/// its own, so none is merged with another.
+fn violations(events: &[Event], model: Model) -> Vec<Violation> {
+    let mut analyzer = Analyzer::new(Config {
+        model,
+        ..Config::default()
+    });
+    for event in events {
+        analyzer.feed(event).expect("a good stream");
+    }
+    let found = analyzer.violations().iter();
+    found.map(|found| found.violation.clone()).collect()
+}
+
+#[test]
+fn every_violation_of_the_analyzer_has_its_witnesses() {
+    let mut witnesses = 0;
+    for seed in 0..6_000 {
+        let mut dice = Dice::new(seed);
+        let profile = Profile::varied(&mut dice);
+        let run = run(&mut dice, profile);
+        for model in MODELS {
+            for violation in violations(&run.events, model) {
+                let all = Witness::build_all(&run.events, &violation, model)
+                    .unwrap_or_else(|e| panic!("seed {seed}: {e}: {violation:#?} {run:#?}"));
+                assert_eq!(
+                    all.len(),
+                    violation.stale.len(),
+                    "seed {seed}: {violation:#?} {run:#?}"
+                );
+                for witness in &all {
+                    let verdict = check(witness, model);
+                    assert_eq!(verdict, Ok(()), "seed {seed} {model:?}: {witness:#?}");
+                }
+                let one = Witness::build(&run.events, &violation, model).expect("as all");
+                assert!(all.contains(&one), "seed {seed}");
+                witnesses += all.len();
+            }
+        }
+    }
+    assert!(witnesses > 3_000, "{witnesses}");
+}
+
+#[test]
+fn the_analyzer_finds_all_that_the_checker_allows() {
+    let mut found = 0;
+    for seed in 0..20_000 {
+        let case = case(seed);
+        let plain = |event: &Event| matches!(event.operation, Operation::Write { .. });
+        let untold = |step: &Step| !step.told && step.label.is_update();
+        let writes = newest(&case.trace, case.location).map_or(0, |(_, writes)| writes);
+        // The analyzer falls silent where a plain write races, and it does not
+        // order anything by when an untold write must have happened.
+        let silent = case.run.events.iter().any(plain) || case.trace.steps.iter().any(untold);
+        if writes == 0 || silent {
+            continue;
+        }
+        let Some(all) = case.violation(writes) else {
+            continue;
+        };
+        let access = EventIndex(case.run.events.len() as u64 - 1);
+        for model in MODELS {
+            let allowed: BTreeSet<Option<u64>> = (case.choices(&all).iter())
+                .filter(|stale| {
+                    let labels = [Some(stale.label), stale.alternative];
+                    (labels.into_iter().flatten())
+                        .any(|label| check(&case.whole(&all, stale, label, model), model).is_ok())
+                })
+                .map(|stale| all.stale[stale.number].event.map(|event| event.0))
+                .collect();
+            let reported: BTreeSet<Option<u64>> = violations(&case.run.events, model)
+                .into_iter()
+                .filter(|violation| violation.access == access)
+                .flat_map(|violation| violation.stale)
+                .map(|write| write.event.map(|event| event.0))
+                .collect();
+            assert_eq!(reported, allowed, "seed {seed} {model:?}: {:#?}", case.run);
+            found += allowed.len();
+        }
+    }
+    assert!(found > 1_000, "{found}");
+}

@@ -1,0 +1,81 @@
+//! A random run and a random access that comes next.
+
+use super::generate::{Dice, Profile, access, run};
+use super::run::Run;
+use crate::event::ThreadId;
+use crate::model::Model;
+use crate::violation::Violation;
+use crate::witness::emit;
+use crate::witness::graph::{Label, Witness};
+use crate::witness::part::Part;
+use crate::witness::stale::{Stale, choices};
+use crate::witness::trace::{PlainWrites, Trace};
+
+/// A random run that ends with a random access, which is not in the trace.
+pub(super) struct Case {
+    pub(super) run: Run,
+    pub(super) trace: Trace,
+    pub(super) location: u32,
+}
+
+pub(super) fn case(seed: u64) -> Case {
+    let mut dice = Dice::new(seed);
+    let profile = Profile::varied(&mut dice);
+    let mut run = run(&mut dice, profile);
+    let trace = Trace::of(&run.events, PlainWrites::Restart);
+    let location = dice.below(u64::from(profile.locations)) as u32;
+    let exited = |thread: &u32| trace.exit.contains_key(&ThreadId(*thread));
+    let threads: Vec<u32> = (1..=profile.threads).filter(|t| !exited(t)).collect();
+    let mut current = newest(&trace, location)
+        .and_then(|(o, n)| trace.value(o, n))
+        .unwrap_or(2);
+    let operation = access(&mut dice, profile, location, &mut current);
+    run.push(dice.pick(&threads), operation);
+    Case {
+        run,
+        trace,
+        location,
+    }
+}
+
+/// The object of a location at the end of a run, and the number of its newest write.
+pub(super) fn newest(trace: &Trace, location: u32) -> Option<(usize, usize)> {
+    let object = trace.live(crate::LocationId(location))?;
+    Some((object, trace.object(object).writes.len()))
+}
+
+impl Case {
+    /// The violation that the last event has each stale write to choose from.
+    pub(super) fn violation(&self, newer: usize) -> Option<Violation> {
+        let (object, _) = newest(&self.trace, self.location)?;
+        let object = self.trace.object(object);
+        let told = |&step: &usize| self.trace.steps[step].told;
+        let event = |&step: &usize| self.trace.steps[step].event;
+        if object.untold != 0 || !object.writes.iter().all(told) || object.writes.len() < newer {
+            return None;
+        }
+        let writes: Vec<usize> = object.writes.iter().map(event).collect();
+        let stale: Vec<Option<usize>> = [None]
+            .into_iter()
+            .chain(writes.iter().copied().map(Some))
+            .collect();
+        Some(self.run.violation(writes[newer - 1], &stale[..newer]))
+    }
+
+    pub(super) fn choices(&self, violation: &Violation) -> Vec<Stale> {
+        choices(&self.trace, &self.run.events, violation).expect("the violation fits")
+    }
+
+    /// The whole run, and the access in a stale place.
+    pub(super) fn whole(
+        &self,
+        violation: &Violation,
+        stale: &Stale,
+        label: Label,
+        model: Model,
+    ) -> Witness {
+        let all: Vec<usize> = (0..self.trace.steps.len()).collect();
+        let part = Part::resting_on(&self.trace, &all, 0, model);
+        emit::witness(&part, violation, stale, label)
+    }
+}

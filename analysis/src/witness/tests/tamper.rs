@@ -1,0 +1,198 @@
+//! Random witnesses that were tampered with at random: none gets through.
+
+use super::case::{case, newest};
+use super::generate::Dice;
+use crate::model::Model;
+use crate::order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
+use crate::witness::build::graph;
+use crate::witness::graph::{Label, NodeId, Start, Witness};
+use crate::witness::{Defect, Refutation, check};
+
+/// Every witness in RC11 that the first seeds give.
+fn witnesses() -> Vec<(u64, Witness)> {
+    let mut found = Vec::new();
+    for seed in 0..4_000 {
+        let case = case(seed);
+        let writes = newest(&case.trace, case.location).map_or(0, |(_, writes)| writes);
+        let Some(violation) = (writes > 0).then(|| case.violation(writes)).flatten() else {
+            continue;
+        };
+        for stale in case.choices(&violation) {
+            for limit in [0, usize::MAX] {
+                let witness = graph(&case.trace, &violation, &stale, Model::Rc11, limit);
+                let proves = |witness: &Witness| check(witness, Model::Rc11).is_ok();
+                found.extend(witness.ok().filter(proves).map(|witness| (seed, witness)));
+            }
+        }
+    }
+    assert!(found.len() > 150, "{}", found.len());
+    found
+}
+
+#[test]
+fn a_read_from_any_other_write_of_another_value_is_caught() {
+    let mut caught = 0;
+    for (seed, witness) in witnesses() {
+        for (&read, &source) in &witness.reads_from {
+            let label = witness.node(read).label;
+            for &other in &witness.modification[&label.place().expect("it reads")] {
+                if witness.node(other).label.value_written() == label.value_read() {
+                    continue;
+                }
+                let mut witness = witness.clone();
+                assert_eq!(witness.reads_from.insert(read, other), Some(source));
+                let defect = Defect::Value {
+                    read,
+                    source_node: other,
+                };
+                assert_eq!(
+                    check(&witness, Model::Rc11),
+                    Err(defect.into()),
+                    "seed {seed}"
+                );
+                caught += 1;
+            }
+        }
+    }
+    assert!(caught > 200, "{caught}");
+}
+
+#[test]
+fn an_update_moved_away_from_its_source_is_caught() {
+    let mut caught = 0;
+    for (seed, witness) in witnesses() {
+        for (place, order) in &witness.modification {
+            for at in 1..order.len() {
+                // One of the two that change places reads the other, or what
+                // is before it.
+                let moved = [order[at - 1], order[at]];
+                if at == 1 || !moved.iter().any(|&id| witness.node(id).label.is_update()) {
+                    continue;
+                }
+                let mut witness = witness.clone();
+                let order = witness.modification.get_mut(place).expect("it is there");
+                order.swap(at - 1, at);
+                let refuted = check(&witness, Model::Rc11);
+                let atomicity = matches!(refuted, Err(Refutation::Atomicity { .. }));
+                assert!(atomicity, "seed {seed}: {refuted:?}");
+                caught += 1;
+            }
+        }
+    }
+    assert!(caught > 30, "{caught}");
+}
+
+#[test]
+fn an_event_lost_in_the_middle_of_a_thread_is_caught() {
+    let mut caught = 0;
+    for (seed, witness) in witnesses() {
+        for (id, node) in witness.iter() {
+            let follows = |other: &crate::witness::Node| {
+                other.thread == node.thread && other.position > node.position
+            };
+            if node.thread.is_none() || !witness.nodes.iter().any(follows) {
+                continue;
+            }
+            let refuted = check(&without(&witness, id), Model::Rc11);
+            let ill_formed = matches!(refuted, Err(Refutation::IllFormed(_)));
+            assert!(ill_formed, "seed {seed}: {refuted:?}");
+            caught += 1;
+        }
+    }
+    assert!(caught > 1_000, "{caught}");
+}
+
+#[test]
+fn no_witness_survives_the_loss_of_its_access_or_its_stale_write() {
+    for (seed, witness) in witnesses() {
+        let refuted = check(&without(&witness, witness.access), Model::Rc11);
+        assert!(refuted.is_err(), "seed {seed}");
+        if let Some(&source) = witness.reads_from.get(&witness.access) {
+            let refuted = check(&without(&witness, source), Model::Rc11);
+            let ill_formed = matches!(refuted, Err(Refutation::IllFormed(_)));
+            assert!(ill_formed, "seed {seed}: {refuted:?}");
+        }
+    }
+}
+
+#[test]
+fn where_all_is_sc_nothing_is_left_to_prove() {
+    for (seed, mut witness) in witnesses() {
+        witness
+            .nodes
+            .iter_mut()
+            .for_each(|node| strengthen(&mut node.label));
+        let refuted = check(&witness, Model::Rc11);
+        let reasons = matches!(
+            refuted,
+            Err(Refutation::ScOrder { .. } | Refutation::Coherence { .. })
+        );
+        assert!(reasons, "seed {seed}: {refuted:?}");
+    }
+}
+
+#[test]
+fn a_stronger_label_never_makes_a_graph_consistent() {
+    let mut dice = Dice::new(7);
+    let mut refuted = 0;
+    for (seed, mut witness) in witnesses() {
+        let mut verdict = Ok(());
+        for _ in 0..witness.nodes.len() {
+            let at = dice.below(witness.nodes.len() as u64) as usize;
+            strengthen(&mut witness.nodes[at].label);
+            let next = check(&witness, Model::Rc11);
+            assert!(
+                verdict.is_ok() || next.is_err(),
+                "seed {seed}: {witness:#?}"
+            );
+            verdict = next;
+        }
+        refuted += usize::from(verdict.is_err());
+    }
+    assert!(refuted > 50, "{refuted}");
+}
+
+fn strengthen(label: &mut Label) {
+    match label {
+        Label::Read { order, .. } => *order = LoadOrder::SeqCst,
+        Label::Write { order, .. } => *order = StoreOrder::SeqCst,
+        Label::Update { order, .. } => *order = RmwOrder::SeqCst,
+        Label::Fence { order } => *order = FenceOrder::SeqCst,
+        _ => {}
+    }
+}
+
+/// The graph without a node, and without what names it.
+pub(super) fn without(witness: &Witness, gone: NodeId) -> Witness {
+    let mut witness = witness.clone();
+    let label = witness.nodes.remove(gone.0).label;
+    let shift = |id: NodeId| NodeId(id.0 - usize::from(id.0 > gone.0));
+    witness.reads_from = (witness.reads_from.iter())
+        .filter(|(read, source)| **read != gone && **source != gone)
+        .map(|(&read, &source)| (shift(read), shift(source)))
+        .collect();
+    let orders = witness.modification.values_mut();
+    let orders = orders.chain(witness.lock_order.values_mut());
+    for order in orders.chain([&mut witness.fence_order]) {
+        order.retain(|&id| id != gone);
+        order.iter_mut().for_each(|id| *id = shift(*id));
+    }
+    witness.access = match witness.access == gone {
+        true => NodeId(0),
+        false => shift(witness.access),
+    };
+    // A location that nothing accesses any more is not in the graph.
+    if let Some(place) = label.place()
+        && witness
+            .nodes
+            .iter()
+            .all(|node| node.label.place() != Some(place))
+    {
+        witness.modification.remove(&place);
+    }
+    if let Start::Cut { positions, .. } = &mut witness.start {
+        let left = |thread| witness.nodes.iter().any(|node| node.thread == Some(thread));
+        positions.retain(|&thread, _| left(thread));
+    }
+    witness
+}
