@@ -1,0 +1,461 @@
+//! Atomic operations and fences: `__tsan_atomic*`. Here an operation of the
+//! program meets the turn, the memory and the trace.
+
+use core::ffi::c_int;
+
+use wmfix_trace::{LocationId, Operation, Order, RmwKind, Volatile};
+
+use crate::memory::{Word, full_fence};
+use crate::strategy::Kind;
+use crate::thread::Pending;
+use crate::trampoline;
+use crate::turn::{self, Held};
+
+/// Takes the turn for an operation that others can see. The operation comes
+/// after the strategy had its say; the number is that of its place.
+#[inline(always)]
+pub(crate) fn visible(pc: u64) -> Option<(Held, u32)> {
+    let mut held = turn::enter()?;
+    if held.thread().pending.is_some() {
+        flush_volatile(&mut held);
+    }
+    held.point(Kind::Operation);
+    let place = held.place(pc);
+    Some((held, place))
+}
+
+unsafe extern "C" fn load<W: Word>(address: *mut W, order: c_int, pc: u64) -> W {
+    let Some((mut held, place)) = visible(pc) else {
+        return unrecorded(|| {
+            // SAFETY: the program would do the same.
+            unsafe { W::load(address) }
+        });
+    };
+    record_load(&mut held, place, address, order_of(order))
+}
+
+fn record_load<W: Word>(held: &mut Held, place: u32, address: *mut W, order: Order) -> W {
+    // SAFETY: the program would do the same.
+    let value = unsafe { W::load(address) };
+    let wide = value.wide();
+    let state = held.state();
+    let location = state.location(place, address as u64, W::SIZE, wide);
+    let operation = Operation::Load {
+        location: LocationId(location),
+        order,
+        value: wide,
+    };
+    held.record(place, &operation);
+    held.has_read(place, location, wide as u64);
+    value
+}
+
+unsafe extern "C" fn store<W: Word>(address: *mut W, value: W, order: c_int, pc: u64) {
+    let Some((mut held, place)) = visible(pc) else {
+        return unrecorded(|| {
+            // SAFETY: the program would do the same.
+            unsafe { W::store(address, value) };
+        });
+    };
+    // SAFETY: the program would do the same.
+    let before = unsafe { W::load(address) };
+    let state = held.state();
+    let location = state.location(place, address as u64, W::SIZE, before.wide());
+    // SAFETY: the program would do the same.
+    unsafe { W::store(address, value) };
+    state.locations.set_value(location, value.wide());
+    let operation = Operation::Store {
+        location: LocationId(location),
+        order: order_of(order),
+        value: value.wide(),
+    };
+    held.record(place, &operation);
+    held.has_changed();
+}
+
+#[inline(always)]
+fn rmw<W: Word>(address: *mut W, operand: W, order: c_int, pc: u64, kind: RmwKind) -> W {
+    let Some((mut held, place)) = visible(pc) else {
+        return unrecorded(|| {
+            // SAFETY: the program would do the same.
+            unsafe { W::rmw(address, kind, operand) }
+        });
+    };
+    // SAFETY: the program would do the same.
+    let read = unsafe { W::rmw(address, kind, operand) };
+    let written = read.modified(kind, operand);
+    let state = held.state();
+    let location = state.location(place, address as u64, W::SIZE, read.wide());
+    state.locations.set_value(location, written.wide());
+    let operation = Operation::Rmw {
+        location: LocationId(location),
+        order: order_of(order),
+        kind,
+        read: read.wide(),
+        written: written.wide(),
+    };
+    held.record(place, &operation);
+    if read == written {
+        held.has_read(place, location, read.wide() as u64);
+    } else {
+        held.has_changed();
+    }
+    read
+}
+
+/// A compare-exchange, as the program has it.
+struct Swap<W> {
+    expected: W,
+    value: W,
+    success: c_int,
+    failure: c_int,
+    weak: bool,
+}
+
+#[inline(always)]
+fn swap<W: Word>(address: *mut W, swap: &Swap<W>, pc: u64) -> W {
+    let &Swap {
+        expected, value, ..
+    } = swap;
+    let Some((mut held, place)) = visible(pc) else {
+        return unrecorded(|| {
+            // SAFETY: the program would do the same.
+            unsafe { W::compare_exchange(address, expected, value) }
+        });
+    };
+    // SAFETY: the program would do the same.
+    let read = unsafe { W::compare_exchange(address, expected, value) };
+    let exchanged = read == expected;
+    let state = held.state();
+    let location = state.location(place, address as u64, W::SIZE, read.wide());
+    if exchanged {
+        state.locations.set_value(location, value.wide());
+    }
+    let operation = Operation::CompareExchange {
+        location: LocationId(location),
+        success: order_of(swap.success),
+        failure: order_of(swap.failure),
+        weak: swap.weak,
+        expected: expected.wide(),
+        read: read.wide(),
+        written: exchanged.then_some(value.wide()),
+    };
+    held.record(place, &operation);
+    if exchanged && read != value {
+        held.has_changed();
+    } else {
+        held.has_read(place, location, read.wide() as u64);
+    }
+    read
+}
+
+unsafe extern "C" fn swap_strong<W: Word>(
+    address: *mut W,
+    expected: *mut W,
+    value: W,
+    success: c_int,
+    failure: c_int,
+    pc: u64,
+) -> bool {
+    // SAFETY: the program's own variable, which holds what it expects.
+    unsafe { swap_by_pointer(address, expected, value, (success, failure), false, pc) }
+}
+
+unsafe extern "C" fn swap_weak<W: Word>(
+    address: *mut W,
+    expected: *mut W,
+    value: W,
+    success: c_int,
+    failure: c_int,
+    pc: u64,
+) -> bool {
+    // SAFETY: the program's own variable, which holds what it expects.
+    unsafe { swap_by_pointer(address, expected, value, (success, failure), true, pc) }
+}
+
+#[inline(always)]
+unsafe fn swap_by_pointer<W: Word>(
+    address: *mut W,
+    expected: *mut W,
+    value: W,
+    (success, failure): (c_int, c_int),
+    weak: bool,
+    pc: u64,
+) -> bool {
+    let wanted = Swap {
+        // SAFETY: as promised by the caller.
+        expected: unsafe { expected.read_unaligned() },
+        value,
+        success,
+        failure,
+        weak,
+    };
+    let read = swap(address, &wanted, pc);
+    if read == wanted.expected {
+        return true;
+    }
+    // SAFETY: as promised by the caller.
+    unsafe { expected.write_unaligned(read) };
+    false
+}
+
+unsafe extern "C" fn swap_value<W: Word>(
+    address: *mut W,
+    expected: W,
+    value: W,
+    success: c_int,
+    failure: c_int,
+    pc: u64,
+) -> W {
+    let wanted = Swap {
+        expected,
+        value,
+        success,
+        failure,
+        weak: false,
+    };
+    swap(address, &wanted, pc)
+}
+
+unsafe extern "C" fn thread_fence(order: c_int, pc: u64) {
+    let order = order_of(order);
+    let Some((mut held, place)) = visible(pc) else {
+        return full_fence();
+    };
+    full_fence();
+    // A relaxed fence is none.
+    if order != Order::Relaxed {
+        held.record(place, &Operation::Fence { order });
+    }
+}
+
+/// Between a thread and its own signal handlers: the compiler has kept to it
+/// already, and no other thread sees it.
+unsafe extern "C" fn signal_fence(_order: c_int, _pc: u64) {}
+
+/// Does an operation where the runtime is not in charge.
+fn unrecorded<R>(operation: impl FnOnce() -> R) -> R {
+    full_fence();
+    let result = operation();
+    full_fence();
+    result
+}
+
+/// The ABI's integer for a memory order; its upper bits are hints.
+fn order_of(order: c_int) -> Order {
+    match order & 0x7fff {
+        0 => Order::Relaxed,
+        1 => Order::Consume,
+        2 => Order::Acquire,
+        3 => Order::Release,
+        4 => Order::AcqRel,
+        _ => Order::SeqCst,
+    }
+}
+
+/// A volatile read, where volatile means atomic. The program reads the value
+/// itself afterwards; until its next hook nobody else runs, so it is this one.
+pub(crate) fn volatile_read<W: Word>(address: *mut W, pc: u64, meaning: Volatile) {
+    let order = match meaning {
+        Volatile::AcqRel => Order::Acquire,
+        _ => Order::Relaxed,
+    };
+    if let Some((mut held, place)) = visible(pc) {
+        record_load(&mut held, place, address, order);
+    }
+}
+
+/// A volatile write, where volatile means atomic. The program makes it
+/// afterwards: it is recorded at the thread's next hook, before which nobody
+/// else runs.
+pub(crate) fn volatile_write<W: Word>(address: *mut W, pc: u64) {
+    let Some((mut held, place)) = visible(pc) else {
+        return;
+    };
+    // SAFETY: the program is about to write there.
+    let before = unsafe { W::load(address) };
+    let state = held.state();
+    state.location(place, address as u64, W::SIZE, before.wide());
+    held.thread().pending = Some(Pending {
+        address: address as u64,
+        size: W::SIZE,
+        pc,
+    });
+}
+
+/// Records the volatile write that this thread has made since its last hook.
+#[cold]
+pub(crate) fn flush_volatile(held: &mut Held) {
+    let Some(pending) = held.thread().pending.take() else {
+        return;
+    };
+    // SAFETY: the program has just written there.
+    let value = unsafe {
+        match pending.size {
+            1 => u8::load(pending.address as *mut u8).wide(),
+            2 => u16::load(pending.address as *mut u16).wide(),
+            4 => u32::load(pending.address as *mut u32).wide(),
+            _ => u64::load(pending.address as *mut u64).wide(),
+        }
+    };
+    let place = held.place(pending.pc);
+    let state = held.state();
+    let order = match state.config.volatile {
+        Volatile::AcqRel => Order::Release,
+        _ => Order::Relaxed,
+    };
+    let location = state.locations.at(pending.address, pending.size);
+    let location = match location {
+        Some(location) => location,
+        None => state.bear(place, pending.address, pending.size, value),
+    };
+    state.locations.set_value(location, value);
+    let operation = Operation::Store {
+        location: LocationId(location),
+        order,
+        value,
+    };
+    held.record(place, &operation);
+    held.has_changed();
+}
+
+macro_rules! fetch {
+    ($($name:ident $kind:ident),*) => { $(
+        unsafe extern "C" fn $name<W: Word>(
+            address: *mut W,
+            operand: W,
+            order: c_int,
+            pc: u64,
+        ) -> W {
+            rmw(address, operand, order, pc, RmwKind::$kind)
+        }
+    )* };
+}
+
+fetch!(
+    exchange Exchange, fetch_add Add, fetch_sub Sub, fetch_and And,
+    fetch_or Or, fetch_xor Xor, fetch_nand Nand
+);
+
+macro_rules! export {
+    ($bits:literal, $type:ty, $modify:tt) => {
+        export!(@ $bits, $type, 2, "load" load);
+        export!(@ $bits, $type, $modify, "store" store, "exchange" exchange,
+            "fetch_add" fetch_add, "fetch_sub" fetch_sub, "fetch_and" fetch_and,
+            "fetch_or" fetch_or, "fetch_xor" fetch_xor, "fetch_nand" fetch_nand);
+    };
+    (@ $bits:literal, $type:ty, $count:tt, $($name:literal $function:ident),*) => { $(
+        trampoline!(
+            globl,
+            concat!("__tsan_atomic", $bits, "_", $name),
+            $count,
+            $function::<$type>
+        );
+    )* };
+    (swap $bits:literal, $type:ty) => {
+        export!(@ $bits, $type, 5, "compare_exchange_strong" swap_strong,
+            "compare_exchange_weak" swap_weak, "compare_exchange_val" swap_value);
+    };
+}
+
+export!("8", u8, 3);
+export!("16", u16, 3);
+export!("32", u32, 3);
+export!("64", u64, 3);
+export!(swap "8", u8);
+export!(swap "16", u16);
+export!(swap "32", u32);
+export!(swap "64", u64);
+
+// 16 bytes are two registers, on aarch64 from an even one on.
+#[cfg(target_arch = "x86_64")]
+export!("128", u128, 4);
+#[cfg(target_arch = "aarch64")]
+export!("128", u128, 5);
+#[cfg(target_arch = "aarch64")]
+export!(@ "128", u128, 6, "compare_exchange_strong" swap_strong,
+    "compare_exchange_weak" swap_weak);
+
+/// Where the registers do not suffice, the return address goes onto the stack,
+/// behind what is there already.
+#[cfg(target_arch = "x86_64")]
+macro_rules! export_wide_swap {
+    ($name:literal, $function:path) => {
+        core::arch::global_asm!(
+            ".text",
+            concat!(".globl ", $name),
+            concat!(".type ", $name, ", @function"),
+            concat!($name, ":"),
+            ".cfi_startproc",
+            "push qword ptr [rsp]",
+            ".cfi_adjust_cfa_offset 8",
+            "call {function}",
+            "add rsp, 8",
+            ".cfi_adjust_cfa_offset -8",
+            "ret",
+            ".cfi_endproc",
+            concat!(".size ", $name, ", . - ", $name),
+            function = sym $function,
+        );
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+export_wide_swap!(
+    "__tsan_atomic128_compare_exchange_strong",
+    swap_strong::<u128>
+);
+#[cfg(target_arch = "x86_64")]
+export_wide_swap!("__tsan_atomic128_compare_exchange_weak", swap_weak::<u128>);
+
+#[cfg(target_arch = "x86_64")]
+core::arch::global_asm!(
+    ".text",
+    ".globl __tsan_atomic128_compare_exchange_val",
+    ".type __tsan_atomic128_compare_exchange_val, @function",
+    "__tsan_atomic128_compare_exchange_val:",
+    ".cfi_startproc",
+    "sub rsp, 8",
+    ".cfi_adjust_cfa_offset 8",
+    "push qword ptr [rsp + 8]",
+    ".cfi_adjust_cfa_offset 8",
+    // The failure order, which the caller has put onto the stack.
+    "push qword ptr [rsp + 24]",
+    ".cfi_adjust_cfa_offset 8",
+    "call {function}",
+    "add rsp, 24",
+    ".cfi_adjust_cfa_offset -24",
+    "ret",
+    ".cfi_endproc",
+    ".size __tsan_atomic128_compare_exchange_val, . - __tsan_atomic128_compare_exchange_val",
+    function = sym swap_value::<u128>,
+);
+
+#[cfg(target_arch = "aarch64")]
+core::arch::global_asm!(
+    ".text",
+    ".balign 4",
+    ".globl __tsan_atomic128_compare_exchange_val",
+    ".type __tsan_atomic128_compare_exchange_val, %function",
+    "__tsan_atomic128_compare_exchange_val:",
+    ".cfi_startproc",
+    "stp x29, x30, [sp, #-16]!",
+    ".cfi_def_cfa_offset 16",
+    ".cfi_offset 30, -8",
+    ".cfi_offset 29, -16",
+    "sub sp, sp, #16",
+    ".cfi_def_cfa_offset 32",
+    "str x30, [sp]",
+    "bl {function}",
+    "add sp, sp, #16",
+    ".cfi_def_cfa_offset 16",
+    "ldp x29, x30, [sp], #16",
+    ".cfi_def_cfa_offset 0",
+    "ret",
+    ".cfi_endproc",
+    ".size __tsan_atomic128_compare_exchange_val, . - __tsan_atomic128_compare_exchange_val",
+    function = sym swap_value::<u128>,
+);
+
+trampoline!(globl, "__tsan_atomic_thread_fence", 1, thread_fence);
+trampoline!(globl, "__tsan_atomic_signal_fence", 1, signal_fence);

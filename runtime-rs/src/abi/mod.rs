@@ -1,0 +1,12 @@
+//! What the compilers' thread-sanitizer pass calls: `__tsan_*`. Each entry is a
+//! trampoline that adds the return address and a shim that converts, calls and
+//! returns. The meaning of the operations is elsewhere.
+
+mod annotate;
+mod atomic;
+mod function;
+mod plain;
+mod trampoline;
+
+pub(crate) use atomic::flush_volatile;
+pub(crate) use plain::configure;

@@ -1,0 +1,205 @@
+//! Plain and volatile accesses: `__tsan_read*`, `__tsan_write*` and their kin.
+//! A plain access is no scheduling point. It is recorded only when races are
+//! looked for; a plain write to an atomic makes a new object of it.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicU8, Ordering};
+
+use wmfix_trace::{Operation, Volatile};
+
+use super::atomic::{flush_volatile, volatile_read, volatile_write};
+use crate::locations::may_hold_atomic;
+use crate::trampoline;
+use crate::turn;
+
+/// Whether plain accesses are recorded.
+static RACES: AtomicU8 = AtomicU8::new(0);
+/// What volatile accesses are: 0 plain, 1 relaxed, 2 acquire and release.
+static VOLATILE: AtomicU8 = AtomicU8::new(0);
+
+/// Sets what the configuration says.
+pub(crate) fn configure(races: bool, volatile: Volatile) {
+    RACES.store(u8::from(races), Ordering::Relaxed);
+    VOLATILE.store(volatile as u8, Ordering::Relaxed);
+}
+
+#[inline(always)]
+fn read(address: u64, size: u64, pc: u64) {
+    if RACES.load(Ordering::Relaxed) != 0 && size != 0 {
+        record(address, size, pc, false);
+    }
+}
+
+#[inline(always)]
+fn write(address: u64, size: u64, pc: u64) {
+    if size == 0 {
+        return;
+    }
+    if RACES.load(Ordering::Relaxed) != 0 || may_hold_atomic(address, size) {
+        record(address, size, pc, true);
+    }
+}
+
+#[inline(never)]
+fn record(address: u64, size: u64, pc: u64, is_write: bool) {
+    let Some(mut held) = turn::enter() else {
+        return;
+    };
+    if held.thread().pending.is_some() {
+        flush_volatile(&mut held);
+    }
+    let races = RACES.load(Ordering::Relaxed) != 0;
+    if !is_write {
+        let place = held.place(pc);
+        return held.record(place, &Operation::Read { address, size });
+    }
+    let reborn = held
+        .state()
+        .locations
+        .end(address..address.saturating_add(size));
+    if races {
+        let place = held.place(pc);
+        held.record(place, &Operation::Write { address, size });
+    } else if reborn {
+        let place = held.place(pc);
+        held.record(place, &Operation::Free { address, size });
+    }
+}
+
+macro_rules! accesses {
+    ($($size:literal $read:ident $write:ident $read_pc:ident $write_pc:ident
+       $volatile_read:ident $volatile_write:ident;)*) => { $(
+        unsafe extern "C" fn $read(address: u64, pc: u64) {
+            read(address, $size, pc);
+        }
+        unsafe extern "C" fn $write(address: u64, pc: u64) {
+            write(address, $size, pc);
+        }
+        unsafe extern "C" fn $volatile_read(address: u64, pc: u64) {
+            volatile(address, $size, pc, false);
+        }
+        unsafe extern "C" fn $volatile_write(address: u64, pc: u64) {
+            volatile(address, $size, pc, true);
+        }
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $read_pc(address: u64, pc: u64) {
+            read(address, $size, pc);
+        }
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $write_pc(address: u64, pc: u64) {
+            write(address, $size, pc);
+        }
+        trampoline!(globl, concat!("__tsan_read", $size), 1, $read);
+        trampoline!(globl, concat!("__tsan_write", $size), 1, $write);
+        trampoline!(globl, concat!("__tsan_unaligned_read", $size), 1, $read);
+        trampoline!(globl, concat!("__tsan_unaligned_write", $size), 1, $write);
+        trampoline!(globl, concat!("__tsan_volatile_read", $size), 1, $volatile_read);
+        trampoline!(globl, concat!("__tsan_volatile_write", $size), 1, $volatile_write);
+        trampoline!(globl, concat!("__tsan_unaligned_volatile_read", $size), 1, $read);
+        trampoline!(globl, concat!("__tsan_unaligned_volatile_write", $size), 1, $write);
+    )* };
+}
+
+accesses! {
+    1 read1 write1 __tsan_read1_pc __tsan_write1_pc volatile_read1 volatile_write1;
+    2 read2 write2 __tsan_read2_pc __tsan_write2_pc volatile_read2 volatile_write2;
+    4 read4 write4 __tsan_read4_pc __tsan_write4_pc volatile_read4 volatile_write4;
+    8 read8 write8 __tsan_read8_pc __tsan_write8_pc volatile_read8 volatile_write8;
+    16 read16 write16 __tsan_read16_pc __tsan_write16_pc volatile_read16 volatile_write16;
+}
+
+/// Compound assignments, in one call: a read and a write of the same bytes.
+macro_rules! compound {
+    ($($size:literal $function:ident;)*) => { $(
+        unsafe extern "C" fn $function(address: u64, pc: u64) {
+            read(address, $size, pc);
+            write(address, $size, pc);
+        }
+        trampoline!(globl, concat!("__tsan_read_write", $size), 1, $function);
+        trampoline!(globl, concat!("__tsan_unaligned_read_write", $size), 1, $function);
+    )* };
+}
+
+compound! { 1 read_write1; 2 read_write2; 4 read_write4; 8 read_write8; 16 read_write16; }
+
+#[inline(always)]
+fn volatile(address: u64, size: u64, pc: u64, is_write: bool) {
+    let meaning = match VOLATILE.load(Ordering::Relaxed) {
+        1 => Volatile::Relaxed,
+        2 => Volatile::AcqRel,
+        _ => Volatile::Ignore,
+    };
+    let plain = meaning == Volatile::Ignore || size == 16 || !address.is_multiple_of(size);
+    match (plain, is_write) {
+        (true, false) => read(address, size, pc),
+        (true, true) => write(address, size, pc),
+        (false, false) => match size {
+            1 => volatile_read(address as *mut u8, pc, meaning),
+            2 => volatile_read(address as *mut u16, pc, meaning),
+            4 => volatile_read(address as *mut u32, pc, meaning),
+            _ => volatile_read(address as *mut u64, pc, meaning),
+        },
+        (false, true) => match size {
+            1 => volatile_write(address as *mut u8, pc),
+            2 => volatile_write(address as *mut u16, pc),
+            4 => volatile_write(address as *mut u32, pc),
+            _ => volatile_write(address as *mut u64, pc),
+        },
+    }
+}
+
+unsafe extern "C" fn read_range(address: u64, size: u64, pc: u64) {
+    read(address, size, pc);
+}
+
+unsafe extern "C" fn write_range(address: u64, size: u64, pc: u64) {
+    write(address, size, pc);
+}
+
+trampoline!(globl, "__tsan_read_range", 2, read_range);
+trampoline!(globl, "__tsan_write_range", 2, write_range);
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __tsan_read_range_pc(address: u64, size: u64, pc: u64) {
+    read(address, size, pc);
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __tsan_write_range_pc(address: u64, size: u64, pc: u64) {
+    write(address, size, pc);
+}
+
+/// A virtual table pointer is written: a write only if it changes.
+unsafe extern "C" fn vptr_update(slot: *const u64, new: u64, pc: u64) {
+    // SAFETY: the program is about to write there.
+    if unsafe { slot.read() } != new {
+        write(slot as u64, 8, pc);
+    }
+}
+
+unsafe extern "C" fn vptr_read(slot: u64, pc: u64) {
+    read(slot, 8, pc);
+}
+
+trampoline!(globl, "__tsan_vptr_update", 2, vptr_update);
+trampoline!(globl, "__tsan_vptr_read", 1, vptr_read);
+
+unsafe extern "C" fn copy(to: *mut u8, from: *const u8, size: usize, pc: u64) -> *mut c_void {
+    read(from as u64, size as u64, pc);
+    write(to as u64, size as u64, pc);
+    // SAFETY: the program would do the same. The forms that may overlap and
+    // those that may not come here alike.
+    unsafe { core::ptr::copy(from, to, size) };
+    to.cast()
+}
+
+unsafe extern "C" fn set(to: *mut u8, byte: c_int, size: usize, pc: u64) -> *mut c_void {
+    write(to as u64, size as u64, pc);
+    // SAFETY: the program would do the same.
+    unsafe { core::ptr::write_bytes(to, byte as u8, size) };
+    to.cast()
+}
+
+trampoline!(globl, "__tsan_memcpy", 3, copy);
+trampoline!(globl, "__tsan_memmove", 3, copy);
+trampoline!(globl, "__tsan_memset", 3, set);

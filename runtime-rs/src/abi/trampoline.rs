@@ -1,0 +1,61 @@
+//! Exported symbols that add their return address as one more argument. Written
+//! in assembly, because the return address must be the caller's even when
+//! everything is inlined, and because an interceptor must be weak: a program
+//! that has its own `free` keeps it.
+
+/// `trampoline!(globl | weak, "name", ARGUMENTS, function)`: the symbol `name`
+/// passes its arguments on to `function` with the return address behind them.
+/// The arguments are integers or pointers, counted in registers.
+#[macro_export]
+#[cfg(target_arch = "x86_64")]
+macro_rules! trampoline {
+    ($binding:ident, $name:expr, 0, $function:path) => {
+        $crate::trampoline!(@ $binding, $name, "mov rdi, [rsp]", $function);
+    };
+    ($binding:ident, $name:expr, 1, $function:path) => {
+        $crate::trampoline!(@ $binding, $name, "mov rsi, [rsp]", $function);
+    };
+    ($binding:ident, $name:expr, 2, $function:path) => {
+        $crate::trampoline!(@ $binding, $name, "mov rdx, [rsp]", $function);
+    };
+    ($binding:ident, $name:expr, 3, $function:path) => {
+        $crate::trampoline!(@ $binding, $name, "mov rcx, [rsp]", $function);
+    };
+    ($binding:ident, $name:expr, 4, $function:path) => {
+        $crate::trampoline!(@ $binding, $name, "mov r8, [rsp]", $function);
+    };
+    ($binding:ident, $name:expr, 5, $function:path) => {
+        $crate::trampoline!(@ $binding, $name, "mov r9, [rsp]", $function);
+    };
+    (@ $binding:ident, $name:expr, $move:literal, $function:path) => {
+        core::arch::global_asm!(
+            ".text",
+            concat!(".", stringify!($binding), " ", $name),
+            concat!(".type ", $name, ", @function"),
+            concat!($name, ":"),
+            $move,
+            "jmp {function}",
+            concat!(".size ", $name, ", . - ", $name),
+            function = sym $function,
+        );
+    };
+}
+
+/// See the other one.
+#[macro_export]
+#[cfg(target_arch = "aarch64")]
+macro_rules! trampoline {
+    ($binding:ident, $name:expr, $count:literal, $function:path) => {
+        core::arch::global_asm!(
+            ".text",
+            ".balign 4",
+            concat!(".", stringify!($binding), " ", $name),
+            concat!(".type ", $name, ", %function"),
+            concat!($name, ":"),
+            concat!("mov x", stringify!($count), ", x30"),
+            "b {function}",
+            concat!(".size ", $name, ", . - ", $name),
+            function = sym $function,
+        );
+    };
+}

@@ -1,0 +1,115 @@
+//! What the run was asked to be: the `WMFIX_*` environment, read once. The
+//! variables are described in `docs/trace-format.md`.
+
+use alloc::vec::Vec;
+use core::ffi::CStr;
+use core::str::FromStr;
+
+use wmfix_trace::{Strategy, Volatile};
+
+use crate::sys;
+
+/// The exit code of a program whose runtime could not start.
+pub(crate) const CANNOT_START: i32 = 125;
+
+/// The environment, understood.
+#[derive(Debug)]
+pub(crate) struct Config {
+    /// The folder for traces, ended by a zero; `None`: nothing is recorded.
+    pub(crate) out: Option<Vec<u8>>,
+    /// The trace to replay, ended by a zero.
+    pub(crate) replay: Option<Vec<u8>>,
+    pub(crate) seed: u64,
+    pub(crate) strategy: Strategy,
+    /// The expected number of choices.
+    pub(crate) length: Option<u64>,
+    /// The number of priority changes.
+    pub(crate) depth: Option<u64>,
+    pub(crate) races: bool,
+    pub(crate) volatile: Volatile,
+    /// Milliseconds before a thread stuck outside loses the turn.
+    pub(crate) patience: u64,
+    /// Milliseconds without progress that make a livelock.
+    pub(crate) livelock: u64,
+}
+
+impl Config {
+    /// Reads the environment; a value that makes no sense ends the program.
+    pub(crate) fn read() -> Self {
+        let replay = variable(c"WMFIX_REPLAY");
+        let strategy = choice(
+            c"WMFIX_STRATEGY",
+            &[
+                ("pct", Strategy::Pct),
+                ("random", Strategy::Random),
+                ("os", Strategy::Os),
+            ],
+        );
+        Self {
+            out: variable(c"WMFIX_OUT").map(|folder| folder.to_bytes_with_nul().to_vec()),
+            seed: number(c"WMFIX_SEED").unwrap_or(0),
+            strategy: if replay.is_some() {
+                Strategy::Replay
+            } else {
+                strategy
+            },
+            replay: replay.map(|file| file.to_bytes_with_nul().to_vec()),
+            length: number(c"WMFIX_LENGTH"),
+            depth: number(c"WMFIX_DEPTH"),
+            races: choice(c"WMFIX_RACES", &[("off", false), ("on", true)]),
+            volatile: choice(
+                c"WMFIX_VOLATILE",
+                &[
+                    ("ignore", Volatile::Ignore),
+                    ("relaxed", Volatile::Relaxed),
+                    ("acqrel", Volatile::AcqRel),
+                ],
+            ),
+            patience: number(c"WMFIX_PATIENCE").unwrap_or(20).max(1),
+            livelock: number(c"WMFIX_LIVELOCK").unwrap_or(5000),
+        }
+    }
+}
+
+/// Says why the program cannot run, and ends it.
+pub(crate) fn cannot_start(why: core::fmt::Arguments<'_>) -> ! {
+    sys::say(format_args!("wmfix: {why}\n"));
+    sys::exit_now(CANNOT_START)
+}
+
+fn variable(name: &CStr) -> Option<&'static CStr> {
+    sys::variable(name).filter(|value| !value.is_empty())
+}
+
+fn number(name: &CStr) -> Option<u64> {
+    let text = variable(name)?.to_str().unwrap_or("?");
+    match u64::from_str(text) {
+        Ok(number) => Some(number),
+        Err(_) => cannot_start(format_args!(
+            "{}={text}: a decimal number is wanted",
+            name.to_str().unwrap_or_default()
+        )),
+    }
+}
+
+/// The value of the first choice if the variable is not there.
+fn choice<T: Copy>(name: &CStr, choices: &[(&str, T)]) -> T {
+    let Some(value) = variable(name) else {
+        return choices[0].1;
+    };
+    let text = value.to_str().unwrap_or("?");
+    match choices.iter().find(|(word, _)| *word == text) {
+        Some((_, choice)) => *choice,
+        None => {
+            let mut words = alloc::string::String::new();
+            for (word, _) in choices {
+                words.push(' ');
+                words.push_str(word);
+            }
+            cannot_start(format_args!(
+                "{}={text}: it may be{words}",
+                name.to_str().unwrap_or_default()
+            ))
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The end of the run, however it comes: exit, a signal that kills, a deadlock,
+//! a livelock. The trace is written into a mapped file and needs none of this
+//! to survive; what is added is how it ended.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use wmfix_trace::{End, LocationId, MAX_RECORD, Stuck, ThreadId, WaitsFor, encode_stuck};
+
+use crate::behind;
+use crate::scheduler::Status;
+use crate::state::State;
+use crate::sys;
+use crate::turn;
+
+/// The exit code of a program that came to a deadlock.
+const DEADLOCK: c_int = 124;
+/// The exit code of a program that came to a livelock.
+const LIVELOCK: c_int = 123;
+
+/// How often to look for help from outside before giving up: half a second.
+pub(crate) const FRUITLESS: u32 = 250;
+
+/// Signals that kill and that a fault of the program raises.
+const FATAL: [c_int; 7] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGILL,
+    libc::SIGFPE,
+    libc::SIGABRT,
+    libc::SIGTRAP,
+    libc::SIGSYS,
+];
+
+unsafe extern "C" {
+    fn on_exit(function: unsafe extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+}
+
+/// Arranges that the end is noticed.
+pub(crate) fn watch_for_the_end() {
+    // SAFETY: handlers of the right types; those that the program has set stay.
+    unsafe {
+        on_exit(exits, core::ptr::null_mut());
+        for signal in FATAL {
+            let mut action = core::mem::zeroed::<libc::sigaction>();
+            if behind::sigaction(signal, core::ptr::null(), &mut action) != 0
+                || action.sa_sigaction != libc::SIG_DFL
+            {
+                continue;
+            }
+            action.sa_sigaction = dies as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            behind::sigaction(signal, &action, core::ptr::null_mut());
+        }
+    }
+}
+
+unsafe extern "C" fn exits(code: c_int, _: *mut c_void) {
+    leaves(code);
+}
+
+/// The process is about to leave with this code. Threads are still scheduled:
+/// destructors that run later may wait for them.
+pub(crate) fn leaves(code: c_int) {
+    if let Some(mut held) = turn::enter() {
+        held.state().recorder.finish(End::Exit { code });
+    }
+}
+
+unsafe extern "C" fn dies(signal: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
+    if let Some(mut held) = turn::enter() {
+        let thread = ThreadId(held.thread().id);
+        // SAFETY: the kernel's record of where the thread was.
+        let pc = unsafe { program_counter(context.cast()) };
+        held.state().recorder.finish(End::Signal {
+            number: signal,
+            thread,
+            pc,
+        });
+        // Nobody else may run any more: the process is about to die.
+        core::mem::forget(held);
+    }
+    // SAFETY: back to the default, then the same signal again, which stays
+    // pending until this handler returns.
+    unsafe {
+        let mut action = core::mem::zeroed::<libc::sigaction>();
+        action.sa_sigaction = libc::SIG_DFL;
+        behind::sigaction(signal, &action, core::ptr::null_mut());
+        let process = sys::raw_syscall(libc::SYS_getpid, [0; 6]) as usize;
+        let thread = sys::thread_number() as usize;
+        sys::raw_syscall(
+            libc::SYS_tgkill,
+            [process, thread, signal as usize, 0, 0, 0],
+        );
+    }
+}
+
+unsafe fn program_counter(context: *const libc::ucontext_t) -> u64 {
+    // SAFETY: as promised by the kernel.
+    let machine = unsafe { &(*context).uc_mcontext };
+    #[cfg(target_arch = "x86_64")]
+    return machine.gregs[libc::REG_RIP as usize] as u64;
+    #[cfg(target_arch = "aarch64")]
+    return machine.pc;
+}
+
+/// Nobody can go on, and nobody will help: says who waits for what and ends
+/// the process.
+pub(crate) fn deadlock(state: &mut State) -> ! {
+    sys::say(format_args!("wmfix: deadlock: no thread can go on\n"));
+    name_stuck(state);
+    state.recorder.finish(End::Deadlock);
+    sys::exit_now(DEADLOCK)
+}
+
+static WATCHING: AtomicBool = AtomicBool::new(false);
+static SINCE: AtomicU64 = AtomicU64::new(0);
+
+/// Called every now and then while all threads that could go on spin; `rounds`
+/// counts up from the last change.
+pub(crate) fn watch_livelock(state: &mut State, rounds: u64) {
+    let now = sys::clock(libc::CLOCK_MONOTONIC);
+    if rounds <= 1000 || !WATCHING.swap(true, Ordering::Relaxed) {
+        WATCHING.store(true, Ordering::Relaxed);
+        SINCE.store(now, Ordering::Relaxed);
+        return;
+    }
+    let waited = (now - SINCE.load(Ordering::Relaxed)) / 1_000_000;
+    // One thread alone may be waiting for the clock.
+    let others = state.scheduler.alive() > 1 && state.scheduler.away == 0;
+    if others && rounds >= 10_000 && waited >= state.config.livelock {
+        sys::say(format_args!(
+            "wmfix: livelock: every thread spins or waits, and nothing has changed for {waited} ms\n"
+        ));
+        name_stuck(state);
+        state.recorder.finish(End::Livelock);
+        sys::exit_now(LIVELOCK)
+    }
+}
+
+fn name_stuck(state: &mut State) {
+    for id in 0..state.scheduler.slots.len() as u32 {
+        let slot = state.scheduler.slot(id);
+        let (place, spins_on) = (slot.place, slot.detector.last_location());
+        let waits_for = match slot.status {
+            Status::Ended => continue,
+            Status::Waiting(what) => what,
+            Status::Away => WaitsFor::Outside,
+            Status::Runnable => match spins_on {
+                Some(location) => WaitsFor::Value(LocationId(location)),
+                None => WaitsFor::Nothing,
+            },
+        };
+        sys::say(format_args!(
+            "wmfix:   thread {id} waits for {waits_for:?}\n"
+        ));
+        let stuck = Stuck {
+            thread: ThreadId(id),
+            place: wmfix_trace::PlaceId(place),
+            waits_for,
+        };
+        state
+            .recorder
+            .write(MAX_RECORD, |out| encode_stuck(out, &stuck));
+    }
+}

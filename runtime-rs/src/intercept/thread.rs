@@ -1,0 +1,171 @@
+//! Threads: create, join, detach.
+
+use core::ffi::{c_int, c_void};
+
+use wmfix_trace::{Operation, ThreadId, WaitsFor};
+
+use crate::abi::flush_volatile;
+use crate::behind;
+use crate::scheduler::Status;
+use crate::start;
+use crate::strategy::Kind;
+use crate::thread::{Thread, phase};
+use crate::trampoline;
+use crate::turn::{self, Held};
+
+unsafe extern "C" fn create(
+    handle: *mut libc::pthread_t,
+    attributes: *const c_void,
+    routine: *mut c_void,
+    argument: *mut c_void,
+    pc: u64,
+) -> c_int {
+    start::ensure();
+    let Some(mut held) = turn::enter() else {
+        return behind::pthread_create(handle, attributes, routine, argument);
+    };
+    flush_volatile(&mut held);
+    held.point(Kind::Create);
+    let place = held.place(pc);
+    let child = Thread::new(u32::MAX, phase::INSIDE);
+    // SAFETY: nobody else knows the record yet.
+    unsafe {
+        (*child).routine = routine;
+        (*child).argument = argument;
+        (*child).id = held.state().scheduler.slots.len() as u32;
+    }
+    // Under `os` the child may be running before the parent has said so: it
+    // waits for the lock that the parent holds now.
+    let begin = wmfix_thread_start as *mut c_void;
+    let result = behind::pthread_create(handle, attributes, begin, child.cast());
+    if result != 0 {
+        return result;
+    }
+    // SAFETY: the library has filled it.
+    let id = held.state().scheduler.add(child, unsafe { *handle });
+    let create = Operation::Create {
+        child: ThreadId(id),
+        start: routine as u64,
+    };
+    held.record(place, &create);
+    held.has_changed();
+    0
+}
+
+unsafe extern "C" {
+    fn wmfix_thread_start();
+}
+
+// Where a new thread begins. In assembly, so that what unwinds a thread
+// (`pthread_exit`, cancellation) finds a frame that it can pass.
+#[cfg(target_arch = "x86_64")]
+core::arch::global_asm!(
+    ".text",
+    ".hidden wmfix_thread_start",
+    ".globl wmfix_thread_start",
+    ".type wmfix_thread_start, @function",
+    "wmfix_thread_start:",
+    ".cfi_startproc",
+    "sub rsp, 8",
+    ".cfi_adjust_cfa_offset 8",
+    "call {begins}",
+    "mov rdi, rdx",
+    "call rax",
+    "add rsp, 8",
+    ".cfi_adjust_cfa_offset -8",
+    "ret",
+    ".cfi_endproc",
+    ".size wmfix_thread_start, . - wmfix_thread_start",
+    begins = sym start::thread_begins,
+);
+
+#[cfg(target_arch = "aarch64")]
+core::arch::global_asm!(
+    ".text",
+    ".balign 4",
+    ".hidden wmfix_thread_start",
+    ".globl wmfix_thread_start",
+    ".type wmfix_thread_start, %function",
+    "wmfix_thread_start:",
+    ".cfi_startproc",
+    "stp x29, x30, [sp, #-16]!",
+    ".cfi_def_cfa_offset 16",
+    ".cfi_offset 30, -8",
+    ".cfi_offset 29, -16",
+    "mov x29, sp",
+    "bl {begins}",
+    "mov x8, x0",
+    "mov x0, x1",
+    "blr x8",
+    "ldp x29, x30, [sp], #16",
+    ".cfi_def_cfa_offset 0",
+    "ret",
+    ".cfi_endproc",
+    ".size wmfix_thread_start, . - wmfix_thread_start",
+    begins = sym start::thread_begins,
+);
+
+/// The thread that a handle names, if it was not joined yet. The last one, as
+/// the library uses handles again.
+fn named(held: &mut Held, handle: libc::pthread_t) -> Option<u32> {
+    let slots = &held.state().scheduler.slots;
+    let found = slots
+        .iter()
+        .rposition(|slot| slot.handle == handle && !slot.joined);
+    found.map(|index| index as u32)
+}
+
+unsafe extern "C" fn join(handle: libc::pthread_t, result: *mut *mut c_void, pc: u64) -> c_int {
+    let Some(mut held) = turn::enter() else {
+        return behind::pthread_join(handle, result);
+    };
+    flush_volatile(&mut held);
+    let Some(child) = named(&mut held, handle) else {
+        drop(held);
+        return behind::pthread_join(handle, result);
+    };
+    if !held.controlled() {
+        drop(held);
+        let outcome = behind::pthread_join(handle, result);
+        if outcome == 0 {
+            joined(child, pc);
+        }
+        return outcome;
+    }
+    held.point(Kind::Operation);
+    let place = held.place(pc);
+    while held.state().scheduler.slot(child).status != Status::Ended {
+        held.wait(place, WaitsFor::Thread(ThreadId(child)), None);
+    }
+    let outcome = behind::pthread_join(handle, result);
+    if outcome == 0 {
+        held.state().scheduler.slot(child).joined = true;
+        let place = held.place(pc);
+        let child = ThreadId(child);
+        held.record(place, &Operation::Join { child });
+        held.has_changed();
+    }
+    outcome
+}
+
+fn joined(child: u32, pc: u64) {
+    if let Some(mut held) = turn::enter() {
+        held.state().scheduler.slot(child).joined = true;
+        let place = held.place(pc);
+        let child = ThreadId(child);
+        held.record(place, &Operation::Join { child });
+    }
+}
+
+unsafe extern "C" fn detach(handle: libc::pthread_t, _pc: u64) -> c_int {
+    if let Some(mut held) = turn::enter()
+        && let Some(thread) = named(&mut held, handle)
+    {
+        held.state().scheduler.slot(thread).joined = true;
+    }
+    behind::pthread_detach(handle)
+}
+
+trampoline!(weak, "pthread_create", 4, create);
+trampoline!(weak, "pthread_join", 2, join);
+trampoline!(weak, "pthread_detach", 1, detach);

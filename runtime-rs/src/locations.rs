@@ -1,0 +1,296 @@
+//! Which atomic location an address is: a page table of numbers, so that the
+//! look-up costs the same however many there are, and memory that is given back
+//! ends all that lies in it.
+//!
+//! A location also remembers the value that the last operation left, because a
+//! different one means that something we have not seen has made a new object of
+//! it. Nothing here records; the caller is told what happened.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+use core::sync::atomic::{AtomicU8, Ordering};
+
+const PAGE: u64 = 4096;
+const GRANULE: u64 = 8;
+const GRANULES: usize = (PAGE / GRANULE) as usize;
+const NONE: u32 = u32::MAX;
+
+/// Pages that may hold an atomic, by the low bits of their number: what a plain
+/// write asks first, without holding the turn.
+static MAY_HOLD: [AtomicU8; 1 << 14] = [const { AtomicU8::new(0) }; 1 << 14];
+
+/// Whether a plain access of these bytes may touch an atomic.
+#[inline(always)]
+pub(crate) fn may_hold_atomic(address: u64, size: u64) -> bool {
+    let (first, last) = (address / PAGE, (address + size - 1) / PAGE);
+    first.abs_diff(last) > 1 || may(first) || (last != first && may(last))
+}
+
+#[inline(always)]
+fn may(page: u64) -> bool {
+    MAY_HOLD[page as usize & (MAY_HOLD.len() - 1)].load(Ordering::Relaxed) != 0
+}
+
+/// All locations of the process.
+#[derive(Debug)]
+pub(crate) struct Locations {
+    entries: Vec<Entry>,
+    /// The granules of all pages, one page after the other.
+    granules: Vec<u32>,
+    index: Vec<(u64, u32)>,
+    last: (u64, u32),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    address: u64,
+    value: [u64; 2],
+    /// The next location in the same granule.
+    next: u32,
+    size: u8,
+}
+
+impl Locations {
+    pub(crate) fn new() -> Self {
+        Self {
+            entries: Vec::new(),
+            granules: Vec::new(),
+            index: vec![(0, NONE); 256],
+            last: (u64::MAX, NONE),
+        }
+    }
+
+    /// The location of `size` bytes at `address` that holds `value`, if it is
+    /// the one that was there before.
+    #[inline]
+    pub(crate) fn find(&mut self, address: u64, size: u8, value: u128) -> Option<u32> {
+        let page = self.page(address / PAGE)?;
+        let mut number = self.granules[slot_of(page, granule(address))];
+        while number != NONE {
+            let entry = &self.entries[number as usize];
+            if entry.address == address {
+                let same = entry.size == size && entry.value == split(value);
+                return same.then_some(number);
+            }
+            number = entry.next;
+        }
+        None
+    }
+
+    /// The location of `size` bytes at `address`, whatever it holds.
+    pub(crate) fn at(&mut self, address: u64, size: u8) -> Option<u32> {
+        let page = self.page(address / PAGE)?;
+        let mut number = self.granules[slot_of(page, granule(address))];
+        while number != NONE {
+            let entry = &self.entries[number as usize];
+            if entry.address == address && entry.size == size {
+                return Some(number);
+            }
+            number = entry.next;
+        }
+        None
+    }
+
+    /// Makes a new location; whatever overlaps with it ends.
+    #[cold]
+    pub(crate) fn bear(&mut self, address: u64, size: u8, value: u128) -> u32 {
+        self.end(address..address + u64::from(size));
+        let number = self.entries.len() as u32;
+        self.entries.push(Entry {
+            address,
+            value: split(value),
+            next: NONE,
+            size,
+        });
+        let page = match self.page(address / PAGE) {
+            Some(page) => page,
+            None => self.add_page(address / PAGE),
+        };
+        // What is not aligned is no atomic that hardware knows: it is a new
+        // object at every look.
+        if !address.is_multiple_of(u64::from(size)) {
+            return number;
+        }
+        for part in granule(address)..=granule(address + u64::from(size) - 1) {
+            let head = &mut self.granules[slot_of(page, part)];
+            // Two locations share a granule only if both are smaller than it.
+            if size < GRANULE as u8 {
+                self.entries[number as usize].next = *head;
+            }
+            *head = number;
+        }
+        number
+    }
+
+    /// Remembers what an operation left.
+    #[inline(always)]
+    pub(crate) fn set_value(&mut self, number: u32, value: u128) {
+        self.entries[number as usize].value = split(value);
+    }
+
+    /// Ends the locations that overlap with the range; whether there were any.
+    pub(crate) fn end(&mut self, range: Range<u64>) -> bool {
+        let mut any = false;
+        let mut at = range.start;
+        while at < range.end {
+            let page_end = (at / PAGE + 1).saturating_mul(PAGE);
+            let stop = range.end.min(page_end);
+            if let Some(page) = self.page(at / PAGE) {
+                for part in granule(at)..=granule(stop - 1) {
+                    any |= self.end_in(page, part, &range);
+                }
+            }
+            at = stop;
+        }
+        any
+    }
+
+    fn end_in(&mut self, page: u32, part: usize, range: &Range<u64>) -> bool {
+        let mut any = false;
+        let mut kept = NONE;
+        let mut number = self.granules[slot_of(page, part)];
+        while number != NONE {
+            let entry = self.entries[number as usize];
+            let end = entry.address + u64::from(entry.size);
+            if entry.address < range.end && range.start < end {
+                any = true;
+                if entry.size == 16 {
+                    // It stands in two granules, and goes from both.
+                    let first = granule(entry.address);
+                    self.granules[slot_of(page, first)] = NONE;
+                    self.granules[slot_of(page, first + 1)] = NONE;
+                }
+            } else {
+                self.entries[number as usize].next = kept;
+                kept = number;
+            }
+            number = entry.next;
+        }
+        self.granules[slot_of(page, part)] = kept;
+        any
+    }
+
+    #[inline]
+    fn page(&mut self, page: u64) -> Option<u32> {
+        if self.last.0 == page {
+            return Some(self.last.1);
+        }
+        let (key, found) = self.index[self.slot(page)];
+        if found == NONE {
+            return None;
+        }
+        self.last = (key, found);
+        Some(found)
+    }
+
+    fn add_page(&mut self, page: u64) -> u32 {
+        let number = (self.granules.len() / GRANULES) as u32;
+        self.granules.resize(self.granules.len() + GRANULES, NONE);
+        if number as usize * 2 > self.index.len() {
+            let larger = vec![(0, NONE); self.index.len() * 2];
+            for (key, found) in core::mem::replace(&mut self.index, larger) {
+                if found != NONE {
+                    let slot = self.slot(key);
+                    self.index[slot] = (key, found);
+                }
+            }
+        }
+        let slot = self.slot(page);
+        self.index[slot] = (page, number);
+        MAY_HOLD[page as usize & (MAY_HOLD.len() - 1)].store(1, Ordering::Relaxed);
+        number
+    }
+
+    #[inline]
+    fn slot(&self, page: u64) -> usize {
+        let mask = self.index.len() - 1;
+        let mut slot = (page.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & mask;
+        loop {
+            let (key, found) = self.index[slot];
+            if found == NONE || key == page {
+                return slot;
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+}
+
+#[inline(always)]
+fn slot_of(page: u32, granule: usize) -> usize {
+    page as usize * GRANULES + granule
+}
+
+#[inline(always)]
+fn granule(address: u64) -> usize {
+    (address % PAGE / GRANULE) as usize
+}
+
+#[inline(always)]
+fn split(value: u128) -> [u64; 2] {
+    [value as u64, (value >> 64) as u64]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_keeps_its_location_while_its_value_is_the_one_left() {
+        let mut locations = Locations::new();
+        assert_eq!(locations.find(0x1000, 4, 0), None);
+        let first = locations.bear(0x1000, 4, 0);
+        let second = locations.bear(0x1004, 4, 9);
+        assert_eq!(locations.find(0x1000, 4, 0), Some(first));
+        assert_eq!(locations.find(0x1004, 4, 9), Some(second));
+        locations.set_value(first, 1);
+        assert_eq!(locations.find(0x1000, 4, 0), None);
+        assert_eq!(locations.find(0x1000, 4, 1), Some(first));
+    }
+
+    #[test]
+    fn memory_given_back_ends_what_lies_in_it_and_nothing_else() {
+        let mut locations = Locations::new();
+        let numbers: Vec<u32> = (0..3000)
+            .map(|n| locations.bear(0x7000 + n * 8, 8, 0))
+            .collect();
+        assert!(locations.end(0x7000 + 8 * 10..0x7000 + 8 * 2000));
+        assert!(!locations.end(0x7000 + 8 * 10..0x7000 + 8 * 2000));
+        for (n, number) in (0..).zip(numbers) {
+            let alive = !(10..2000).contains(&n);
+            let found = locations.find(0x7000 + n * 8, 8, 0);
+            assert_eq!(found, alive.then_some(number));
+        }
+    }
+
+    #[test]
+    fn neighbours_in_a_granule_end_one_by_one() {
+        let mut locations = Locations::new();
+        let bytes: Vec<u32> = (0..8).map(|n| locations.bear(0x2000 + n, 1, 0)).collect();
+        assert!(locations.end(0x2003..0x2004));
+        for (n, number) in (0..).zip(bytes) {
+            let found = locations.find(0x2000 + n, 1, 0);
+            assert_eq!(found, (n != 3).then_some(number));
+        }
+    }
+
+    #[test]
+    fn another_size_at_the_address_is_another_object() {
+        let mut locations = Locations::new();
+        let wide = locations.bear(0x3000, 16, 5);
+        assert_eq!(locations.find(0x3000, 16, 5), Some(wide));
+        assert_eq!(locations.find(0x3000, 8, 5), None);
+        let narrow = locations.bear(0x3008, 8, 0);
+        assert_eq!(locations.find(0x3000, 16, 5), None);
+        assert_eq!(locations.find(0x3008, 8, 0), Some(narrow));
+    }
+
+    #[test]
+    fn plain_writes_elsewhere_are_sorted_out_early() {
+        let mut locations = Locations::new();
+        locations.bear(0x5555_0123_4ff8, 8, 0);
+        assert!(may_hold_atomic(0x5555_0123_4000, 1));
+        assert!(may_hold_atomic(0x5555_0123_3ffc, 8));
+        assert!(!may_hold_atomic(0x5555_0123_5000, 8));
+    }
+}

@@ -1,0 +1,170 @@
+//! The files that hold the program's code, as the dynamic loader knows them.
+//! Asked for anew when a pc lies in none of the known ones.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ffi::{CStr, c_int, c_void};
+
+use wmfix_trace::Module;
+
+use crate::sys;
+
+/// What is known so far.
+#[derive(Debug)]
+pub(crate) struct Modules {
+    known: Vec<(u64, u64)>,
+    /// A pc that no module holds (code made at run time) is not asked for twice.
+    hopeless: Vec<u64>,
+}
+
+impl Modules {
+    pub(crate) fn new() -> Self {
+        Self {
+            known: Vec::new(),
+            hopeless: Vec::new(),
+        }
+    }
+
+    /// The modules to record before something of `pc` is.
+    pub(crate) fn needed_for(&mut self, pc: u64) -> Vec<Module> {
+        let holds = |&(first, end): &(u64, u64)| (first..end).contains(&pc);
+        if self.known.iter().any(holds) || self.hopeless.contains(&(pc >> 12)) {
+            return Vec::new();
+        }
+        let mut modules: Vec<Module> = Vec::new();
+        // SAFETY: the callback gets back the pointer to our own vector.
+        unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut modules).cast()) };
+        modules.retain(|module| !self.known.contains(&(module.first, module.end)));
+        let ranges = modules.iter().map(|module| (module.first, module.end));
+        self.known.extend(ranges);
+        if !self.known.iter().any(holds) {
+            self.hopeless.push(pc >> 12);
+        }
+        modules
+    }
+}
+
+unsafe extern "C" fn collect(
+    info: *mut libc::dl_phdr_info,
+    _size: usize,
+    data: *mut c_void,
+) -> c_int {
+    // SAFETY: the loader's record is good for the length of the call, and
+    // `data` is the vector that `needed_for` passed in.
+    let (info, modules) = unsafe { (&*info, &mut *data.cast::<Vec<Module>>()) };
+    // SAFETY: the loader's own table.
+    let segments = unsafe { core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum as usize) };
+    let bias = info.dlpi_addr;
+    let (mut first, mut last) = (u64::MAX, 0);
+    let mut build_id = Vec::new();
+    for segment in segments {
+        let start = bias.wrapping_add(segment.p_vaddr);
+        let end = start.wrapping_add(segment.p_memsz);
+        if segment.p_type == libc::PT_LOAD {
+            (first, last) = (first.min(start), last.max(end));
+        } else if segment.p_type == libc::PT_NOTE && build_id.is_empty() {
+            // SAFETY: a note segment of a loaded module is mapped.
+            let notes = unsafe {
+                core::slice::from_raw_parts(start as *const u8, segment.p_memsz as usize)
+            };
+            build_id = find_build_id(notes).to_vec();
+        }
+    }
+    // SAFETY: the loader's own string.
+    let path = unsafe { CStr::from_ptr(info.dlpi_name) };
+    let path = if path.is_empty() && modules.is_empty() {
+        own_path()
+    } else {
+        String::from_utf8_lossy(path.to_bytes()).into_owned()
+    };
+    if first < last {
+        modules.push(Module {
+            bias,
+            first,
+            end: last,
+            build_id,
+            path,
+        });
+    }
+    0
+}
+
+/// The program's own file: the loader gives no name for it.
+fn own_path() -> String {
+    let mut path = [0u8; 4096];
+    let link = c"/proc/self/exe";
+    // SAFETY: the buffer and the name live for as long as the call.
+    let len = unsafe {
+        sys::raw_syscall(
+            libc::SYS_readlinkat,
+            [
+                libc::AT_FDCWD as usize,
+                link.as_ptr() as usize,
+                path.as_mut_ptr() as usize,
+                path.len(),
+                0,
+                0,
+            ],
+        )
+    };
+    String::from_utf8_lossy(&path[..usize::try_from(len).unwrap_or(0)]).into_owned()
+}
+
+/// The build id among ELF notes: type 3, name "GNU".
+fn find_build_id(mut notes: &[u8]) -> &[u8] {
+    let word = |bytes: &[u8], at: usize| {
+        let four = bytes.get(at..at + 4)?;
+        Some(u32::from_le_bytes(four.try_into().ok()?) as usize)
+    };
+    loop {
+        let (Some(name), Some(length), Some(kind)) =
+            (word(notes, 0), word(notes, 4), word(notes, 8))
+        else {
+            return &[];
+        };
+        let start = 12 + name.next_multiple_of(4);
+        let Some(description) = notes.get(start..start + length) else {
+            return &[];
+        };
+        if kind == 3 && notes.get(12..16) == Some(b"GNU\0") {
+            return description;
+        }
+        notes = notes
+            .get(start + length.next_multiple_of(4)..)
+            .unwrap_or_default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_build_id_is_found_behind_other_notes() {
+        let mut notes = Vec::new();
+        for (kind, text) in [(5u32, &b"property"[..]), (3, b"0123456789abcdefghij")] {
+            notes.extend_from_slice(&4u32.to_le_bytes());
+            notes.extend_from_slice(&(text.len() as u32).to_le_bytes());
+            notes.extend_from_slice(&kind.to_le_bytes());
+            notes.extend_from_slice(b"GNU\0");
+            notes.extend_from_slice(text);
+        }
+        assert_eq!(find_build_id(&notes), b"0123456789abcdefghij");
+        assert_eq!(find_build_id(&notes[..30]), b"");
+        assert_eq!(find_build_id(&[]), b"");
+    }
+
+    #[test]
+    fn our_own_code_lies_in_a_module_that_is_named_once() {
+        let mut modules = Modules::new();
+        let pc = own_path as *const () as u64;
+        let found = modules.needed_for(pc);
+        let ours: Vec<&Module> = found
+            .iter()
+            .filter(|module| (module.first..module.end).contains(&pc))
+            .collect();
+        assert_eq!(ours.len(), 1);
+        assert!(!ours[0].path.is_empty());
+        assert!(modules.needed_for(pc).is_empty());
+    }
+}

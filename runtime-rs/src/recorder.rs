@@ -1,0 +1,274 @@
+//! The trace file: records go straight into a shared map of it, so whatever
+//! happens to the process, what was written stays. The file is opened by name
+//! whenever it grows and at no other time: a descriptor that the program might
+//! close, or use for something else, is never kept.
+//!
+//! Knows bytes and files; what the records mean is the callers' business.
+
+use alloc::vec::Vec;
+use core::ptr;
+
+use wmfix_trace::{End, Header, MAX_RECORD, Operation, PlaceId, encode_event, encode_header};
+
+use crate::sys;
+
+/// Room for the record that says why there are no more.
+const RESERVE: usize = MAX_RECORD;
+const FIRST: usize = 64 << 10;
+const LARGEST_STEP: usize = 16 << 20;
+const PAGE: usize = 4096;
+
+/// Writes one process's trace, or nothing.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    /// The file's absolute name, ended by a zero.
+    path: Vec<u8>,
+    /// The mapped end of the file.
+    window: *mut u8,
+    window_len: usize,
+    /// Where in the file the window begins.
+    window_offset: usize,
+    /// Where in the window the next record goes.
+    at: usize,
+    /// Up to where records may go; 0 if nothing is recorded.
+    limit: usize,
+    records: u64,
+}
+
+impl Recorder {
+    /// One that writes nothing.
+    pub(crate) fn off() -> Self {
+        Self {
+            path: Vec::new(),
+            window: ptr::null_mut(),
+            window_len: 0,
+            window_offset: 0,
+            at: 0,
+            limit: 0,
+            records: 0,
+        }
+    }
+
+    /// Makes the file in `folder` (ended by a zero) and writes the header.
+    pub(crate) fn create(folder: &[u8], header: &Header, command: &[u8]) -> Result<Self, i32> {
+        let mut recorder = Self::off();
+        recorder.path = new_file(folder, header.pid)?;
+        let bytes = encode_header(header, command);
+        recorder.grow(bytes.len())?;
+        // The magic last: half a header must not look like a whole one.
+        let magic = wmfix_trace::MAGIC.len();
+        // SAFETY: `grow` has made this much room.
+        let out = unsafe { core::slice::from_raw_parts_mut(recorder.window, bytes.len()) };
+        out[magic..].copy_from_slice(&bytes[magic..]);
+        core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::Release);
+        out[..magic].copy_from_slice(&bytes[..magic]);
+        recorder.at = bytes.len();
+        Ok(recorder)
+    }
+
+    /// Whether anything is written.
+    #[inline(always)]
+    pub(crate) fn is_on(&self) -> bool {
+        self.limit != 0
+    }
+
+    /// Writes what the thread that has the turn did.
+    #[inline(always)]
+    pub(crate) fn event(&mut self, place: u32, operation: &Operation) {
+        self.write(MAX_RECORD, |out| {
+            encode_event(out, PlaceId(place), operation)
+        });
+    }
+
+    /// Writes a record of at most `room` bytes.
+    #[inline(always)]
+    pub(crate) fn write(&mut self, room: usize, encode: impl FnOnce(&mut [u8]) -> usize) {
+        if self.at + room > self.limit && !self.make_room(room) {
+            return;
+        }
+        // SAFETY: the window is mapped up to its end, which is beyond the
+        // limit, and nobody else writes to it: the caller holds the turn.
+        let out = unsafe { core::slice::from_raw_parts_mut(self.window.add(self.at), room) };
+        self.at += encode(out);
+        self.records += 1;
+    }
+
+    #[cold]
+    fn make_room(&mut self, room: usize) -> bool {
+        if !self.is_on() {
+            return false;
+        }
+        match self.grow(room) {
+            Ok(()) => true,
+            Err(errno) => {
+                sys::say(format_args!(
+                    "wmfix: the trace cannot grow (errno {errno}): the run goes on unrecorded\n"
+                ));
+                self.finish(End::NoSpace { errno });
+                false
+            }
+        }
+    }
+
+    /// Writes how the run ended, cuts the file to its length and stops.
+    pub(crate) fn finish(&mut self, end: End) {
+        if !self.is_on() {
+            return;
+        }
+        let records = self.records;
+        // SAFETY: the reserve behind the limit is kept for this record.
+        let out = unsafe { core::slice::from_raw_parts_mut(self.window.add(self.at), RESERVE) };
+        self.at += wmfix_trace::encode_end(out, end, records);
+        let len = self.window_offset + self.at;
+        // Should this fail, the file keeps its tail of zeros, which readers take.
+        if let Ok(file) = open(&self.path, libc::O_RDWR) {
+            // SAFETY: shrinks our own file behind what is written.
+            unsafe { sys::raw_syscall(libc::SYS_ftruncate, [file, len, 0, 0, 0, 0]) };
+            close(file);
+        }
+        self.abandon();
+    }
+
+    /// Lets go of the file without a word: in a forked child, whose parent
+    /// writes it.
+    pub(crate) fn abandon(&mut self) {
+        self.limit = 0;
+        if !self.window.is_null() {
+            unmap(self.window, self.window_len);
+            self.window = ptr::null_mut();
+        }
+    }
+
+    /// Makes the file longer and maps its new end.
+    fn grow(&mut self, room: usize) -> Result<(), i32> {
+        let position = self.window_offset + self.at;
+        let offset = position / PAGE * PAGE;
+        let old_len = self.window_offset + self.window_len;
+        let step = old_len.clamp(FIRST, LARGEST_STEP).max(room + RESERVE);
+        let mut len = (old_len + step).next_multiple_of(PAGE);
+        // Growing past the limit for file sizes would be answered by a signal.
+        let limit = file_size_limit();
+        if len as u64 > limit {
+            len = limit as usize / PAGE * PAGE;
+            if len < position + room + RESERVE || len <= old_len {
+                return Err(libc::EFBIG);
+            }
+        }
+        let file = open(&self.path, libc::O_RDWR)?;
+        let grown = allocate(file, old_len, len - old_len)
+            .and_then(|()| map_file(file, offset, len - offset));
+        close(file);
+        let window = grown?;
+        if !self.window.is_null() {
+            unmap(self.window, self.window_len);
+        }
+        self.window = window;
+        self.window_len = len - offset;
+        self.window_offset = offset;
+        self.at = position - offset;
+        self.limit = self.window_len - RESERVE;
+        Ok(())
+    }
+}
+
+/// Makes the first of `PID.0.wmtrace`, `PID.1.wmtrace`… that is not there.
+fn new_file(folder: &[u8], pid: u32) -> Result<Vec<u8>, i32> {
+    let folder = folder.strip_suffix(&[0]).unwrap_or(folder);
+    let mut absolute = Vec::new();
+    if !folder.starts_with(b"/") {
+        let mut current = [0u8; 4096];
+        let room = [current.as_mut_ptr() as usize, current.len(), 0, 0, 0, 0];
+        // SAFETY: the buffer is ours. The call counts the final zero.
+        let len = check(unsafe { sys::raw_syscall(libc::SYS_getcwd, room) })?;
+        absolute.extend_from_slice(&current[..len - 1]);
+        absolute.push(b'/');
+    }
+    absolute.extend_from_slice(folder);
+    let mut number = 0;
+    loop {
+        let mut path = absolute.clone();
+        path.extend_from_slice(alloc::format!("/{pid}.{number}.wmtrace\0").as_bytes());
+        match open(&path, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL) {
+            Ok(file) => {
+                close(file);
+                return Ok(path);
+            }
+            Err(libc::EEXIST) => number += 1,
+            Err(errno) => return Err(errno),
+        }
+    }
+}
+
+fn open(path: &[u8], flags: i32) -> Result<usize, i32> {
+    let arguments = [
+        libc::AT_FDCWD as usize,
+        path.as_ptr() as usize,
+        (flags | libc::O_CLOEXEC) as usize,
+        0o644,
+        0,
+        0,
+    ];
+    // SAFETY: the path ends in a zero.
+    check(unsafe { sys::raw_syscall(libc::SYS_openat, arguments) })
+}
+
+fn close(file: usize) {
+    // SAFETY: opened by us a moment ago.
+    unsafe { sys::raw_syscall(libc::SYS_close, [file, 0, 0, 0, 0, 0]) };
+}
+
+/// Has the disk set the bytes aside: a map of a file that the disk has no room
+/// for would kill the program with SIGBUS.
+fn allocate(file: usize, offset: usize, len: usize) -> Result<(), i32> {
+    // SAFETY: grows our own file.
+    let result = unsafe { sys::raw_syscall(libc::SYS_fallocate, [file, 0, offset, len, 0, 0]) };
+    match check(result) {
+        Err(libc::EOPNOTSUPP | libc::ENOSYS) => write_zeros(file, offset, len),
+        result => result.map(drop),
+    }
+}
+
+fn write_zeros(file: usize, mut offset: usize, len: usize) -> Result<(), i32> {
+    static ZEROS: [u8; FIRST] = [0; FIRST];
+    let end = offset + len;
+    while offset < end {
+        let part = ZEROS.len().min(end - offset);
+        let arguments = [file, ZEROS.as_ptr() as usize, part, offset, 0, 0];
+        // SAFETY: writes a constant to our own file.
+        offset += check(unsafe { sys::raw_syscall(libc::SYS_pwrite64, arguments) })?;
+    }
+    Ok(())
+}
+
+fn map_file(file: usize, offset: usize, len: usize) -> Result<*mut u8, i32> {
+    let arguments = [
+        0,
+        len,
+        (libc::PROT_READ | libc::PROT_WRITE) as usize,
+        libc::MAP_SHARED as usize,
+        file,
+        offset,
+    ];
+    // SAFETY: a new map disturbs nothing.
+    let address = check(unsafe { sys::raw_syscall(libc::SYS_mmap, arguments) })?;
+    Ok(address as *mut u8)
+}
+
+fn unmap(window: *mut u8, len: usize) {
+    // SAFETY: our own map, with no reference into it left.
+    unsafe { sys::raw_syscall(libc::SYS_munmap, [window as usize, len, 0, 0, 0, 0]) };
+}
+
+fn file_size_limit() -> u64 {
+    let mut limit = libc::rlimit {
+        rlim_cur: libc::RLIM_INFINITY,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: the record is ours to fill.
+    unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
+    limit.rlim_cur
+}
+
+fn check(result: isize) -> Result<usize, i32> {
+    usize::try_from(result).map_err(|_| -result as i32)
+}

@@ -1,0 +1,308 @@
+//! The threads of the program and which of them could go on. Who does is the
+//! strategy's business; handing over the turn is [`crate::turn`]'s.
+//!
+//! Time is counted, not measured: every choice takes a microsecond, and when
+//! nobody can go on, the clock jumps to the first deadline. A sleeping thread
+//! therefore wakes at the same choice in every run of a seed.
+
+use alloc::vec::Vec;
+use core::sync::atomic::Ordering;
+
+use wmfix_trace::WaitsFor;
+
+use crate::spin::Detector;
+use crate::strategy::{Chosen, Kind, Point, Strategy};
+use crate::thread::{Thread, phase};
+
+/// What a choice costs on the counted clock, in nanoseconds.
+const TICK: u64 = 1_000;
+
+/// Everything that schedules.
+#[derive(Debug)]
+pub(crate) struct Scheduler {
+    pub(crate) slots: Vec<Slot>,
+    /// Could go on, and should.
+    runnable: Vec<u32>,
+    /// Could go on, but have found nothing to do.
+    idle: Vec<u32>,
+    strategy: Chosen,
+    /// Choices since the turn last changed hands.
+    pub(crate) choices: u64,
+    /// The counted clock.
+    pub(crate) now: u64,
+    /// How many threads have a deadline.
+    timed: usize,
+    /// How many threads run without the turn.
+    pub(crate) away: usize,
+    /// Choices among idle threads since anything changed.
+    pub(crate) barren: u64,
+}
+
+/// A thread, as the scheduler sees it.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    pub(crate) thread: *mut Thread,
+    pub(crate) handle: libc::pthread_t,
+    pub(crate) status: Status,
+    pub(crate) detector: Detector,
+    /// Where it is, if it waits.
+    pub(crate) place: u32,
+    /// When it stops waiting, on the counted clock.
+    deadline: Option<u64>,
+    /// Whether it woke because the time had come.
+    pub(crate) timed_out: bool,
+    /// Whether somebody has joined or detached it.
+    pub(crate) joined: bool,
+}
+
+/// What keeps a thread from going on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// Nothing.
+    Runnable,
+    /// It waits.
+    Waiting(WaitsFor),
+    /// It runs without the turn.
+    Away,
+    /// It has ended.
+    Ended,
+}
+
+impl Scheduler {
+    pub(crate) fn new(strategy: Chosen) -> Self {
+        Self {
+            slots: Vec::new(),
+            runnable: Vec::new(),
+            idle: Vec::new(),
+            strategy,
+            choices: 0,
+            now: 0,
+            timed: 0,
+            away: 0,
+            barren: 0,
+        }
+    }
+
+    /// Adds a thread that can go on; its number is given back.
+    pub(crate) fn add(&mut self, thread: *mut Thread, handle: libc::pthread_t) -> u32 {
+        let id = self.slots.len() as u32;
+        self.slots.push(Slot {
+            thread,
+            handle,
+            status: Status::Runnable,
+            detector: Detector::default(),
+            place: 0,
+            deadline: None,
+            timed_out: false,
+            joined: false,
+        });
+        self.strategy.started(id);
+        self.runnable.push(id);
+        self.set_ready(id, true);
+        id
+    }
+
+    /// The slot of a thread.
+    pub(crate) fn slot(&mut self, thread: u32) -> &mut Slot {
+        &mut self.slots[thread as usize]
+    }
+
+    /// Whether the strategy has anything to decide for this thread.
+    #[inline(always)]
+    pub(crate) fn alone(&self, thread: u32) -> bool {
+        self.runnable.len() == 1 && self.runnable[0] == thread && self.away == 0 && self.timed == 0
+    }
+
+    /// Lets the counted clock go on by one choice.
+    #[inline]
+    pub(crate) fn tick(&mut self) {
+        self.now += TICK;
+        if self.timed > 0 {
+            self.wake_sleepers();
+        }
+        if self.away > 0 {
+            self.let_in();
+        }
+    }
+
+    /// Who goes next; `None` if nobody can.
+    #[inline]
+    pub(crate) fn choose(&mut self, current: u32, kind: Kind) -> Option<u32> {
+        if self.runnable.is_empty() {
+            return self.next_idle();
+        }
+        let candidates = &self.runnable;
+        self.choices += 1;
+        Some(self.strategy.choose(&Point {
+            current,
+            candidates,
+            kind,
+        }))
+    }
+
+    /// Those that spin take turns, one operation each: whichever of them could
+    /// get on does so before long.
+    #[cold]
+    fn next_idle(&mut self) -> Option<u32> {
+        let first = *self.idle.first()?;
+        self.idle.rotate_left(1);
+        self.barren += 1;
+        Some(first)
+    }
+
+    /// A choice that is not about threads: which of these waiters to wake.
+    pub(crate) fn pick(&mut self, waiters: &[u32]) -> u32 {
+        waiters[self.strategy.pick(waiters.len() as u64) as usize]
+    }
+
+    /// The threads that wait for this, in the order of their numbers.
+    pub(crate) fn waiting(&self, what: WaitsFor) -> Vec<u32> {
+        (0u32..)
+            .zip(&self.slots)
+            .filter(|(_, slot)| slot.status == Status::Waiting(what))
+            .map(|(id, _)| id)
+            .collect()
+    }
+
+    /// The thread waits from now on.
+    pub(crate) fn wait(&mut self, thread: u32, what: WaitsFor, deadline: Option<u64>) {
+        self.leave_lists(thread);
+        let slot = self.slot(thread);
+        slot.status = Status::Waiting(what);
+        slot.deadline = deadline;
+        slot.timed_out = false;
+        self.timed += usize::from(deadline.is_some());
+        self.set_ready(thread, false);
+    }
+
+    /// The thread need not wait any longer.
+    pub(crate) fn wake(&mut self, thread: u32) {
+        let slot = self.slot(thread);
+        if !matches!(slot.status, Status::Waiting(_)) {
+            return;
+        }
+        let timed = slot.deadline.take().is_some();
+        slot.status = Status::Runnable;
+        slot.detector.progress();
+        self.timed -= usize::from(timed);
+        self.runnable.push(thread);
+        self.set_ready(thread, true);
+    }
+
+    /// Wakes everyone who waits for this.
+    pub(crate) fn wake_all(&mut self, what: WaitsFor) {
+        for thread in self.waiting(what) {
+            self.wake(thread);
+        }
+    }
+
+    /// The thread has ended.
+    pub(crate) fn end(&mut self, thread: u32) {
+        self.leave_lists(thread);
+        self.slot(thread).status = Status::Ended;
+        self.set_ready(thread, false);
+        self.changed();
+    }
+
+    /// The thread has been found to be stuck outside.
+    pub(crate) fn send_away(&mut self, thread: u32) {
+        self.leave_lists(thread);
+        self.slot(thread).status = Status::Away;
+        self.away += 1;
+        self.set_ready(thread, false);
+    }
+
+    /// Lets in those that were away and have come back.
+    pub(crate) fn let_in(&mut self) {
+        for id in 0..self.slots.len() as u32 {
+            let slot = &self.slots[id as usize];
+            // SAFETY: threads' records are never freed.
+            let phase_of = unsafe { &(*slot.thread).phase };
+            let back = slot.status == Status::Away
+                && phase_of
+                    .compare_exchange(
+                        phase::ARRIVED,
+                        phase::INSIDE,
+                        Ordering::SeqCst,
+                        Ordering::SeqCst,
+                    )
+                    .is_ok();
+            if back {
+                self.slot(id).status = Status::Runnable;
+                self.away -= 1;
+                self.runnable.push(id);
+                self.set_ready(id, true);
+                self.changed();
+            }
+        }
+    }
+
+    /// Something that another thread may wait to see has changed.
+    #[inline]
+    pub(crate) fn changed(&mut self) {
+        self.barren = 0;
+        if !self.idle.is_empty() {
+            for thread in core::mem::take(&mut self.idle) {
+                self.slots[thread as usize].detector.progress();
+                self.runnable.push(thread);
+            }
+        }
+    }
+
+    /// The thread has nothing to do until something changes.
+    pub(crate) fn idles(&mut self, thread: u32) {
+        if let Some(at) = self.runnable.iter().position(|&other| other == thread) {
+            self.runnable.remove(at);
+            self.idle.push(thread);
+        }
+    }
+
+    /// The thread has found something to do after all.
+    #[inline]
+    pub(crate) fn gets_on(&mut self, thread: u32) {
+        if let Some(at) = self.idle.iter().position(|&other| other == thread) {
+            self.idle.remove(at);
+            self.runnable.push(thread);
+        }
+    }
+
+    /// How many threads have not ended.
+    pub(crate) fn alive(&self) -> usize {
+        let alive = |slot: &&Slot| slot.status != Status::Ended;
+        self.slots.iter().filter(alive).count()
+    }
+
+    /// Lets the clock jump to the first deadline; false if there is none.
+    pub(crate) fn skip_time(&mut self) -> bool {
+        let first = self.slots.iter().filter_map(|slot| slot.deadline).min();
+        let Some(first) = first else { return false };
+        self.now = self.now.max(first);
+        self.wake_sleepers();
+        true
+    }
+
+    fn wake_sleepers(&mut self) {
+        for id in 0..self.slots.len() as u32 {
+            if self.slots[id as usize]
+                .deadline
+                .is_some_and(|deadline| deadline <= self.now)
+            {
+                self.wake(id);
+                self.slot(id).timed_out = true;
+            }
+        }
+    }
+
+    fn leave_lists(&mut self, thread: u32) {
+        self.runnable.retain(|&other| other != thread);
+        self.idle.retain(|&other| other != thread);
+    }
+
+    fn set_ready(&self, thread: u32, ready: bool) {
+        let thread = self.slots[thread as usize].thread;
+        if !thread.is_null() {
+            // SAFETY: threads' records are never freed.
+            unsafe { &(*thread).ready }.store(ready, Ordering::SeqCst);
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! The beginning of the run and of each thread, and a thread's end.
+
+use alloc::vec::Vec;
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+
+use wmfix_trace::{Header, Operation, Reader, Strategy as Named, WaitsFor};
+
+use crate::config::{Config, cannot_start};
+use crate::finish;
+use crate::recorder::Recorder;
+use crate::scheduler::Scheduler;
+use crate::state::{self, State};
+use crate::strategy::{Chosen, Pct, Random, Replay};
+use crate::sys;
+use crate::thread::{Thread, phase};
+use crate::tls;
+use crate::turn::{self, HOLDER, Held, MODE, PATIENCE, mode};
+
+const NOT_YET: u8 = 0;
+const STARTING: u8 = 1;
+const STARTED: u8 = 2;
+
+static STARTED_IS: AtomicU8 = AtomicU8::new(NOT_YET);
+
+/// The key whose destructor is a thread's end.
+static KEY: AtomicU32 = AtomicU32::new(0);
+
+/// Starts the runtime, if that has not happened yet.
+#[inline]
+pub(crate) fn ensure() {
+    if STARTED_IS.load(Ordering::Acquire) == NOT_YET {
+        start();
+    }
+}
+
+#[cold]
+fn start() {
+    if STARTED_IS
+        .compare_exchange(NOT_YET, STARTING, Ordering::SeqCst, Ordering::SeqCst)
+        .is_err()
+    {
+        return;
+    }
+    // Built with wmfix but not run by it, as build systems do: stay out of it.
+    let asked = [
+        c"WMFIX_OUT",
+        c"WMFIX_STRATEGY",
+        c"WMFIX_SEED",
+        c"WMFIX_REPLAY",
+    ];
+    if asked.iter().all(|name| sys::variable(name).is_none()) {
+        STARTED_IS.store(STARTED, Ordering::Release);
+        return;
+    }
+    let mut key = 0;
+    // SAFETY: the destructor takes what `settle` puts under the key.
+    if unsafe { libc::pthread_key_create(&mut key, Some(thread_ends)) } != 0 {
+        cannot_start(format_args!("no thread-specific key is left"));
+    }
+    KEY.store(key, Ordering::Release);
+    let config = Config::read();
+    #[cfg(not(test))]
+    crate::abi::configure(config.races, config.volatile);
+    begin_run(config, false);
+    finish::watch_for_the_end();
+    STARTED_IS.store(STARTED, Ordering::Release);
+}
+
+/// Begins a trace whose only thread is the calling one.
+pub(crate) fn begin_run(config: Config, forked: bool) {
+    let strategy = config.strategy;
+    let chosen = match strategy {
+        Named::Pct => Chosen::Pct(Pct::new(config.seed, config.length, config.depth)),
+        Named::Random | Named::Os => Chosen::Random(Random::new(config.seed)),
+        Named::Replay => Chosen::Replay(recorded_schedule(&config)),
+    };
+    let recorder = match &config.out {
+        Some(folder) => new_trace(folder, &config, forked),
+        None => Recorder::off(),
+    };
+    PATIENCE.store(config.patience.min(60_000) as u32, Ordering::Relaxed);
+    let main = if forked {
+        tls::current()
+    } else {
+        Thread::new(0, phase::OUTSIDE)
+    };
+    let mut scheduler = Scheduler::new(chosen);
+    // SAFETY: asks who is calling.
+    scheduler.add(main, unsafe { libc::pthread_self() });
+    state::install(State::new(config, scheduler, recorder));
+    if !forked {
+        settle(main);
+    }
+    HOLDER.store(main, Ordering::SeqCst);
+    let mode = match strategy {
+        Named::Os => mode::OS,
+        _ => mode::CONTROLLED,
+    };
+    MODE.store(mode, Ordering::SeqCst);
+}
+
+fn new_trace(folder: &[u8], config: &Config, forked: bool) -> Recorder {
+    let command = command_line();
+    // SAFETY: these take nothing.
+    let (pid, parent) = unsafe {
+        (
+            sys::raw_syscall(libc::SYS_getpid, [0; 6]) as u32,
+            sys::raw_syscall(libc::SYS_getppid, [0; 6]) as u32,
+        )
+    };
+    let header = Header {
+        pid,
+        parent,
+        started: sys::clock(libc::CLOCK_REALTIME),
+        seed: config.seed,
+        strategy: config.strategy,
+        volatile: config.volatile,
+        races: config.races,
+        forked,
+        command: Vec::new(),
+    };
+    match Recorder::create(folder, &header, &command) {
+        Ok(recorder) => recorder,
+        Err(errno) => {
+            let folder = core::str::from_utf8(&folder[..folder.len() - 1]).unwrap_or("?");
+            sys::say(format_args!(
+                "wmfix: cannot write a trace into {folder} (errno {errno}): the run goes on unrecorded\n"
+            ));
+            Recorder::off()
+        }
+    }
+}
+
+fn recorded_schedule(config: &Config) -> Replay {
+    let path = config.replay.as_deref().unwrap_or(b"\0");
+    let name = core::str::from_utf8(&path[..path.len() - 1]).unwrap_or("?");
+    let bytes = match read_file(path) {
+        Ok(bytes) => bytes,
+        Err(errno) => cannot_start(format_args!("cannot read {name} (errno {errno})")),
+    };
+    match Reader::new(&bytes) {
+        Ok(reader) => Replay::new(reader),
+        Err(error) => cannot_start(format_args!("{name}: {error}")),
+    }
+}
+
+fn command_line() -> Vec<u8> {
+    read_file(b"/proc/self/cmdline\0").unwrap_or_default()
+}
+
+fn read_file(path: &[u8]) -> Result<Vec<u8>, i32> {
+    let arguments = [
+        libc::AT_FDCWD as usize,
+        path.as_ptr() as usize,
+        libc::O_CLOEXEC as usize,
+        0,
+        0,
+        0,
+    ];
+    // SAFETY: the path ends in a zero.
+    let file = unsafe { sys::raw_syscall(libc::SYS_openat, arguments) };
+    if file < 0 {
+        return Err(-file as i32);
+    }
+    let mut bytes = Vec::new();
+    let mut part = [0u8; 4096];
+    let result = loop {
+        let arguments = [
+            file as usize,
+            part.as_mut_ptr() as usize,
+            part.len(),
+            0,
+            0,
+            0,
+        ];
+        // SAFETY: the buffer is ours.
+        match unsafe { sys::raw_syscall(libc::SYS_read, arguments) } {
+            0 => break Ok(bytes),
+            len if len < 0 => break Err(-len as i32),
+            len => bytes.extend_from_slice(&part[..len as usize]),
+        }
+    };
+    // SAFETY: opened above.
+    unsafe { sys::raw_syscall(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]) };
+    result
+}
+
+/// Ties a thread's record to the calling thread.
+pub(crate) fn settle(thread: *mut Thread) {
+    tls::set_current(thread);
+    // SAFETY: the thread's own record.
+    let thread = unsafe { &mut *thread };
+    thread.number.store(sys::thread_number(), Ordering::SeqCst);
+    let (low, high) = stack_bounds(thread.id == 0);
+    thread.stack.0.store(low, Ordering::Relaxed);
+    thread.stack.1.store(high, Ordering::Relaxed);
+    let value = core::ptr::from_mut(thread).cast::<c_void>();
+    // SAFETY: the key was made at the start.
+    unsafe { libc::pthread_setspecific(KEY.load(Ordering::Acquire), value) };
+}
+
+/// The calling thread's stack. libc finds out about the main thread's by
+/// reading files; its own address and the limit are as good.
+fn stack_bounds(main: bool) -> (u64, u64) {
+    let mark = 0u8;
+    let here = &raw const mark as u64;
+    if main {
+        return (here.saturating_sub(1 << 30), here + 4096);
+    }
+    // SAFETY: the attributes are filled before they are read.
+    unsafe {
+        let mut attributes = core::mem::zeroed::<libc::pthread_attr_t>();
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
+            return (0, 0);
+        }
+        let (mut low, mut size) = (core::ptr::null_mut(), 0);
+        libc::pthread_attr_getstack(&attributes, &mut low, &mut size);
+        libc::pthread_attr_destroy(&mut attributes);
+        (low as u64, low as u64 + size as u64)
+    }
+}
+
+/// A new thread's first act: waits for its first turn. What it is to run is
+/// given back to the assembly that called.
+pub(crate) unsafe extern "C" fn thread_begins(thread: *mut Thread) -> Task {
+    settle(thread);
+    // SAFETY: the thread's own record; the creator has filled it.
+    unsafe {
+        if MODE.load(Ordering::SeqCst) == mode::CONTROLLED {
+            turn::park(thread);
+            (*thread).phase.store(phase::OUTSIDE, Ordering::SeqCst);
+        }
+        Task {
+            routine: (*thread).routine,
+            argument: (*thread).argument,
+        }
+    }
+}
+
+/// What a thread is to run.
+#[repr(C)]
+pub(crate) struct Task {
+    routine: *mut c_void,
+    argument: *mut c_void,
+}
+
+/// A thread's last act. libc runs the destructors of keys in rounds; ours puts
+/// itself off to the last one, so that whatever the program does there is seen.
+unsafe extern "C" fn thread_ends(value: *mut c_void) {
+    let thread = value.cast::<Thread>();
+    // SAFETY: what `settle` put under the key is this thread's own record.
+    let rounds = unsafe { &mut (*thread).rounds };
+    *rounds = rounds.saturating_sub(1);
+    if *rounds > 0 {
+        // SAFETY: as in `settle`.
+        unsafe { libc::pthread_setspecific(KEY.load(Ordering::Acquire), value) };
+        return;
+    }
+    if let Some(held) = turn::enter() {
+        end_thread(held);
+    }
+}
+
+fn end_thread(mut held: Held) {
+    let me = held.thread().id;
+    let place = held.place(0);
+    // The stack and the thread-local storage in it are used again by others.
+    let low = held.thread().stack.0.load(Ordering::Relaxed);
+    let high = held.thread().stack.1.load(Ordering::Relaxed);
+    if me != 0 && low < high {
+        held.state().free(place, low, high - low);
+        held.thread().stack.1.store(low, Ordering::Relaxed);
+    }
+    held.record(place, &Operation::Exit);
+    held.thread().release_frames();
+    let scheduler = &mut held.state().scheduler;
+    scheduler.end(me);
+    scheduler.wake_all(WaitsFor::Thread(wmfix_trace::ThreadId(me)));
+    held.leave_for_good();
+}

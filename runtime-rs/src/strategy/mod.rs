@@ -1,0 +1,93 @@
+//! Who goes next. A strategy sees the threads that could and names one of them;
+//! it knows neither what they do nor how the turn is handed over. Everything
+//! that a run leaves open is decided here and nowhere else.
+
+mod pct;
+mod random;
+mod replay;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use pct::Pct;
+pub(crate) use random::Random;
+pub(crate) use replay::Replay;
+
+/// A moment at which the turn may change hands.
+#[derive(Debug)]
+pub(crate) struct Point<'a> {
+    /// Who has the turn.
+    pub(crate) current: u32,
+    /// Who could have it next: at least one, in an order that only depends on
+    /// what happened before. Without `current` if that one cannot go on, or
+    /// should not, because it spins or yields.
+    pub(crate) candidates: &'a [u32],
+    /// What `current` is about to do.
+    pub(crate) kind: Kind,
+}
+
+/// What the thread that has the turn is about to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// An operation on an atomic, a fence, a lock.
+    Operation,
+    /// Start a thread.
+    Create,
+    /// Wait, yield or end.
+    Stop,
+}
+
+impl Point<'_> {
+    /// Whether the thread that has the turn could keep it.
+    pub(crate) fn can_stay(&self) -> bool {
+        self.candidates.contains(&self.current)
+    }
+}
+
+/// A way to choose.
+pub(crate) trait Strategy {
+    /// A thread has come into being.
+    fn started(&mut self, thread: u32);
+
+    /// One of the candidates.
+    fn choose(&mut self, point: &Point<'_>) -> u32;
+
+    /// A number below `end`, for choices that are not about threads: which of
+    /// the waiters a signal wakes.
+    fn pick(&mut self, end: u64) -> u64;
+}
+
+/// The strategy of this run.
+#[derive(Debug)]
+pub(crate) enum Chosen {
+    Random(Random),
+    Pct(Pct),
+    Replay(Replay),
+}
+
+impl Strategy for Chosen {
+    fn started(&mut self, thread: u32) {
+        match self {
+            Self::Random(strategy) => strategy.started(thread),
+            Self::Pct(strategy) => strategy.started(thread),
+            Self::Replay(strategy) => strategy.started(thread),
+        }
+    }
+
+    #[inline]
+    fn choose(&mut self, point: &Point<'_>) -> u32 {
+        match self {
+            Self::Random(strategy) => strategy.choose(point),
+            Self::Pct(strategy) => strategy.choose(point),
+            Self::Replay(strategy) => strategy.choose(point),
+        }
+    }
+
+    fn pick(&mut self, end: u64) -> u64 {
+        match self {
+            Self::Random(strategy) => strategy.pick(end),
+            Self::Pct(strategy) => strategy.pick(end),
+            Self::Replay(strategy) => strategy.pick(end),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Probabilistic concurrency testing: threads have random priorities, the
+//! highest one that can go on does, and at a few random moments the one that
+//! has the turn falls behind all others. A bug that needs d ordered moments is
+//! found with a probability of at least 1/(n·k^(d−1)) for n threads and k
+//! operations, whatever the program.
+//!
+//! Deviations from the paper (Burckhardt et al., ASPLOS 2010):
+//! 1. k is not known before the run. If nobody says it, it is drawn, small ones
+//!    more often: what is small is then covered densely, and what is large is
+//!    reached now and then.
+//! 2. d is drawn too, from 0 (each thread runs until it must wait) upwards, and
+//!    at half of the changes the new priority is any, not the lowest.
+//! 3. Threads that are started in a row are started before any of them runs, in
+//!    most runs, so that being started first is no advantage.
+//! 4. A thread that keeps the turn for very long falls behind, so that no loop
+//!    of a high priority starves the one it waits for.
+//! 5. Three runs in eight begin with a uniform walk, which reaches what needs
+//!    many changes within a few operations.
+
+use alloc::vec::Vec;
+
+use super::replay::PICKS;
+use super::{Kind, Point, Random, Strategy};
+use crate::rng::Rng;
+
+/// Draws of k are powers of two up to this one.
+const LONGEST: u64 = 11;
+/// In every other run, up to this one.
+const SHORT: u64 = 3;
+/// Draws of d are below this.
+const DEEPEST: u64 = 6;
+/// How long a walk at the beginning is.
+const WALK: u64 = 64;
+/// As many choices in a row are one thread's at most.
+const PATIENCE: u64 = 5_000;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Pct {
+    rng: Rng,
+    picks: Rng,
+    /// By thread; the highest goes first. All are different.
+    priorities: Vec<i64>,
+    /// The lowest priority so far.
+    lowest: i64,
+    /// The choices at which the priority changes, sorted, the next one last.
+    changes: Vec<u64>,
+    choices: u64,
+    in_a_row: u64,
+    together: bool,
+    walk: Option<Random>,
+}
+
+impl Pct {
+    pub(crate) fn new(seed: u64, length: Option<u64>, depth: Option<u64>) -> Self {
+        let mut rng = Rng::new(seed);
+        let together = !rng.one_in(8);
+        let walk = (depth.is_none() && rng.below(8) < 3).then(|| Random::new(rng.next()));
+        let length = match length {
+            // An estimate from another run: somewhat more, as runs differ.
+            Some(length) => length + length / 4 + 1,
+            None => {
+                let longest = if rng.one_in(2) { SHORT } else { LONGEST };
+                4 << rng.below(longest)
+            }
+        };
+        let depth = depth.unwrap_or_else(|| rng.below(DEEPEST));
+        let mut changes: Vec<u64> = (0..depth).map(|_| 1 + rng.below(length)).collect();
+        changes.sort_unstable_by(|a, b| b.cmp(a));
+        Self {
+            rng,
+            picks: Rng::new(seed ^ PICKS),
+            priorities: Vec::new(),
+            lowest: 0,
+            changes,
+            choices: 0,
+            in_a_row: 0,
+            together,
+            walk,
+        }
+    }
+
+    fn fall_behind(&mut self, thread: u32) {
+        self.lowest -= 1;
+        self.priorities[thread as usize] = self.lowest;
+    }
+
+    /// At a moment of change: behind all others, or to a place drawn anew, so
+    /// that with three threads and more either of the others may come next.
+    fn change(&mut self, thread: u32) {
+        if self.rng.one_in(2) {
+            self.fall_behind(thread);
+        } else {
+            self.started(thread);
+        }
+    }
+
+    fn highest(&self, candidates: &[u32]) -> u32 {
+        let priority = |&thread: &u32| self.priorities[thread as usize];
+        candidates
+            .iter()
+            .copied()
+            .max_by_key(priority)
+            .unwrap_or_default()
+    }
+}
+
+impl Strategy for Pct {
+    fn started(&mut self, thread: u32) {
+        // A random place among those there are. Priorities are drawn from so
+        // many numbers that two are the same once in a blue moon; then the
+        // later candidate wins, which is as good as any.
+        let priority = self.rng.next() >> 2;
+        let known = self.priorities.len().max(thread as usize + 1);
+        self.priorities.resize(known, 0);
+        self.priorities[thread as usize] = priority as i64;
+    }
+
+    fn choose(&mut self, point: &Point<'_>) -> u32 {
+        if let Some(walk) = &mut self.walk
+            && self.choices < WALK
+        {
+            self.choices += 1;
+            return walk.choose(point);
+        }
+        let stays = point.can_stay();
+        if self.together && point.kind == Kind::Create && stays {
+            return point.current;
+        }
+        if point.candidates.len() > 1 {
+            self.choices += 1;
+            while self.changes.last().is_some_and(|&at| at <= self.choices) {
+                self.changes.pop();
+                if stays {
+                    self.change(point.current);
+                }
+            }
+        }
+        if stays && self.in_a_row > PATIENCE {
+            self.fall_behind(point.current);
+        }
+        let next = self.highest(point.candidates);
+        self.in_a_row = if next == point.current {
+            self.in_a_row + 1
+        } else {
+            0
+        };
+        next
+    }
+
+    fn pick(&mut self, end: u64) -> u64 {
+        self.picks.below(end)
+    }
+}

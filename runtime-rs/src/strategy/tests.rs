@@ -1,0 +1,146 @@
+//! How much of what can happen the strategies reach, on programs that exist
+//! only as numbers: some threads of so many operations each.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use std::collections::BTreeSet;
+
+use super::*;
+
+/// Runs `operations` under a strategy, as the scheduler would: thread 0 starts
+/// the others and waits for them. The order in which operations happened.
+fn run(strategy: &mut impl Strategy, operations: &[usize]) -> Vec<u32> {
+    let threads = operations.len() as u32;
+    let mut left = vec![0];
+    left.extend_from_slice(operations);
+    let mut candidates = vec![0];
+    strategy.started(0);
+    let mut created = 0;
+    let mut current = 0;
+    let mut order = Vec::new();
+    loop {
+        if current == 0 && created < threads {
+            if candidates.len() > 1 {
+                current = strategy.choose(&Point {
+                    current,
+                    candidates: &candidates,
+                    kind: Kind::Create,
+                });
+                if current != 0 {
+                    continue;
+                }
+            }
+            created += 1;
+            strategy.started(created);
+            candidates.push(created);
+            continue;
+        }
+        let done = left[current as usize] == 0;
+        if done {
+            candidates.retain(|&thread| thread != current);
+        }
+        if candidates.is_empty() {
+            return order;
+        }
+        let kind = if done { Kind::Stop } else { Kind::Operation };
+        let next = strategy.choose(&Point {
+            current,
+            candidates: &candidates,
+            kind,
+        });
+        assert!(candidates.contains(&next));
+        if next == current && !done {
+            left[current as usize] -= 1;
+            order.push(current);
+        } else if next != current && left[next as usize] > 0 {
+            // It was parked before its operation, and now makes it.
+            left[next as usize] -= 1;
+            order.push(next);
+        }
+        current = next;
+    }
+}
+
+fn reached(operations: &[usize], runs: u64, make: impl Fn(u64) -> Chosen) -> usize {
+    let orders: BTreeSet<Vec<u32>> = (0..runs)
+        .map(|seed| run(&mut make(seed), operations))
+        .collect();
+    orders.len()
+}
+
+fn pct(seed: u64) -> Chosen {
+    Chosen::Pct(Pct::new(seed, None, None))
+}
+
+fn random(seed: u64) -> Chosen {
+    Chosen::Random(Random::new(seed))
+}
+
+#[test]
+fn a_hundred_runs_reach_nearly_every_order_of_a_tiny_program() {
+    // Two threads of two operations have 6 orders, of three 20.
+    assert_eq!(reached(&[2, 2], 100, pct), 6);
+    assert_eq!(reached(&[2, 2], 100, random), 6);
+    let of_twenty = reached(&[3, 3], 100, pct);
+    assert!(of_twenty >= 17, "{of_twenty} of 20");
+    // Three threads of two have 90: a hundred draws cannot have them all.
+    let of_ninety = reached(&[2, 2, 2], 100, pct);
+    assert!(of_ninety >= 30, "{of_ninety} of 90");
+    assert!(reached(&[2, 2, 2], 1000, pct) >= 85);
+}
+
+#[test]
+fn every_thread_runs_alone_before_the_others_as_often_as_any() {
+    let operations = [4, 4, 4];
+    let mut first = [0; 4];
+    for seed in 0..600 {
+        let order = run(&mut pct(seed), &operations);
+        assert_eq!(order.len(), 12);
+        if order[..4].iter().all(|&thread| thread == order[0]) {
+            first[order[0] as usize] += 1;
+        }
+    }
+    let [_, one, two, three] = first;
+    for count in [one, two, three] {
+        assert!((50..200).contains(&count), "{first:?}");
+    }
+}
+
+#[test]
+fn the_turn_is_taken_between_any_two_operations() {
+    // After how many operations of a thread another one runs for the first time.
+    let mut interrupted = BTreeSet::new();
+    for seed in 0..300 {
+        let order = run(&mut pct(seed), &[6, 6]);
+        let alone = order.iter().take_while(|&&thread| thread == order[0]);
+        interrupted.insert((order[0], alone.count()));
+    }
+    assert_eq!(interrupted.len(), 12);
+}
+
+#[test]
+fn the_same_seed_makes_the_same_choices() {
+    for seed in 0..50 {
+        let operations = [5, 3, 7, 2];
+        assert_eq!(
+            run(&mut pct(seed), &operations),
+            run(&mut pct(seed), &operations)
+        );
+        assert_eq!(
+            run(&mut random(seed), &operations),
+            run(&mut random(seed), &operations)
+        );
+    }
+}
+
+#[test]
+fn a_long_program_is_interrupted_late_as_well() {
+    let late = (0..400)
+        .filter(|&seed| {
+            let order = run(&mut pct(seed), &[2000, 2000]);
+            let alone = order.iter().take_while(|&&thread| thread == order[0]);
+            (100..2000).contains(&alone.count())
+        })
+        .count();
+    assert!(late >= 10, "{late} of 400");
+}

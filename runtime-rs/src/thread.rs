@@ -1,0 +1,185 @@
+//! What the runtime keeps for a thread: how it takes part in the turn, and its
+//! shadow call stack. Records of ended threads are kept, as others may still
+//! look at them.
+
+use alloc::boxed::Box;
+use core::ffi::c_void;
+use core::ptr;
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use crate::arena;
+
+/// How a thread takes part in the turn.
+pub(crate) mod phase {
+    /// Runs program code and holds the turn.
+    pub(crate) const OUTSIDE: u32 = 0;
+    /// Is in the runtime: holds the turn, or is parked.
+    pub(crate) const INSIDE: u32 = 1;
+    /// Runs program code, or a call that is not controlled, without the turn.
+    pub(crate) const ROBBED: u32 = 2;
+    /// Was robbed, has come back, and waits to be let in.
+    pub(crate) const ARRIVED: u32 = 3;
+}
+
+/// States of the word that a parked thread waits on.
+pub(crate) mod go {
+    pub(crate) const WAIT: u32 = 0;
+    pub(crate) const GO: u32 = 1;
+    pub(crate) const ASLEEP: u32 = 2;
+}
+
+/// A call that has not returned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    /// The return address in the caller.
+    pub(crate) pc: u64,
+    /// The stack pointer of the function itself, just after it was entered.
+    pub(crate) sp: u64,
+    /// The number of the stack up to here; 0 while nobody needed it.
+    pub(crate) stack: u32,
+}
+
+/// Deeper calls are counted, not kept.
+const MAX_DEPTH: usize = 1 << 13;
+
+/// A thread of the program.
+#[derive(Debug)]
+pub(crate) struct Thread {
+    pub(crate) id: u32,
+    pub(crate) phase: AtomicU32,
+    pub(crate) go: AtomicU32,
+    /// Whether it could be handed the turn: what a watcher needs to know.
+    pub(crate) ready: AtomicBool,
+    /// Counts entries into the runtime, so that a watcher sees life.
+    pub(crate) steps: AtomicU32,
+    /// The kernel's number for it.
+    pub(crate) number: AtomicU32,
+    /// Under `os`: it is in the runtime, and hooks that it meets there are ours.
+    pub(crate) inside: bool,
+    /// Its stack's lowest and highest address; with thread-local storage.
+    pub(crate) stack: (AtomicU64, AtomicU64),
+    /// The lowest and highest atomic that lie on its stack.
+    pub(crate) locals: (AtomicU64, AtomicU64),
+    frames: *mut Frame,
+    /// How many frames there is room for: none any more when it has ended.
+    capacity: usize,
+    depth: usize,
+    /// What it was started to do.
+    pub(crate) routine: *mut c_void,
+    pub(crate) argument: *mut c_void,
+    /// How often its key's destructor may still put off its end.
+    pub(crate) rounds: u32,
+    /// A volatile write whose value will be known at the next hook.
+    pub(crate) pending: Option<Pending>,
+    /// The next in the list of threads that nobody has announced.
+    pub(crate) next_newcomer: *mut Thread,
+}
+
+/// A volatile write that the program makes after it has told us.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pending {
+    pub(crate) address: u64,
+    pub(crate) size: u8,
+    pub(crate) pc: u64,
+}
+
+impl Thread {
+    pub(crate) fn new(id: u32, phase: u32) -> *mut Self {
+        let frames = arena::map(MAX_DEPTH * size_of::<Frame>()).cast::<Frame>();
+        assert!(!frames.is_null(), "no memory for a thread's shadow stack");
+        Box::into_raw(Box::new(Self {
+            id,
+            phase: AtomicU32::new(phase),
+            go: AtomicU32::new(go::WAIT),
+            ready: AtomicBool::new(false),
+            steps: AtomicU32::new(0),
+            number: AtomicU32::new(0),
+            inside: false,
+            stack: (AtomicU64::new(0), AtomicU64::new(0)),
+            locals: (AtomicU64::new(u64::MAX), AtomicU64::new(0)),
+            frames,
+            capacity: MAX_DEPTH,
+            depth: 0,
+            routine: ptr::null_mut(),
+            argument: ptr::null_mut(),
+            rounds: libc_destructor_rounds(),
+            pending: None,
+            next_newcomer: ptr::null_mut(),
+        }))
+    }
+
+    /// A function was entered.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, pc: u64, sp: u64) {
+        // Frames below the stack pointer were left without a word: `longjmp`.
+        while self.depth > 0 && self.depth <= self.capacity && self.frame(self.depth - 1).sp <= sp {
+            self.depth -= 1;
+        }
+        if self.depth < self.capacity {
+            // SAFETY: within the map, and only this thread writes to it.
+            unsafe {
+                self.frames
+                    .add(self.depth)
+                    .write(Frame { pc, sp, stack: 0 })
+            };
+        }
+        self.depth += 1;
+    }
+
+    /// A function is left.
+    #[inline(always)]
+    pub(crate) fn pop(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// How many frames are kept.
+    pub(crate) fn depth(&self) -> usize {
+        self.depth.min(self.capacity)
+    }
+
+    /// A frame, counted from the outermost.
+    #[inline(always)]
+    pub(crate) fn frame(&self, index: usize) -> &Frame {
+        debug_assert!(index < self.depth());
+        // SAFETY: frames below the depth are written.
+        unsafe { &*self.frames.add(index) }
+    }
+
+    /// Remembers a frame's stack number.
+    pub(crate) fn set_stack(&mut self, index: usize, stack: u32) {
+        // SAFETY: frames below the depth are written.
+        unsafe { (*self.frames.add(index)).stack = stack };
+    }
+
+    /// Forgets the numbers: in a forked child, whose trace has none yet.
+    pub(crate) fn forget_stacks(&mut self) {
+        for index in 0..self.depth() {
+            self.set_stack(index, 0);
+        }
+    }
+
+    /// Whether the address lies on this thread's stack.
+    pub(crate) fn owns(&self, address: u64) -> bool {
+        let low = self.stack.0.load(Ordering::Relaxed);
+        let high = self.stack.1.load(Ordering::Relaxed);
+        (low..high).contains(&address)
+    }
+
+    /// Gives the shadow stack's memory back when the thread has ended.
+    pub(crate) fn release_frames(&mut self) {
+        self.depth = 0;
+        self.capacity = 0;
+        let size = MAX_DEPTH * size_of::<Frame>();
+        // SAFETY: our own map; with no capacity left, nothing looks into it.
+        unsafe {
+            crate::sys::raw_syscall(libc::SYS_munmap, [self.frames as usize, size, 0, 0, 0, 0])
+        };
+    }
+}
+
+/// How many rounds of destructors libc makes when a thread ends: ours is to be
+/// the last to run.
+fn libc_destructor_rounds() -> u32 {
+    const PTHREAD_DESTRUCTOR_ITERATIONS: u32 = 4;
+    PTHREAD_DESTRUCTOR_ITERATIONS
+}

@@ -1,0 +1,649 @@
+//! Taking the turn, giving it to another thread, and waiting for it.
+//!
+//! A thread that runs program code holds the turn. When it calls into the
+//! runtime it moves from OUTSIDE to INSIDE, one atomic operation on its own
+//! cache line and no system call; if the strategy keeps it, that is all. A
+//! parked thread that sees the holder make no step for a while, asleep in the
+//! kernel, robs it: OUTSIDE becomes ROBBED, the watcher has the turn, and the
+//! robbed one waits to be let in when it next calls.
+//!
+//! Under `os` the turn is a lock that is held for one operation.
+
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering, Ordering::SeqCst};
+
+use wmfix_trace::{Cause, MAX_RECORD, Operation, ThreadId, Turn, WaitsFor, encode_turn};
+
+use crate::finish;
+use crate::scheduler::Status;
+use crate::state::{State, state};
+use crate::strategy::Kind;
+use crate::sys;
+use crate::thread::{Thread, go, phase};
+use crate::tls;
+
+/// Who schedules.
+pub(crate) mod mode {
+    /// Nobody: the runtime has not started, or the run is over.
+    pub(crate) const OFF: u8 = 0;
+    pub(crate) const CONTROLLED: u8 = 1;
+    pub(crate) const OS: u8 = 2;
+}
+
+/// Who schedules: one of [`mode`].
+pub(crate) static MODE: AtomicU8 = AtomicU8::new(mode::OFF);
+
+/// Who holds the turn; null if everybody waits for somebody who is away.
+pub(crate) static HOLDER: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
+
+/// Threads that came to be without our being told.
+static NEWCOMERS: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
+
+/// How often a thread looks before it sleeps: a turn that comes back soon
+/// then costs no system call.
+const LOOKS: u32 = 100;
+
+/// A holder that computes is left alone for so many times the patience.
+const COMPUTING: u32 = 50;
+
+/// The turn, held. Dropping it lets the thread go on with program code.
+pub(crate) struct Held {
+    thread: *mut Thread,
+    controlled: bool,
+}
+
+/// Takes the turn. `None` where the runtime is not in charge: before the start,
+/// after the end, and when called from within itself (by a signal handler, or a
+/// library function that it uses).
+#[inline(always)]
+pub(crate) fn enter() -> Option<Held> {
+    let mode = MODE.load(Ordering::Relaxed);
+    let thread = tls::current();
+    if mode == mode::OFF || thread.is_null() {
+        return enter_unknown(mode);
+    }
+    // SAFETY: a thread's own record; `phase` and `steps` are atomic, and
+    // `inside` is this thread's alone.
+    unsafe {
+        if mode == mode::CONTROLLED {
+            let swap =
+                (*thread)
+                    .phase
+                    .compare_exchange(phase::OUTSIDE, phase::INSIDE, SeqCst, SeqCst);
+            match swap {
+                Ok(_) => {}
+                Err(phase::ROBBED) => come_back(thread),
+                Err(_) => return None,
+            }
+            let steps = &(*thread).steps;
+            steps.store(
+                steps.load(Ordering::Relaxed).wrapping_add(1),
+                Ordering::Relaxed,
+            );
+        } else {
+            if (*thread).inside {
+                return None;
+            }
+            (*thread).inside = true;
+            GATE.lock();
+        }
+    }
+    Some(Held {
+        thread,
+        controlled: mode == mode::CONTROLLED,
+    })
+}
+
+impl Drop for Held {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: a thread's own record.
+        unsafe {
+            if self.controlled {
+                (*self.thread)
+                    .phase
+                    .store(phase::OUTSIDE, Ordering::Release);
+            } else {
+                GATE.unlock();
+                (*self.thread).inside = false;
+            }
+        }
+    }
+}
+
+impl Held {
+    /// The thread that holds the turn.
+    #[inline(always)]
+    pub(crate) fn thread(&mut self) -> &mut Thread {
+        // SAFETY: this thread's own record; others only touch its atomics.
+        unsafe { &mut *self.thread }
+    }
+
+    /// What the turn protects.
+    #[inline(always)]
+    pub(crate) fn state(&mut self) -> &mut State {
+        // SAFETY: `self` is the turn, and the borrow ends before it does.
+        unsafe { state() }
+    }
+
+    /// Whether the runtime schedules, rather than the system.
+    #[inline(always)]
+    pub(crate) fn controlled(&self) -> bool {
+        self.controlled
+    }
+
+    /// The number of the place where this thread is; 0 for a `pc` of 0.
+    #[inline(always)]
+    pub(crate) fn place(&mut self, pc: u64) -> u32 {
+        // SAFETY: the thread's record and the state are different objects, and
+        // both are this thread's while it holds the turn.
+        let (thread, state) = unsafe { (&mut *self.thread, state()) };
+        if !self.controlled && state.last_thread != thread.id {
+            state.last_thread = thread.id;
+            write_turn(state, thread.id, 0, Cause::System);
+        }
+        if pc == 0 {
+            return 0;
+        }
+        state.place(thread, pc)
+    }
+
+    /// Writes what this thread did.
+    #[inline(always)]
+    pub(crate) fn record(&mut self, place: u32, operation: &Operation) {
+        self.state().recorder.event(place, operation);
+    }
+
+    /// Asks the strategy who goes next. Returns when it is this thread's turn.
+    #[inline(always)]
+    pub(crate) fn point(&mut self, kind: Kind) {
+        if !self.controlled {
+            return;
+        }
+        let me = self.thread().id;
+        if !NEWCOMERS.load(Ordering::Relaxed).is_null() {
+            self.welcome();
+        }
+        let scheduler = &mut self.state().scheduler;
+        if scheduler.alone(me) {
+            scheduler.now += 1_000;
+            return;
+        }
+        scheduler.tick();
+        let next = scheduler.choose(me, kind);
+        if scheduler.barren > 0 {
+            self.nothing_changes();
+        }
+        match next {
+            Some(next) if next != me => self.give(next, Cause::Choice),
+            _ => {}
+        }
+    }
+
+    /// This thread has read a value and changed nothing: does it spin?
+    #[inline(always)]
+    pub(crate) fn has_read(&mut self, place: u32, location: u32, value: u64) {
+        if !self.controlled {
+            return;
+        }
+        let me = self.thread().id;
+        let scheduler = &mut self.state().scheduler;
+        if scheduler.slot(me).detector.read(place, location, value) {
+            scheduler.idles(me);
+        } else if scheduler.barren > 0 {
+            scheduler.gets_on(me);
+        }
+    }
+
+    /// This thread has changed something that others may wait to see.
+    #[inline(always)]
+    pub(crate) fn has_changed(&mut self) {
+        if !self.controlled {
+            return;
+        }
+        let me = self.thread().id;
+        let state = self.state();
+        state.fruitless = 0;
+        state.scheduler.slot(me).detector.progress();
+        state.scheduler.changed();
+    }
+
+    /// Lets the others go first, once.
+    pub(crate) fn stand_back(&mut self) {
+        let me = self.thread().id;
+        let scheduler = &mut self.state().scheduler;
+        scheduler.idles(me);
+        self.point(Kind::Stop);
+    }
+
+    /// Waits for something that another thread does; true if the time, on the
+    /// counted clock, came first.
+    pub(crate) fn wait(&mut self, place: u32, what: WaitsFor, deadline: Option<u64>) -> bool {
+        let me = self.thread().id;
+        let scheduler = &mut self.state().scheduler;
+        scheduler.slot(me).place = place;
+        scheduler.wait(me, what, deadline);
+        scheduler.tick();
+        self.pass(me, Cause::Blocked);
+        self.state().scheduler.slot(me).timed_out
+    }
+
+    /// The thread has ended: gives the turn away for good.
+    pub(crate) fn leave_for_good(mut self) {
+        let me = self.thread().id;
+        if self.controlled {
+            self.pass(me, Cause::Ended);
+            // The record stays INSIDE: nobody will look for this thread again.
+            core::mem::forget(self);
+        }
+    }
+
+    /// Finds somebody else to go on, whatever it takes.
+    fn pass(&mut self, me: u32, cause: Cause) {
+        loop {
+            if !NEWCOMERS.load(SeqCst).is_null() {
+                self.welcome();
+            }
+            self.state().scheduler.let_in();
+            match self.state().scheduler.choose(me, Kind::Stop) {
+                Some(next) if next == me => return,
+                Some(next) => {
+                    if self.state().scheduler.barren > 0 {
+                        self.nothing_changes();
+                    }
+                    if cause == Cause::Ended {
+                        self.hand_over(next, cause);
+                        return;
+                    }
+                    return self.give(next, cause);
+                }
+                None => {}
+            }
+            if self.state().scheduler.skip_time() {
+                continue;
+            }
+            if self.state().scheduler.away > 0 {
+                if cause == Cause::Ended {
+                    return self.leave_to_nobody();
+                }
+                self.leave_to_nobody();
+                return park(self.thread);
+            }
+            if cause == Cause::Ended && self.state().scheduler.alive() == 0 {
+                return;
+            }
+            self.look_for_help();
+        }
+    }
+
+    /// Hands the turn to `next` and waits until it comes back.
+    fn give(&mut self, next: u32, cause: Cause) {
+        self.hand_over(next, cause);
+        park(self.thread);
+    }
+
+    fn hand_over(&mut self, next: u32, cause: Cause) {
+        let state = self.state();
+        let choices = core::mem::take(&mut state.scheduler.choices);
+        write_turn(state, next, choices, cause);
+        let thread = state.scheduler.slot(next).thread;
+        hand_to(thread);
+    }
+
+    /// Everybody who could go on spins.
+    #[cold]
+    fn nothing_changes(&mut self) {
+        let state = self.state();
+        let idle_rounds = state.scheduler.barren;
+        if state.scheduler.away > 0 {
+            // Those who are away need the processor to come back.
+            sys::yield_now();
+        }
+        if idle_rounds.is_multiple_of(1000) {
+            finish::watch_livelock(state, idle_rounds);
+        }
+        // A sleeper is what the spinning threads may be waiting for.
+        if idle_rounds.is_multiple_of(100) {
+            state.scheduler.skip_time();
+        }
+    }
+
+    /// Nobody can go on. If help may come from outside, waits a little and has
+    /// all look again; else it is a deadlock.
+    #[cold]
+    fn look_for_help(&mut self) {
+        let state = self.state();
+        if !state.outside_help || state.fruitless >= finish::FRUITLESS {
+            finish::deadlock(state);
+        }
+        state.fruitless += 1;
+        sys::sleep(2);
+        for thread in 0..state.scheduler.slots.len() as u32 {
+            let waits = state.scheduler.slot(thread).status;
+            if let Status::Waiting(
+                WaitsFor::Lock(_) | WaitsFor::Semaphore(_) | WaitsFor::Futex(_),
+            ) = waits
+            {
+                state.scheduler.wake(thread);
+            }
+        }
+    }
+
+    /// Gives threads that came from nowhere their numbers.
+    #[cold]
+    fn welcome(&mut self) {
+        let mut newcomer = NEWCOMERS.swap(ptr::null_mut(), SeqCst);
+        while !newcomer.is_null() {
+            let id = self.state().scheduler.add(newcomer, 0);
+            // SAFETY: the newcomer waits to be let in.
+            let next = unsafe {
+                (*newcomer).id = id;
+                (*newcomer).next_newcomer
+            };
+            let create = Operation::Create {
+                child: ThreadId(id),
+                start: 0,
+            };
+            self.record(0, &create);
+            newcomer = next;
+        }
+    }
+
+    /// Lets whoever comes back first have the turn.
+    fn leave_to_nobody(&mut self) {
+        HOLDER.store(ptr::null_mut(), SeqCst);
+        // Somebody may have come back just before, and seen a holder.
+        if HOLDER
+            .compare_exchange(ptr::null_mut(), self.thread, SeqCst, SeqCst)
+            .is_err()
+        {
+            return;
+        }
+        self.state().scheduler.let_in();
+        let me = self.thread().id;
+        match self.state().scheduler.choose(me, Kind::Stop) {
+            Some(next) => self.hand_over(next, Cause::Blocked),
+            None => HOLDER.store(ptr::null_mut(), SeqCst),
+        }
+    }
+}
+
+fn write_turn(state: &mut State, thread: u32, choices: u64, cause: Cause) {
+    let turn = Turn {
+        thread: ThreadId(thread),
+        choices,
+        cause,
+    };
+    state
+        .recorder
+        .write(MAX_RECORD, |out| encode_turn(out, turn));
+}
+
+fn hand_to(thread: *mut Thread) {
+    HOLDER.store(thread, SeqCst);
+    // SAFETY: threads' records are never freed.
+    let word = unsafe { &(*thread).go };
+    if word.swap(go::GO, SeqCst) == go::ASLEEP {
+        sys::futex_wake(word);
+    }
+}
+
+/// Waits until the turn is handed to this thread.
+pub(crate) fn park(thread: *mut Thread) {
+    // SAFETY: the thread's own record.
+    let me = unsafe { &*thread };
+    for _ in 0..LOOKS {
+        if me.go.load(SeqCst) == go::GO {
+            me.go.store(go::WAIT, SeqCst);
+            return;
+        }
+        core::hint::spin_loop();
+    }
+    let mut watch = Watch::default();
+    loop {
+        match me.go.compare_exchange(go::WAIT, go::ASLEEP, SeqCst, SeqCst) {
+            Err(go::GO) => break,
+            _ => {
+                let timeout = PATIENCE.load(Ordering::Relaxed);
+                sys::futex_wait(&me.go, go::ASLEEP, Some(u64::from(timeout)));
+            }
+        }
+        if me.go.load(SeqCst) == go::GO {
+            break;
+        }
+        if watch.look(thread) {
+            return;
+        }
+    }
+    me.go.store(go::WAIT, SeqCst);
+}
+
+/// Milliseconds between two looks of a parked thread.
+pub(crate) static PATIENCE: AtomicU32 = AtomicU32::new(20);
+
+/// What a parked thread has seen of the holder.
+#[derive(Default)]
+struct Watch {
+    holder: usize,
+    steps: u32,
+    looks: u32,
+}
+
+impl Watch {
+    /// Looks at the holder; true if the turn is this thread's now.
+    fn look(&mut self, me: *mut Thread) -> bool {
+        let holder = HOLDER.load(SeqCst);
+        // SAFETY: threads' records are never freed.
+        let ready = unsafe { &(*me).ready }.load(SeqCst);
+        if holder.is_null() {
+            return ready && take_from_nobody(me);
+        }
+        if holder == me || !ready {
+            return false;
+        }
+        // SAFETY: as above.
+        let (steps, phase_of, number) = unsafe {
+            (
+                (*holder).steps.load(SeqCst),
+                &(*holder).phase,
+                (*holder).number.load(SeqCst),
+            )
+        };
+        if self.holder != holder as usize || self.steps != steps {
+            *self = Self {
+                holder: holder as usize,
+                steps,
+                looks: 0,
+            };
+            return false;
+        }
+        self.looks += 1;
+        let stuck = self.looks >= COMPUTING || sleeps(number);
+        if !stuck || phase_of.load(SeqCst) != phase::OUTSIDE {
+            return false;
+        }
+        if phase_of
+            .compare_exchange(phase::OUTSIDE, phase::ROBBED, SeqCst, SeqCst)
+            .is_err()
+        {
+            return false;
+        }
+        HOLDER.store(me, SeqCst);
+        // SAFETY: the turn is this thread's now.
+        unsafe {
+            let state = state();
+            state.scheduler.send_away((*holder).id);
+            let choices = core::mem::take(&mut state.scheduler.choices);
+            write_turn(state, (*me).id, choices, Cause::Watchdog);
+            (*me).go.store(go::WAIT, SeqCst);
+        }
+        true
+    }
+}
+
+fn take_from_nobody(me: *mut Thread) -> bool {
+    if HOLDER
+        .compare_exchange(ptr::null_mut(), me, SeqCst, SeqCst)
+        .is_err()
+    {
+        return false;
+    }
+    // SAFETY: the turn is this thread's now.
+    unsafe {
+        let state = state();
+        let choices = core::mem::take(&mut state.scheduler.choices);
+        write_turn(state, (*me).id, choices, Cause::Watchdog);
+        (*me).go.store(go::WAIT, SeqCst);
+    }
+    true
+}
+
+/// Whether the kernel has this thread of ours asleep.
+fn sleeps(number: u32) -> bool {
+    let mut path = [0u8; 48];
+    let text = alloc::format!("/proc/self/task/{number}/stat\0");
+    path[..text.len()].copy_from_slice(text.as_bytes());
+    let mut status = [0u8; 128];
+    // SAFETY: names and buffers are ours.
+    let len = unsafe {
+        let file = sys::raw_syscall(
+            libc::SYS_openat,
+            [
+                libc::AT_FDCWD as usize,
+                path.as_ptr() as usize,
+                libc::O_CLOEXEC as usize,
+                0,
+                0,
+                0,
+            ],
+        );
+        if file < 0 {
+            return false;
+        }
+        let buffer = status.as_mut_ptr() as usize;
+        let len = sys::raw_syscall(
+            libc::SYS_read,
+            [file as usize, buffer, status.len(), 0, 0, 0],
+        );
+        sys::raw_syscall(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]);
+        len
+    };
+    let read = &status[..usize::try_from(len).unwrap_or(0)];
+    // The state follows the name, which is in parentheses and may hold others.
+    let after_name = read.iter().rposition(|&byte| byte == b')');
+    matches!(
+        after_name.and_then(|at| read.get(at + 2)),
+        Some(b'S' | b'D')
+    )
+}
+
+/// A robbed thread calls again: waits to be let in.
+#[cold]
+fn come_back(thread: *mut Thread) {
+    // SAFETY: the thread's own record.
+    unsafe { &(*thread).phase }.store(phase::ARRIVED, SeqCst);
+    if HOLDER
+        .compare_exchange(ptr::null_mut(), thread, SeqCst, SeqCst)
+        .is_ok()
+    {
+        // SAFETY: the turn is this thread's now.
+        let state = unsafe { state() };
+        state.scheduler.let_in();
+        let choices = core::mem::take(&mut state.scheduler.choices);
+        // SAFETY: the thread's own record.
+        write_turn(state, unsafe { (*thread).id }, choices, Cause::Watchdog);
+        return;
+    }
+    park(thread);
+}
+
+/// A thread that the runtime has not met calls.
+#[cold]
+fn enter_unknown(mode: u8) -> Option<Held> {
+    if mode == mode::OFF {
+        return None;
+    }
+    let thread = Thread::new(u32::MAX, phase::INSIDE);
+    crate::start::settle(thread);
+    let controlled = mode == mode::CONTROLLED;
+    let mut held = Held { thread, controlled };
+    if controlled {
+        let mut head = NEWCOMERS.load(SeqCst);
+        loop {
+            // SAFETY: the record is still this thread's alone.
+            unsafe { (*thread).next_newcomer = head };
+            match NEWCOMERS.compare_exchange(head, thread, SeqCst, SeqCst) {
+                Ok(_) => break,
+                Err(other) => head = other,
+            }
+        }
+        if HOLDER
+            .compare_exchange(ptr::null_mut(), thread, SeqCst, SeqCst)
+            .is_ok()
+        {
+            held.welcome();
+        } else {
+            park(thread);
+        }
+    } else {
+        held.thread().inside = true;
+        GATE.lock();
+        let id = held.state().scheduler.add(thread, 0);
+        held.thread().id = id;
+        let create = Operation::Create {
+            child: ThreadId(id),
+            start: 0,
+        };
+        held.record(0, &create);
+    }
+    Some(held)
+}
+
+/// The turn under `os`: a lock.
+pub(crate) static GATE: Gate = Gate(AtomicU32::new(0));
+
+/// Free, held, or held and awaited.
+pub(crate) struct Gate(AtomicU32);
+
+impl Gate {
+    #[inline(always)]
+    fn lock(&self) {
+        if self
+            .0
+            .compare_exchange_weak(0, 1, Ordering::Acquire, Ordering::Relaxed)
+            .is_err()
+        {
+            self.lock_slow();
+        }
+    }
+
+    #[cold]
+    fn lock_slow(&self) {
+        for _ in 0..LOOKS {
+            if self.0.load(Ordering::Relaxed) == 0
+                && self
+                    .0
+                    .compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed)
+                    .is_ok()
+            {
+                return;
+            }
+            core::hint::spin_loop();
+        }
+        while self.0.swap(2, Ordering::Acquire) != 0 {
+            sys::futex_wait(&self.0, 2, None);
+        }
+    }
+
+    #[inline(always)]
+    fn unlock(&self) {
+        if self.0.swap(0, Ordering::Release) == 2 {
+            sys::futex_wake(&self.0);
+        }
+    }
+
+    /// In a forked child, whose only thread does not hold it.
+    pub(crate) fn reset(&self) {
+        self.0.store(0, Ordering::Release);
+    }
+}
