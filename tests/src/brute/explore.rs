@@ -53,6 +53,14 @@ impl<'p> State<'p> {
     /// The ways in which a thread's next access could leave SC, oldest write
     /// first. A thread that waits is asked too.
     pub fn stale(&self, thread: usize) -> Vec<Stale> {
+        let all = self.candidates(thread).into_iter();
+        all.filter_map(|(stale, allowed)| allowed.then_some(stale))
+            .collect()
+    }
+
+    /// Every old write that a thread's next access could take for all that the
+    /// program cares, oldest first, and whether that is consistent and not SC.
+    pub fn candidates(&self, thread: usize) -> Vec<(Stale, bool)> {
         let Some((_, instruction)) = self.machine.next(thread) else {
             return Vec::new();
         };
@@ -66,13 +74,13 @@ impl<'p> State<'p> {
             for node in outcomes(instruction, value) {
                 let mut graph = self.graph.clone();
                 graph.push_at(thread, node, position);
-                if !is_sequential(&graph) && is_consistent(&graph, self.axioms) {
-                    found.push(Stale {
-                        position,
-                        value,
-                        writes: node.kind != Kind::Read,
-                    });
-                }
+                let stale = Stale {
+                    position,
+                    value,
+                    writes: node.kind != Kind::Read,
+                };
+                let allowed = !is_sequential(&graph) && is_consistent(&graph, self.axioms);
+                found.push((stale, allowed));
             }
         }
         found
