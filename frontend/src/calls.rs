@@ -4,44 +4,20 @@
 use tree_sitter::Node;
 
 use crate::declared::{AtomicKind, Type};
+use crate::found::Found;
 use crate::order::MemoryOrder;
 use crate::scan::Context;
-use crate::site::{Operation, OrderPlace, OrderSpelling, Span};
+use crate::site::{LoopRole, Operation, OrderPlace, OrderSpelling, Span};
 use crate::syntax::{Callee, arguments, callee, pointee};
 use crate::vocabulary::rule::{OrderRule, Rule};
 
-#[allow(dead_code, reason = "loop roles will read it")]
-/// A call that is an atomic operation.
-pub(crate) struct Recognised<'t> {
-    /// The rule that fits.
-    pub rule: Rule,
-    /// What the call does.
-    pub operation: Operation,
-    /// The callee's name in the text.
-    pub name: Node<'t>,
-    /// The atomic object.
-    pub object: Option<Node<'t>>,
-    /// The call's arguments.
-    pub arguments: Vec<Node<'t>>,
-    /// The order, on success.
-    pub order: OrderSpelling,
-    /// The order on failure, for a compare-exchange.
-    pub failure_order: Option<OrderSpelling>,
-    /// The vocabulary to name.
-    pub vocabulary: usize,
-}
-
 /// Reads a call expression.
-pub(crate) fn recognise<'t>(call: Node<'t>, context: &Context<'_>) -> Option<Recognised<'t>> {
+pub(crate) fn recognise<'t>(call: Node<'t>, context: &Context<'_>) -> Option<Found<'t>> {
     let callee = callee(call)?;
     let name = context.file.node_text(callee.name);
     let arguments = arguments(call);
-    let macros = context
-        .macro_rule(&name)
-        .filter(|_| callee.receiver.is_none());
-    let rules = macros.into_iter().chain(context.vocabularies.rules(&name));
-    for rule in rules {
-        if rule.member != callee.receiver.is_some() || !context.is_active(rule.vocabulary) {
+    for rule in context.rules(&name) {
+        if rule.member != callee.receiver.is_some() {
             continue;
         }
         let (fewest, most) = rule.arity;
@@ -61,15 +37,18 @@ pub(crate) fn recognise<'t>(call: Node<'t>, context: &Context<'_>) -> Option<Rec
             (None, None) => None,
         };
         let vocabulary = refine_vocabulary(rule, &callee, &order, context);
-        return Some(Recognised {
+        return Some(Found {
+            node: call,
             operation: operation(rule, &arguments, context),
-            rule: rule.clone(),
-            name: callee.name,
+            callee: name.to_string(),
+            callee_span: callee.name.byte_range(),
             object,
             arguments,
             order,
             failure_order,
             vocabulary,
+            rule: Some(rule.clone()),
+            role: LoopRole::None,
         });
     }
     None
@@ -94,7 +73,11 @@ fn is_atomic_call(
     };
     let name = context.file.node_text(callee.name);
     match context.type_of(receiver) {
-        Type::Atomic { kind, .. } => kind != AtomicKind::Volatile,
+        // `counts.clear()` on a container of atomics clears the container.
+        Type::Atomic { kind, depth } => {
+            let arrow = callee.access == "->";
+            kind != AtomicKind::Volatile && arrow == (depth > 0)
+        }
         Type::Plain => false,
         // Not declared in sight: believe the names that few classes but atomics
         // have, with just the arguments an atomic takes.

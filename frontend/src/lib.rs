@@ -5,11 +5,17 @@
 
 mod calls;
 mod declared;
+mod found;
+mod implicit;
 mod lines;
+mod loops;
+mod macros;
 mod matching;
 mod note;
+mod notes;
 mod order;
 mod orders;
+mod recover;
 mod scan;
 mod site;
 mod source;
@@ -23,7 +29,8 @@ pub use note::{Note, NoteKind};
 pub use order::MemoryOrder;
 pub use scan::{FileScan, scan_parsed, scan_source};
 pub use site::{
-    Exit, LoopRole, Operand, Operation, OrderPlace, OrderSpelling, Position, Relation, Site, Span,
+    Exit, Joint, LoopRole, Operand, Operation, OrderPlace, OrderSpelling, Position, Relation, Site,
+    Span,
 };
 pub use source::{Language, ParsedFile};
 pub use tree::{TreeScan, scan_tree};

@@ -75,6 +75,10 @@ impl OrderNames {
 
 /// The order that an expression's text names by a standard name.
 pub(crate) fn standard(text: &str) -> Option<MemoryOrder> {
+    let is_name = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b':';
+    if !text.bytes().all(is_name) {
+        return None;
+    }
     let (scope, last) = text.rsplit_once("::").unwrap_or(("", text));
     let name = match last.strip_prefix("memory_order_") {
         Some(name) => name,
@@ -177,7 +181,13 @@ mod tests {
         ] {
             assert_eq!(standard(text), Some(Acquire), "{text}");
         }
-        for text in ["acquire", "order", "x::acquire", "memory_order_strange"] {
+        for text in [
+            "acquire",
+            "order",
+            "x::acquire",
+            "memory_order_strange",
+            "a?memory_order_relaxed",
+        ] {
             assert_eq!(standard(text), None, "{text}");
         }
     }

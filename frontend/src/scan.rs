@@ -4,15 +4,15 @@ use std::path::Path;
 
 use tree_sitter::Node;
 
-use crate::calls::{self, Recognised};
 use crate::declared::{Declared, Type};
-use crate::note::{Note, NoteKind};
+use crate::found::{Found, Surroundings};
+use crate::note::Note;
 use crate::orders::OrderNames;
-use crate::site::{LoopRole, OrderPlace, OrderSpelling, Site};
+use crate::site::{OrderPlace, OrderSpelling, Site};
 use crate::source::{Language, ParsedFile};
-use crate::syntax;
 use crate::vocabulary::Vocabularies;
 use crate::vocabulary::rule::Rule;
+use crate::{calls, implicit, loops, macros, notes, recover, syntax};
 
 /// What a scan found in one file.
 #[derive(Clone, Debug)]
@@ -42,7 +42,8 @@ pub fn scan_source(path: &Path, text: &[u8], vocabularies: &Vocabularies) -> Fil
 
 /// Scans a file that is already parsed.
 pub fn scan_parsed(file: &ParsedFile, vocabularies: &Vocabularies) -> FileScan {
-    let declared = Declared::of(file, vocabularies);
+    let mut declared = Declared::of(file, vocabularies);
+    declared.learn_macros(file, vocabularies);
     scan_declared(file, &declared, vocabularies)
 }
 
@@ -51,17 +52,23 @@ pub(crate) fn scan_declared(
     declared: &Declared,
     vocabularies: &Vocabularies,
 ) -> FileScan {
-    let context = Context {
-        file,
-        declared,
-        vocabularies,
-        active: vocabularies.active_in(file.text()),
-    };
-    let mut sites = context.sites_under(file.tree().root_node());
+    let context = Context::new(file, declared, vocabularies);
+    let root = file.tree().root_node();
+    let mut sites: Vec<Site> = context
+        .found_under(root)
+        .into_iter()
+        .map(|(found, around)| found.into_site(around, &context))
+        .collect();
+    for definition in macros::definitions(root, &context) {
+        sites.extend(macros::sites(&definition, &context));
+    }
+    if root.has_error() {
+        sites.extend(recover::sites(&sites, &context));
+    }
     sites.sort_by_key(|site| (site.span.start, site.span.end));
     FileScan {
         sites,
-        notes: context.notes(),
+        notes: notes::notes(file),
         language: file.language(),
     }
 }
@@ -74,13 +81,35 @@ pub(crate) struct Context<'f> {
     active: Vec<bool>,
 }
 
-impl Context<'_> {
-    pub fn is_active(&self, vocabulary: usize) -> bool {
-        self.active[vocabulary]
+impl<'f> Context<'f> {
+    pub fn new(
+        file: &'f ParsedFile,
+        declared: &'f Declared,
+        vocabularies: &'f Vocabularies,
+    ) -> Self {
+        Self {
+            file,
+            declared,
+            vocabularies,
+            active: vocabularies.active_in(file.text()),
+        }
     }
 
     pub fn type_of(&self, node: Node<'_>) -> Type {
         self.declared.type_of(node, self.file, self.vocabularies)
+    }
+
+    /// The rules for calls of `name`: the project's vocabularies, then the macros
+    /// of this file and its headers, then ours.
+    pub fn rules<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Rule> {
+        let spoken = || {
+            self.vocabularies
+                .rules(name)
+                .filter(|rule| self.active[rule.vocabulary])
+        };
+        let own = spoken().filter(|rule| self.vocabularies.is_project(rule.vocabulary));
+        let ours = spoken().filter(|rule| !self.vocabularies.is_project(rule.vocabulary));
+        own.chain(self.declared.macro_rule(name)).chain(ours)
     }
 
     /// What this file, then each header it includes, says about orders.
@@ -105,101 +134,23 @@ impl Context<'_> {
         })
     }
 
-    /// The rule for uses of a macro that wraps an atomic operation.
-    pub fn macro_rule(&self, name: &str) -> Option<&Rule> {
-        let imported = self.declared.imports.iter();
-        std::iter::once(self.declared)
-            .chain(imported.map(AsRef::as_ref))
-            .find_map(|declared| declared.macros.get(name))
-    }
-
-    /// The sites under one root: the file's, or that of a part parsed by itself.
-    fn sites_under(&self, root: Node<'_>) -> Vec<Site> {
-        let mut sites = Vec::new();
+    /// The operations under one root: the file's, or that of a part parsed by itself.
+    pub fn found_under<'t>(&self, root: Node<'t>) -> Vec<(Found<'t>, Surroundings)> {
+        let mut found = Vec::new();
+        let mut around = Vec::new();
         syntax::visit(root, |node, ancestors| {
-            if node.kind() == "call_expression"
-                && let Some(recognised) = calls::recognise(node, self)
-            {
-                sites.push(self.site(node, ancestors, recognised));
+            let item = if node.kind() == "call_expression" {
+                calls::recognise(node, self)
+            } else {
+                implicit::recognise(node, ancestors, self)
+            };
+            if let Some(item) = item {
+                around.push(Surroundings::of(item.node, ancestors, self.file));
+                found.push(item);
             }
         });
-        sites
-    }
-
-    fn site(&self, node: Node<'_>, ancestors: &[Node<'_>], found: Recognised<'_>) -> Site {
-        let lines = self.file.lines();
-        let around = Surroundings::of(node, ancestors, self.file);
-        Site {
-            file: self.file.path().clone(),
-            span: node.byte_range(),
-            start: lines.position(node.start_byte()),
-            end: lines.position(node.end_byte()),
-            callee: self.file.node_text(found.name).into_owned(),
-            callee_span: found.name.byte_range(),
-            callee_start: lines.position(found.name.start_byte()),
-            object: found.object.map(|object| object.byte_range()),
-            operation: found.operation,
-            order: found.order,
-            failure_order: found.failure_order,
-            vocabulary: self.vocabularies.by_index(found.vocabulary).name.clone(),
-            function: around.function,
-            function_span: around.function_span,
-            statement: around.statement,
-            loop_span: around.loop_span,
-            macro_name: None,
-            role: LoopRole::None,
-        }
-    }
-
-    fn notes(&self) -> Vec<Note> {
-        let mut notes = Vec::new();
-        let mut note = |node: Node<'_>, kind, detail: String| {
-            notes.push(Note {
-                file: self.file.path().clone(),
-                place: Some(self.file.lines().position(node.start_byte())),
-                kind,
-                detail,
-            });
-        };
-        syntax::visit(self.file.tree().root_node(), |node, ancestors| {
-            let inside_error = ancestors.iter().any(|ancestor| ancestor.is_error());
-            if node.is_error() && !inside_error {
-                note(node, NoteKind::NotParsed, String::new());
-            }
-        });
-        notes
-    }
-}
-
-/// What stands around a node.
-struct Surroundings {
-    function: Option<String>,
-    function_span: Option<std::ops::Range<usize>>,
-    statement: std::ops::Range<usize>,
-    loop_span: Option<std::ops::Range<usize>>,
-}
-
-impl Surroundings {
-    fn of(node: Node<'_>, ancestors: &[Node<'_>], file: &ParsedFile) -> Self {
-        let definition = ancestors
-            .iter()
-            .rev()
-            .find(|ancestor| ancestor.kind() == "function_definition");
-        let statement = ancestors
-            .iter()
-            .rev()
-            .find(|ancestor| syntax::is_statement(**ancestor));
-        let loop_span = ancestors
-            .iter()
-            .rev()
-            .take_while(|ancestor| !syntax::is_function(**ancestor))
-            .find(|ancestor| syntax::is_loop(**ancestor));
-        Self {
-            function: definition.and_then(|d| syntax::function_name(*d, file)),
-            function_span: definition.map(Node::byte_range),
-            statement: statement.map_or_else(|| node.byte_range(), Node::byte_range),
-            loop_span: loop_span.map(Node::byte_range),
-        }
+        loops::assign(root, &mut found, self);
+        found.into_iter().zip(around).collect()
     }
 }
 

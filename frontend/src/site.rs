@@ -136,6 +136,20 @@ pub struct Exit {
     pub operand: Operand,
     /// The loop also ends by itself after a number of rounds or a time.
     pub bounded: bool,
+    /// How this condition combines with others of the same loop.
+    pub joint: Joint,
+}
+
+/// How the condition on one site combines with the other conditions of its loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Joint {
+    /// It alone ends the loop.
+    Sole,
+    /// The loop ends when all of its conditions hold in one round.
+    All,
+    /// The loop ends when any of its conditions holds: a round can end it
+    /// although this site read what does not.
+    Any,
 }
 
 /// A comparison of the value read with an operand.

@@ -110,7 +110,6 @@ impl ParsedFile {
 
     /// A tree of one stretch of the text only: a macro's body, or what lies inside
     /// a part that could not be parsed.
-    #[allow(dead_code, reason = "macro bodies will need it")]
     pub(crate) fn parse_part(&self, span: &Span) -> Tree {
         parse_ranges(&self.text, self.language, std::slice::from_ref(span))
     }

@@ -31,6 +31,8 @@ pub(crate) struct Callee<'t> {
     pub name: Node<'t>,
     /// The object of a method call.
     pub receiver: Option<Node<'t>>,
+    /// How the method is reached: `.` or `->`.
+    pub access: &'t str,
     /// Template arguments, if there are any.
     pub template_arguments: Vec<Node<'t>>,
     /// The scope in front of the name, as written: `std`, `boost`, ….
@@ -42,6 +44,7 @@ pub(crate) fn callee(call: Node<'_>) -> Option<Callee<'_>> {
     let mut found = Callee {
         name: call.child_by_field_name("function")?,
         receiver: None,
+        access: "",
         template_arguments: Vec::new(),
         scope: None,
     };
@@ -51,6 +54,7 @@ pub(crate) fn callee(call: Node<'_>) -> Option<Callee<'_>> {
             "identifier" | "field_identifier" | "type_identifier" => return Some(found),
             "field_expression" => {
                 found.receiver = node.child_by_field_name("argument");
+                found.access = operator(node);
                 node.child_by_field_name("field")?
             }
             "qualified_identifier" => {
@@ -178,6 +182,48 @@ pub(crate) fn method_owner(definition: Node<'_>, file: &ParsedFile) -> Option<St
         };
     }
     owner
+}
+
+/// The node without what does not change its truth: parentheses, casts, hints to
+/// the branch predictor.
+pub(crate) fn bare_value<'t>(node: Node<'t>, file: &ParsedFile) -> Node<'t> {
+    let mut node = node;
+    for _ in 0..DEEPEST {
+        node = unwrap_parentheses(node);
+        let inner = match node.kind() {
+            "cast_expression" => node.child_by_field_name("value"),
+            "comma_expression" => node.child_by_field_name("right"),
+            "call_expression" => callee(node)
+                .filter(|callee| is_transparent(&file.node_text(callee.name)))
+                .and_then(|_| arguments(node).first().copied()),
+            _ => None,
+        };
+        match inner {
+            Some(inner) => node = inner,
+            None => break,
+        }
+    }
+    node
+}
+
+/// Calls that only pass their first argument on.
+pub(crate) fn is_transparent(name: &str) -> bool {
+    matches!(
+        name,
+        "__builtin_expect"
+            | "likely"
+            | "unlikely"
+            | "LIKELY"
+            | "UNLIKELY"
+            | "static_cast"
+            | "reinterpret_cast"
+            | "const_cast"
+            | "bool"
+            | "int"
+    ) || name.ends_with("_likely")
+        || name.ends_with("_unlikely")
+        || name.ends_with("_LIKELY")
+        || name.ends_with("_UNLIKELY")
 }
 
 /// Whether one span lies inside another.

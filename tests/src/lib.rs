@@ -6,5 +6,6 @@ pub mod compare;
 pub mod litmus;
 pub mod reference;
 pub mod registry;
+pub mod sites;
 pub mod streams;
 pub mod tools;

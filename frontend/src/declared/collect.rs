@@ -26,6 +26,7 @@ impl Declared {
                 | "for_range_loop" => {
                     declared.declaration(node, ancestors, file, vocabularies, &mut by_initializer);
                 }
+                "function_declarator" => declared.function(node, file, vocabularies),
                 "template_parameter_list" => declared.template_parameters(node, file),
                 "type_definition" | "alias_declaration" => {
                     declared.alias_of(node, file, vocabularies)
@@ -110,11 +111,22 @@ impl Declared {
                 continue;
             };
             let text = file.node_text(name).into_owned();
+            let constant = children(node)
+                .iter()
+                .any(|c| c.kind() == "type_qualifier" && file.node_text(*c).starts_with("const"));
             let initializer = declarator
                 .child_by_field_name("value")
                 .or_else(|| node.child_by_field_name("default_value"))
                 .or_else(|| node.child_by_field_name("right"));
-            if let Some(order) = initializer.and_then(|v| standard(&squeeze(&file.node_text(v)))) {
+            if constant && let Some(number) = initializer.and_then(|v| integer(&file.node_text(v)))
+            {
+                self.constants.insert(text.clone(), number);
+            }
+            // A parameter's default is not its value.
+            let order = initializer
+                .filter(|_| !node.kind().ends_with("parameter_declaration"))
+                .and_then(|value| standard(&squeeze(&file.node_text(value))));
+            if let Some(order) = order {
                 self.orders.aliases.insert(text.clone(), order);
             } else if holds_order {
                 self.orders.variables.insert(text.clone());
@@ -137,6 +149,27 @@ impl Declared {
                 &mut self.variables
             };
             table.entry(text).or_default().push(declaration);
+        }
+    }
+
+    fn function(&mut self, node: Node<'_>, file: &ParsedFile, vocabularies: &Vocabularies) {
+        let (Some(name), Some(list)) = (
+            node.child_by_field_name("declarator"),
+            node.child_by_field_name("parameters"),
+        ) else {
+            return;
+        };
+        let atomic: Vec<bool> = children(list)
+            .into_iter()
+            .map(|parameter| {
+                let written = self.descriptor(parameter, file, vocabularies);
+                matches!(self.resolve(&written, vocabularies), Type::Atomic { .. })
+            })
+            .collect();
+        if atomic.contains(&true) {
+            let name = file.node_text(name);
+            let name = name.rsplit("::").next().unwrap_or_default();
+            self.functions.insert(name.to_owned(), atomic);
         }
     }
 
@@ -212,7 +245,9 @@ impl Declared {
         };
         let name = file.node_text(name).into_owned();
         let value = squeeze(&file.node_text(value));
-        if let Some(order) = standard(&value) {
+        if let Some(number) = integer(&value) {
+            self.constants.insert(name, number);
+        } else if let Some(order) = standard(&value) {
             self.orders.aliases.insert(name, order);
         } else if value.starts_with("_Atomic") {
             let written = Written {
@@ -305,6 +340,13 @@ impl Declared {
                         written.base = Base::Atomic(AtomicKind::Class(index));
                     }
                     if let Base::Atomic(_) = written.base {
+                        // `unique_ptr<T[]>` is one step away from its elements, too.
+                        let array = argument
+                            .child_by_field_name("declarator")
+                            .is_some_and(|d| d.kind() == "abstract_array_declarator");
+                        if array {
+                            return written;
+                        }
                         written.depth = written.depth.saturating_add(1);
                         return written;
                     }
@@ -442,4 +484,36 @@ fn class_name(ancestors: &[Node<'_>], file: &ParsedFile) -> Option<String> {
     let name = class.child_by_field_name("name")?;
     let name = name.child_by_field_name("name").unwrap_or(name);
     Some(file.node_text(name).into_owned())
+}
+
+/// The value of an integer literal, or of a word that stands for one.
+pub(crate) fn integer(text: &str) -> Option<i128> {
+    let text = text.trim();
+    match text {
+        "true" => return Some(1),
+        "false" | "NULL" | "nullptr" => return Some(0),
+        _ => {}
+    }
+    if let Some(positive) = text.strip_prefix('-') {
+        return integer(positive).map(|value| -value);
+    }
+    if let Some(quoted) = text.strip_prefix('\'').and_then(|t| t.strip_suffix('\'')) {
+        let mut bytes = quoted.bytes();
+        return match (bytes.next(), bytes.next()) {
+            (Some(byte), None) => Some(i128::from(byte)),
+            _ => None,
+        };
+    }
+    let digits = text.trim_end_matches(['u', 'U', 'l', 'L', 'z', 'Z']);
+    let digits: String = digits.chars().filter(|&c| c != '\'').collect();
+    let lower = digits.to_ascii_lowercase();
+    if let Some(hex) = lower.strip_prefix("0x") {
+        i128::from_str_radix(hex, 16).ok()
+    } else if let Some(binary) = lower.strip_prefix("0b") {
+        i128::from_str_radix(binary, 2).ok()
+    } else if lower.len() > 1 && lower.starts_with('0') {
+        i128::from_str_radix(&lower, 8).ok()
+    } else {
+        lower.parse().ok()
+    }
 }

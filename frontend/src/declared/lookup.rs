@@ -189,6 +189,12 @@ impl Declared {
         self.field(name, None, vocabularies)
     }
 
+    /// Whether a bare name at a place means a variable of the function around it.
+    pub fn is_local(&self, name: &str, place: &Span) -> bool {
+        self.local(name, place)
+            .is_some_and(|declaration| declaration.scope.end != usize::MAX)
+    }
+
     fn local(&self, name: &str, place: &Span) -> Option<&Declaration> {
         self.variables
             .get(name)?

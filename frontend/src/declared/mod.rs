@@ -7,12 +7,17 @@ mod lookup;
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::macros;
 use crate::orders::OrderNames;
+use crate::scan::Context;
 use crate::site::Span;
+use crate::source::ParsedFile;
+use crate::vocabulary::Vocabularies;
 use crate::vocabulary::rule::Rule;
 
+pub(crate) use collect::integer;
 pub(crate) use lookup::Type;
 
 /// The declarations of one file.
@@ -28,6 +33,12 @@ pub(crate) struct Declared {
     pub orders: OrderNames,
     /// Macros that wrap one atomic operation: their uses are sites.
     pub macros: FxHashMap<String, Rule>,
+    /// Every function-like macro.
+    macro_names: FxHashSet<String>,
+    /// Functions: which of their parameters are atomic objects or lead to one.
+    functions: FxHashMap<String, Vec<bool>>,
+    /// Names of integer constants: macros, enumerators, constants.
+    constants: FxHashMap<String, i128>,
     /// Spans of out-of-line methods with their class.
     methods: Vec<(Span, String)>,
     /// The headers it includes, as written.
@@ -74,4 +85,55 @@ pub(crate) enum AtomicKind {
     Qualifier,
     /// By the qualifier `volatile`, taken for atomic on request.
     Volatile,
+}
+
+impl Declared {
+    /// Finds the macros whose uses are sites. Twice, because a macro may stand on
+    /// one that the text defines later.
+    pub fn learn_macros(&mut self, file: &ParsedFile, vocabularies: &Vocabularies) {
+        for _ in 0..2 {
+            let context = Context::new(file, self, vocabularies);
+            let root = file.tree().root_node();
+            let mut learnt = Vec::new();
+            let mut names = Vec::new();
+            for definition in macros::definitions(root, &context) {
+                if definition.parameters.is_some() {
+                    names.push(definition.name.clone());
+                }
+                if let Some(rule) = macros::wrapper(&definition, &context) {
+                    learnt.push((definition.name, rule));
+                }
+            }
+            self.macro_names.extend(names);
+            self.macros.extend(learnt);
+        }
+    }
+
+    /// The rule for uses of a macro that wraps an atomic operation.
+    pub fn macro_rule(&self, name: &str) -> Option<&Rule> {
+        self.everywhere().find_map(|all| all.macros.get(name))
+    }
+
+    /// Whether the name is a function-like macro.
+    pub fn knows_macro(&self, name: &str) -> bool {
+        self.everywhere().any(|all| all.macro_names.contains(name))
+    }
+
+    /// Whether a function of this name takes an atomic object as that parameter.
+    pub fn takes_atomic(&self, name: &str, parameter: usize) -> bool {
+        self.everywhere()
+            .filter_map(|all| all.functions.get(name))
+            .any(|parameters| parameters.get(parameter) == Some(&true))
+    }
+
+    /// The value of a named constant.
+    pub fn constant_value(&self, name: &str) -> Option<i128> {
+        self.everywhere()
+            .find_map(|all| all.constants.get(name).copied())
+    }
+
+    /// This file's declarations, then those of the headers it includes.
+    fn everywhere(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(self.imports.iter().map(AsRef::as_ref))
+    }
 }

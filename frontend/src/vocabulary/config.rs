@@ -79,6 +79,8 @@ pub(crate) struct RawCall {
     pub arguments: Option<(usize, usize)>,
     /// Which argument a compare-exchange expects.
     pub expected: Option<usize>,
+    /// The expected argument is the value itself.
+    pub expected_by_value: Option<bool>,
     /// Which argument a compare-exchange writes.
     pub desired: Option<usize>,
     /// Which argument says that a compare-exchange may fail for no reason.
@@ -204,6 +206,7 @@ impl RawVocabulary {
             default: None,
             arguments: None,
             expected: None,
+            expected_by_value: None,
             desired: None,
             weak: None,
             result: None,
@@ -278,6 +281,9 @@ impl RawCall {
             failure,
             arity: self.arguments.unwrap_or((plain, plain.max(most))),
             expected: compares.then_some(self.expected.unwrap_or(receiver)),
+            expected_by_value: self
+                .expected_by_value
+                .unwrap_or(matches!(self.result, Some(ResultName::Old))),
             desired: compares.then_some(self.desired.unwrap_or(receiver + 1)),
             weak: self.weak,
             result: match self.result {

@@ -13,7 +13,7 @@ use self::config::{RawVocabulary, Style};
 use self::rule::{Rule, Wildcard};
 use crate::order::MemoryOrder;
 
-const BUILTIN: [&str; 9] = [
+const BUILTIN: [&str; 10] = [
     include_str!("builtin/std.toml"),
     include_str!("builtin/c11.toml"),
     include_str!("builtin/gnu.toml"),
@@ -23,6 +23,7 @@ const BUILTIN: [&str; 9] = [
     include_str!("builtin/linux.toml"),
     include_str!("builtin/linux_atomic.toml"),
     include_str!("builtin/subtle.toml"),
+    include_str!("builtin/volatile.toml"),
 ];
 
 /// What a scan points out although it is no atomic operation.
@@ -168,6 +169,11 @@ impl Vocabularies {
     /// Every vocabulary.
     pub fn iter(&self) -> impl Iterator<Item = &Vocabulary> {
         self.list.iter()
+    }
+
+    /// Whether a vocabulary is the project's own.
+    pub(crate) fn is_project(&self, index: usize) -> bool {
+        index >= BUILTIN.len()
     }
 
     pub(crate) fn index(&self, name: &str) -> Option<usize> {

@@ -23,6 +23,9 @@ pub(crate) struct Rule {
     pub arity: (usize, usize),
     /// The argument that a compare-exchange expects in memory.
     pub expected: Option<usize>,
+    /// The expected value is that argument itself, not what it refers to, so that
+    /// a failed compare-exchange does not change it.
+    pub expected_by_value: bool,
     /// The argument that a compare-exchange writes.
     pub desired: Option<usize>,
     /// The argument that says whether a compare-exchange is weak.
@@ -62,7 +65,6 @@ pub(crate) enum OrderRule {
     },
     /// Nowhere: the call has this order.
     Fixed(MemoryOrder),
-    #[allow(dead_code, reason = "macros will construct it")]
     /// In the body of the macro that the rule describes.
     Macro {
         /// The order said there, where the text decides it.

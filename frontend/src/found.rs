@@ -1,0 +1,139 @@
+//! A site while its tree is still at hand: nodes instead of spans, and the rule
+//! that recognised it. Becomes a [`Site`] when everything about it is known.
+
+use tree_sitter::Node;
+
+use crate::order::MemoryOrder;
+use crate::scan::Context;
+use crate::site::{LoopRole, Operation, OrderPlace, OrderSpelling, Site, Span};
+use crate::source::ParsedFile;
+use crate::syntax;
+use crate::vocabulary::rule::{CallResult, Rule};
+
+/// An atomic operation in a syntax tree.
+pub(crate) struct Found<'t> {
+    /// The whole operation.
+    pub node: Node<'t>,
+    /// What it does.
+    pub operation: Operation,
+    /// The callee's name, or the operator.
+    pub callee: String,
+    /// Where that stands.
+    pub callee_span: Span,
+    /// The atomic object.
+    pub object: Option<Node<'t>>,
+    /// A call's arguments.
+    pub arguments: Vec<Node<'t>>,
+    /// The order, on success.
+    pub order: OrderSpelling,
+    /// The order on failure, for a compare-exchange.
+    pub failure_order: Option<OrderSpelling>,
+    /// The vocabulary to name.
+    pub vocabulary: usize,
+    /// The rule that recognised it; operators have none.
+    pub rule: Option<Rule>,
+    /// The part it plays in a loop, once that is known.
+    pub role: LoopRole,
+}
+
+impl Found<'_> {
+    /// What the operation's value is.
+    pub fn result(&self) -> CallResult {
+        match (&self.rule, self.operation) {
+            (Some(rule), _) => rule.result,
+            (None, Operation::Load) => CallResult::Old,
+            (None, _) => CallResult::New,
+        }
+    }
+
+    /// The site, with what stands around it.
+    pub fn into_site(self, around: Surroundings, context: &Context<'_>) -> Site {
+        let lines = context.file.lines();
+        let span = self.node.byte_range();
+        Site {
+            file: context.file.path().clone(),
+            start: lines.position(span.start),
+            end: lines.position(span.end),
+            span,
+            callee: self.callee,
+            callee_start: lines.position(self.callee_span.start),
+            callee_span: self.callee_span,
+            object: self.object.map(|object| object.byte_range()),
+            operation: self.operation,
+            order: self.order,
+            failure_order: self.failure_order,
+            vocabulary: context.vocabularies.by_index(self.vocabulary).name.clone(),
+            function: around.function,
+            function_span: around.function_span,
+            statement: around.statement,
+            loop_span: around.loop_span,
+            macro_name: around.macro_name,
+            role: self.role,
+        }
+    }
+}
+
+/// What stands around a node.
+#[derive(Clone, Debug)]
+pub(crate) struct Surroundings {
+    pub function: Option<String>,
+    pub function_span: Option<Span>,
+    pub statement: Span,
+    pub loop_span: Option<Span>,
+    pub macro_name: Option<String>,
+}
+
+impl Surroundings {
+    /// What stands around a node with these ancestors, outermost first.
+    pub fn of(node: Node<'_>, ancestors: &[Node<'_>], file: &ParsedFile) -> Self {
+        let definition = ancestors
+            .iter()
+            .rev()
+            .find(|ancestor| ancestor.kind() == "function_definition");
+        let statement = ancestors
+            .iter()
+            .rev()
+            .find(|ancestor| syntax::is_statement(**ancestor));
+        let loop_node = ancestors
+            .iter()
+            .rev()
+            .take_while(|ancestor| !syntax::is_function(**ancestor))
+            .find(|ancestor| syntax::is_loop(**ancestor));
+        Self {
+            function: definition.and_then(|d| syntax::function_name(*d, file)),
+            function_span: definition.map(Node::byte_range),
+            statement: statement.map_or_else(|| node.byte_range(), Node::byte_range),
+            loop_span: loop_node.map(Node::byte_range),
+            macro_name: None,
+        }
+    }
+
+    /// What stands around a stretch of the file's own tree.
+    pub fn at(span: &Span, file: &ParsedFile) -> Self {
+        let mut ancestors = Vec::new();
+        let mut node = file.tree().root_node();
+        while let Some(child) = child_around(node, span) {
+            ancestors.push(node);
+            node = child;
+        }
+        let mut around = Self::of(node, &ancestors, file);
+        if !syntax::within(span, &around.statement) {
+            around.statement = span.clone();
+        }
+        around
+    }
+}
+
+/// The order of operators on atomic objects.
+pub(crate) fn implied(order: MemoryOrder) -> OrderSpelling {
+    OrderSpelling {
+        order: Some(order),
+        place: OrderPlace::Implied,
+    }
+}
+
+fn child_around<'t>(node: Node<'t>, span: &Span) -> Option<Node<'t>> {
+    let mut cursor = node.walk();
+    node.children(&mut cursor)
+        .find(|child| syntax::within(span, &child.byte_range()))
+}

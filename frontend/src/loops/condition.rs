@@ -1,0 +1,245 @@
+//! Conditions under which a loop ends, as data: what is asked of the value read,
+//! what only bounds the waiting, and what cannot be told from the text.
+
+use tree_sitter::Node;
+
+use super::values::Values;
+use crate::site::{Exit, Joint, Operand, Operation, Relation};
+use crate::syntax::{DEEPEST, bare_value, operator};
+use crate::vocabulary::rule::CallResult;
+
+/// A condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Condition {
+    /// About the value that a site read.
+    Value { site: usize, exit: Exit },
+    /// Whether a compare-exchange wrote.
+    Swapped { site: usize, success: bool },
+    /// A number of rounds, or a time.
+    Bound,
+    /// True in every round.
+    Always,
+    /// True in no round.
+    Never,
+    /// About something else.
+    Opaque,
+    /// All of these.
+    All(Vec<Self>),
+    /// Any of these.
+    Any(Vec<Self>),
+}
+
+impl Condition {
+    /// Reads the condition that an expression states.
+    pub fn of(node: Node<'_>, values: &Values<'_, '_>) -> Self {
+        Self::read(node, values, 0)
+    }
+
+    fn read(node: Node<'_>, values: &Values<'_, '_>, level: usize) -> Self {
+        if level > DEEPEST {
+            return Self::Opaque;
+        }
+        let node = bare_value(node, values.context().file);
+        let side = |name: &str| node.child_by_field_name(name);
+        match (node.kind(), operator(node)) {
+            ("unary_expression", "!" | "not") => {
+                let inner = side("argument").map(|inner| Self::read(inner, values, level + 1));
+                return inner.map_or(Self::Opaque, Self::negated);
+            }
+            ("binary_expression", word @ ("&&" | "and" | "||" | "or")) => {
+                let parts: Vec<Self> = [side("left"), side("right")]
+                    .into_iter()
+                    .flatten()
+                    .map(|part| Self::read(part, values, level + 1))
+                    .collect();
+                return if matches!(word, "&&" | "and") {
+                    Self::all(parts)
+                } else {
+                    Self::any(parts)
+                };
+            }
+            ("binary_expression", sign) => {
+                if let (Some(relation), Some(left), Some(right)) =
+                    (relation(sign), side("left"), side("right"))
+                {
+                    return compare(left, relation, right, values);
+                }
+            }
+            _ => {}
+        }
+        if let Some(number) = values.constant(node) {
+            return if number == 0 {
+                Self::Never
+            } else {
+                Self::Always
+            };
+        }
+        if let Some((site, mask)) = values.value_of(node) {
+            return about(site, mask, Relation::NotEqual, Operand::Constant(0), values);
+        }
+        if let Some(inner) = values.helper(node) {
+            return Self::read(inner, values, level + 1);
+        }
+        if values.is_bound(node) {
+            return Self::Bound;
+        }
+        Self::Opaque
+    }
+
+    /// All of the parts, flat.
+    pub fn all(parts: Vec<Self>) -> Self {
+        let mut flat = Vec::new();
+        for part in parts {
+            match part {
+                Self::All(inner) => flat.extend(inner),
+                Self::Always => {}
+                Self::Never => return Self::Never,
+                other => flat.push(other),
+            }
+        }
+        match flat.len() {
+            0 => Self::Always,
+            1 => flat.swap_remove(0),
+            _ => Self::All(flat),
+        }
+    }
+
+    fn any(parts: Vec<Self>) -> Self {
+        Self::all(parts.into_iter().map(Self::negated).collect()).negated()
+    }
+
+    /// The opposite.
+    pub fn negated(self) -> Self {
+        match self {
+            Self::Value { site, mut exit } => {
+                exit.relation = opposite(exit.relation);
+                Self::Value { site, exit }
+            }
+            Self::Swapped { site, success } => Self::Swapped {
+                site,
+                success: !success,
+            },
+            Self::Bound => Self::Bound,
+            Self::Always => Self::Never,
+            Self::Never => Self::Always,
+            Self::Opaque => Self::Opaque,
+            Self::All(parts) => Self::Any(parts.into_iter().map(Self::negated).collect()),
+            Self::Any(parts) => Self::all(parts.into_iter().map(Self::negated).collect()),
+        }
+    }
+
+    /// The conditions of which any suffices.
+    pub fn alternatives(self) -> Vec<Self> {
+        match self {
+            Self::Any(parts) => parts.into_iter().flat_map(Self::alternatives).collect(),
+            other => vec![other],
+        }
+    }
+
+    /// Whether it is not about sites alone.
+    pub fn is_other(&self) -> bool {
+        match self {
+            Self::Value { .. } | Self::Swapped { .. } => false,
+            Self::All(parts) => parts.iter().any(Self::is_other),
+            _ => true,
+        }
+    }
+}
+
+fn compare(
+    left: Node<'_>,
+    relation: Relation,
+    right: Node<'_>,
+    values: &Values<'_, '_>,
+) -> Condition {
+    for (value, relation, operand) in [(left, relation, right), (right, turned(relation), left)] {
+        if let Some((site, mask)) = values.value_of(value)
+            && values.is_invariant(operand)
+        {
+            return about(site, mask, relation, values.operand(operand), values);
+        }
+    }
+    if values.is_bound(left) || values.is_bound(right) {
+        return Condition::Bound;
+    }
+    Condition::Opaque
+}
+
+fn about(
+    site: usize,
+    mask: Option<Operand>,
+    relation: Relation,
+    operand: Operand,
+    values: &Values<'_, '_>,
+) -> Condition {
+    let found = values.found(site);
+    if let Operation::CompareExchange { .. } = found.operation {
+        let equal = match relation {
+            Relation::Equal => true,
+            Relation::NotEqual => false,
+            _ => return Condition::Opaque,
+        };
+        return match found.result() {
+            CallResult::Success => match operand {
+                Operand::Constant(0) => Condition::Swapped {
+                    site,
+                    success: !equal,
+                },
+                Operand::Constant(1) => Condition::Swapped {
+                    site,
+                    success: equal,
+                },
+                _ => Condition::Opaque,
+            },
+            _ if values.expects(site) == Some(operand) => Condition::Swapped {
+                site,
+                success: equal,
+            },
+            _ => Condition::Opaque,
+        };
+    }
+    Condition::Value {
+        site,
+        exit: Exit {
+            mask,
+            relation,
+            operand,
+            bounded: false,
+            joint: Joint::Sole,
+        },
+    }
+}
+
+fn relation(sign: &str) -> Option<Relation> {
+    match sign {
+        "==" => Some(Relation::Equal),
+        "!=" | "not_eq" => Some(Relation::NotEqual),
+        "<" => Some(Relation::Less),
+        "<=" => Some(Relation::LessOrEqual),
+        ">" => Some(Relation::Greater),
+        ">=" => Some(Relation::GreaterOrEqual),
+        _ => None,
+    }
+}
+
+fn opposite(relation: Relation) -> Relation {
+    match relation {
+        Relation::Equal => Relation::NotEqual,
+        Relation::NotEqual => Relation::Equal,
+        Relation::Less => Relation::GreaterOrEqual,
+        Relation::LessOrEqual => Relation::Greater,
+        Relation::Greater => Relation::LessOrEqual,
+        Relation::GreaterOrEqual => Relation::Less,
+    }
+}
+
+/// The relation with its sides exchanged.
+fn turned(relation: Relation) -> Relation {
+    match relation {
+        Relation::Less => Relation::Greater,
+        Relation::LessOrEqual => Relation::GreaterOrEqual,
+        Relation::Greater => Relation::Less,
+        Relation::GreaterOrEqual => Relation::LessOrEqual,
+        same => same,
+    }
+}

@@ -1,0 +1,119 @@
+//! Functions of the same file that only ask: `return flag.load() == 1;`. A loop
+//! that calls one waits on the site in it.
+
+use rustc_hash::FxHashMap;
+use tree_sitter::Node;
+
+use super::called_name;
+use super::rounds::Rounds;
+use crate::scan::Context;
+use crate::site::Span;
+use crate::syntax::{self, children};
+
+/// The helpers of a file, by name.
+pub(super) struct Helpers<'t> {
+    by_name: FxHashMap<String, Helper<'t>>,
+}
+
+struct Helper<'t> {
+    /// What it gives back.
+    result: Node<'t>,
+    /// Its body.
+    body: Node<'t>,
+    /// The operations in it.
+    sites: Vec<usize>,
+}
+
+impl<'t> Helpers<'t> {
+    /// Finds the functions whose body only declares and returns, with an atomic
+    /// operation in it.
+    pub fn of(root: Node<'t>, by_node: &FxHashMap<usize, usize>, context: &Context<'_>) -> Self {
+        let mut by_name = FxHashMap::default();
+        syntax::visit(root, |node, _| {
+            if node.kind() != "function_definition" {
+                return;
+            }
+            let Some(body) = node.child_by_field_name("body") else {
+                return;
+            };
+            let statements = children(body);
+            let Some((last, before)) = statements.split_last() else {
+                return;
+            };
+            let only_declares = before.iter().all(|s| s.kind() == "declaration");
+            if last.kind() != "return_statement" || !only_declares {
+                return;
+            }
+            let Some(result) = children(*last).pop() else {
+                return;
+            };
+            let mut sites = Vec::new();
+            syntax::visit(body, |inner, _| {
+                sites.extend(by_node.get(&inner.id()).copied())
+            });
+            if sites.is_empty() {
+                return;
+            }
+            if let Some(name) = syntax::function_name(node, context.file) {
+                by_name.insert(
+                    name,
+                    Helper {
+                        result,
+                        body,
+                        sites,
+                    },
+                );
+            }
+        });
+        Self { by_name }
+    }
+
+    /// What the helper of this name gives back.
+    pub fn result(&self, name: &str) -> Option<Node<'t>> {
+        self.by_name.get(name).map(|helper| helper.result)
+    }
+
+    /// The bodies of the helpers that a loop calls.
+    pub fn bodies_called_in(&self, rounds: &Rounds<'t>, context: &Context<'_>) -> Vec<Node<'t>> {
+        let mut bodies = Vec::new();
+        for part in rounds.parts() {
+            self.calls(part, context, |_, helper| bodies.push(helper.body));
+        }
+        bodies
+    }
+
+    /// The sites of helpers that are also called outside the given calls.
+    pub fn called_elsewhere(
+        &self,
+        root: Node<'t>,
+        waits: &[Span],
+        context: &Context<'_>,
+    ) -> Vec<usize> {
+        let mut sites = Vec::new();
+        self.calls(root, context, |call, helper| {
+            if !waits.contains(&call.byte_range()) {
+                sites.extend(&helper.sites);
+            }
+        });
+        sites
+    }
+
+    fn calls(
+        &self,
+        root: Node<'t>,
+        context: &Context<'_>,
+        mut each: impl FnMut(Node<'t>, &Helper<'t>),
+    ) {
+        if self.by_name.is_empty() {
+            return;
+        }
+        syntax::visit(root, |node, _| {
+            if node.kind() == "call_expression"
+                && let Some(helper) =
+                    called_name(node, context).and_then(|name| self.by_name.get(&name))
+            {
+                each(node, helper);
+            }
+        });
+    }
+}

@@ -1,0 +1,209 @@
+//! Loop roles: which sites drive a loop that only waits, or one that retries a
+//! compare-exchange. A loop that does anything else has no role, and a loop that
+//! cannot be understood has none either: a wrong role would hide a violation.
+
+mod condition;
+mod effects;
+mod helpers;
+mod rounds;
+mod values;
+
+use rustc_hash::FxHashMap;
+use tree_sitter::Node;
+
+use self::condition::Condition;
+use self::helpers::Helpers;
+use self::rounds::{Rounds, loops};
+use self::values::Values;
+use crate::found::Found;
+use crate::scan::Context;
+use crate::site::{Exit, Joint, LoopRole, Operand, Operation, Relation};
+use crate::syntax::{arguments, callee, pointee};
+
+/// Gives every operation under `root` its role.
+pub(crate) fn assign(root: Node<'_>, found: &mut [Found<'_>], context: &Context<'_>) {
+    if found.is_empty() {
+        return;
+    }
+    let by_node: FxHashMap<usize, usize> = found
+        .iter()
+        .enumerate()
+        .map(|(index, item)| (item.node.id(), index))
+        .collect();
+    let helpers = Helpers::of(root, &by_node, context);
+    let mut roles = Vec::new();
+    let mut waits_of_helpers = Vec::new();
+    for rounds in loops(root, context) {
+        let values = Values::of(&rounds, found, &by_node, &helpers, context);
+        roles.extend(roles_in(&rounds, &values));
+        waits_of_helpers.extend(values.helper_calls());
+    }
+    for (index, role) in roles {
+        // The innermost loop comes last, and knows best.
+        found[index].role = role;
+    }
+    // A helper that is also called without waiting is no wait by itself.
+    for index in helpers.called_elsewhere(root, &waits_of_helpers, context) {
+        found[index].role = LoopRole::None;
+    }
+    for item in found.iter_mut() {
+        if let Some(role) = awaits(item, context) {
+            item.role = role;
+        }
+    }
+}
+
+fn roles_in(rounds: &Rounds<'_>, values: &Values<'_, '_>) -> Vec<(usize, LoopRole)> {
+    let outcome = rounds.outcome(values);
+    let mut alternatives = Vec::new();
+    let mut bounded = false;
+    let mut others = 0;
+    for exit in outcome.exits.into_iter().flat_map(Condition::alternatives) {
+        match exit {
+            Condition::Never => {}
+            // Ends in its first round: not a loop at all.
+            Condition::Always => return Vec::new(),
+            Condition::Bound => bounded = true,
+            Condition::Opaque => others += 1,
+            Condition::All(parts) if parts.iter().any(Condition::is_other) => others += 1,
+            condition => alternatives.push(condition),
+        }
+    }
+    let several = alternatives.len() + others > 1;
+    let mut roles = Vec::new();
+    for alternative in alternatives {
+        let (parts, all) = match alternative {
+            Condition::All(parts) => (parts, true),
+            part => (vec![part], false),
+        };
+        let joint = match (several, all) {
+            (true, _) => Joint::Any,
+            (false, true) => Joint::All,
+            (false, false) => Joint::Sole,
+        };
+        for part in parts {
+            let role = match part {
+                Condition::Value { site, mut exit } if !outcome.effect && values.can_wait(site) => {
+                    exit.bounded = bounded;
+                    exit.joint = joint;
+                    Some((site, LoopRole::Spin(exit)))
+                }
+                Condition::Swapped {
+                    site,
+                    success: true,
+                } => {
+                    let waits = (!outcome.effect).then(|| fixed_expectation(site, values));
+                    let role = match waits.flatten() {
+                        Some(operand) => LoopRole::BlockingCas(Exit {
+                            mask: None,
+                            relation: Relation::Equal,
+                            operand,
+                            bounded,
+                            joint,
+                        }),
+                        None => LoopRole::CasLoop,
+                    };
+                    Some((site, role))
+                }
+                _ => None,
+            };
+            // A site that is asked twice cannot say both: the first one, `Any`.
+            roles.extend(role.filter(|(site, _)| !has_role(&roles, *site)));
+        }
+    }
+    // What a loop reads before it retries is not what it waits for.
+    if roles.iter().any(|(_, role)| *role == LoopRole::CasLoop) {
+        roles.retain(|(_, role)| *role == LoopRole::CasLoop);
+    }
+    roles
+}
+
+fn has_role(roles: &[(usize, LoopRole)], site: usize) -> bool {
+    roles.iter().any(|(known, _)| *known == site)
+}
+
+/// What a compare-exchange expects, if that and what it writes are the same in
+/// every round: then the loop waits for that value, as a lock does.
+fn fixed_expectation(site: usize, values: &Values<'_, '_>) -> Option<Operand> {
+    let found = values.found(site);
+    let rule = found.rule.as_ref()?;
+    let expected = *found.arguments.get(rule.expected?)?;
+    let desired = *found.arguments.get(rule.desired?)?;
+    if !values.is_invariant(desired) {
+        return None;
+    }
+    if rule.expected_by_value {
+        return values
+            .is_invariant(expected)
+            .then(|| values.operand(expected));
+    }
+    let target = pointee(expected);
+    if target.kind() == "compound_literal_expression" {
+        let list = target.child_by_field_name("value")?;
+        let value = list.named_child(0)?;
+        return values.is_invariant(value).then(|| values.operand(value));
+    }
+    values.reset_to(target)
+}
+
+/// The role of a call that waits by itself.
+fn awaits(found: &Found<'_>, context: &Context<'_>) -> Option<LoopRole> {
+    let rule = found.rule.as_ref()?;
+    let relation = rule.awaits?;
+    let index = if rule.member { 0 } else { 1 };
+    let text = context.file.node_text(*found.arguments.get(index)?);
+    Some(LoopRole::Spin(Exit {
+        mask: None,
+        relation,
+        operand: values::operand_of(&text, context),
+        bounded: false,
+        joint: Joint::Sole,
+    }))
+}
+
+/// The name that a call calls.
+fn called_name(call: Node<'_>, context: &Context<'_>) -> Option<String> {
+    callee(call).map(|callee| context.file.node_text(callee.name).into_owned())
+}
+
+/// Whether a read-modify-write that does not end the wait leaves memory as it was:
+/// taking a lock that is taken does, counting does not.
+fn is_repeatable(found: &Found<'_>) -> bool {
+    let name = found.callee.to_ascii_lowercase();
+    let fitting = [
+        "exchange",
+        "xchg",
+        "test_and_set",
+        "swap",
+        "fetch_or",
+        "fetch_and_or",
+        "fetch_and",
+        "get_or",
+        "get_and",
+    ];
+    let counting = ["add", "sub", "inc", "dec", "xor", "nand"];
+    match found.operation {
+        Operation::Load | Operation::Fence | Operation::SignalFence => true,
+        Operation::CompareExchange { .. } => true,
+        Operation::Store => false,
+        Operation::Rmw => {
+            found.rule.is_some()
+                && fitting.iter().any(|part| name.contains(part))
+                && !counting.iter().any(|part| name.contains(part))
+        }
+    }
+}
+
+/// The arguments of a call that are neither the object nor an order.
+fn plain_arguments<'t>(found: &Found<'t>) -> Vec<Node<'t>> {
+    arguments(found.node)
+        .into_iter()
+        .filter(|argument| {
+            let span = argument.byte_range();
+            let is_object = found
+                .object
+                .is_some_and(|object| crate::syntax::within(&object.byte_range(), &span));
+            !is_object
+        })
+        .collect()
+}

@@ -1,0 +1,177 @@
+//! Macros: the operations in their bodies, and the rules by which their uses are
+//! operations themselves. A body is parsed on its own; what token pasting makes is
+//! not seen.
+
+use tree_sitter::Node;
+
+use crate::found::{Found, Surroundings};
+use crate::orders::squeeze;
+use crate::scan::Context;
+use crate::site::{OrderPlace, Site, Span};
+use crate::syntax::{self, children};
+use crate::vocabulary::rule::{OrderRule, Rule};
+
+/// A macro definition.
+pub(crate) struct Macro {
+    /// Its name.
+    pub name: String,
+    /// Its parameters; `None` if it is used without parentheses.
+    pub parameters: Option<Vec<String>>,
+    /// Where its body stands.
+    pub body: Span,
+}
+
+/// The macros that a file defines, in the order of the text.
+pub(crate) fn definitions(root: Node<'_>, context: &Context<'_>) -> Vec<Macro> {
+    let mut macros = Vec::new();
+    syntax::visit(root, |node, _| {
+        if !matches!(node.kind(), "preproc_def" | "preproc_function_def") {
+            return;
+        }
+        let (Some(name), Some(value)) = (
+            node.child_by_field_name("name"),
+            node.child_by_field_name("value"),
+        ) else {
+            return;
+        };
+        let parameters = node.child_by_field_name("parameters").map(|list| {
+            let mut cursor = list.walk();
+            list.children(&mut cursor)
+                .filter(|c| c.kind() == "identifier" || c.kind() == "...")
+                .map(|c| context.file.node_text(c).into_owned())
+                .collect()
+        });
+        macros.push(Macro {
+            name: context.file.node_text(name).into_owned(),
+            parameters,
+            body: value.byte_range(),
+        });
+    });
+    macros
+}
+
+/// The sites in a macro's body.
+pub(crate) fn sites(definition: &Macro, context: &Context<'_>) -> Vec<Site> {
+    let tree = context.file.parse_part(&definition.body);
+    let around = Surroundings {
+        function: None,
+        function_span: None,
+        statement: definition.body.clone(),
+        loop_span: None,
+        macro_name: Some(definition.name.clone()),
+    };
+    context
+        .found_under(tree.root_node())
+        .into_iter()
+        .filter(|(found, _)| found.rule.is_some())
+        .map(|(found, _)| found.into_site(around.clone(), context))
+        .collect()
+}
+
+/// The rule for uses of a macro whose body is one atomic operation.
+pub(crate) fn wrapper(definition: &Macro, context: &Context<'_>) -> Option<Rule> {
+    let parameters = definition.parameters.as_deref()?;
+    let tree = context.file.parse_part(&definition.body);
+    let mut found = context.found_under(tree.root_node());
+    let (found, _) = found.pop().filter(|_| found.is_empty())?;
+    let inner = found.rule.clone()?;
+    if !is_whole(&found, tree.root_node()) {
+        return None;
+    }
+    wrapper_rule(&found, &inner, parameters, &definition.name, context)
+}
+
+/// The rule for calls of something with these parameters that does one operation.
+pub(crate) fn wrapper_rule(
+    found: &Found<'_>,
+    inner: &Rule,
+    parameters: &[String],
+    name: &str,
+    context: &Context<'_>,
+) -> Option<Rule> {
+    let parameter_in = |node: Option<Node<'_>>| {
+        let node = node?;
+        parameters
+            .iter()
+            .position(|parameter| mentions(node, parameter, context))
+    };
+    let object = parameter_in(found.object);
+    // Without its object a use could be told from no other.
+    if found.object.is_some() && object.is_none() {
+        return None;
+    }
+    let order = |spelling: &crate::site::OrderSpelling| {
+        if let OrderPlace::NotLiteral(span) | OrderPlace::Literal(span) = &spelling.place {
+            let text = squeeze(&context.file.slice(span));
+            if let Some(index) = parameters.iter().position(|parameter| *parameter == text) {
+                return OrderRule::Argument {
+                    index,
+                    default: crate::MemoryOrder::SeqCst,
+                };
+            }
+        }
+        OrderRule::Macro {
+            order: spelling.order,
+            name: name.to_owned(),
+        }
+    };
+    let variadic = parameters.last().is_some_and(|last| last == "...");
+    let fewest = parameters.len() - usize::from(variadic);
+    let argument = |index: Option<usize>| found.arguments.get(index?).copied();
+    Some(Rule {
+        vocabulary: found.vocabulary,
+        operation: found.operation,
+        member: false,
+        object,
+        order: order(&found.order),
+        failure: found.failure_order.as_ref().map(order),
+        arity: (fewest, if variadic { usize::MAX } else { fewest }),
+        expected: parameter_in(argument(inner.expected)),
+        expected_by_value: inner.expected_by_value,
+        desired: parameter_in(argument(inner.desired)),
+        weak: None,
+        result: inner.result,
+        awaits: inner.awaits,
+        distinctive: true,
+    })
+}
+
+/// Whether the tree holds nothing but the operation: parentheses, casts, a `do`
+/// that only makes it a statement.
+fn is_whole(found: &Found<'_>, root: Node<'_>) -> bool {
+    let mut node = found.node;
+    while let Some(parent) = node.parent() {
+        let dressing = matches!(
+            parent.kind(),
+            "translation_unit"
+                | "parenthesized_expression"
+                | "cast_expression"
+                | "expression_statement"
+                | "compound_statement"
+                | "do_statement"
+                | "return_statement"
+        );
+        let siblings = children(parent);
+        let alone = siblings.iter().all(|sibling| {
+            *sibling == node
+                || sibling.kind() == "type_descriptor"
+                || parent.kind() == "do_statement"
+        });
+        if !dressing || !alone {
+            return false;
+        }
+        if parent == root {
+            return true;
+        }
+        node = parent;
+    }
+    true
+}
+
+fn mentions(node: Node<'_>, name: &str, context: &Context<'_>) -> bool {
+    let mut mentioned = false;
+    syntax::visit(node, |inner, _| {
+        mentioned |= inner.kind() == "identifier" && context.file.node_text(inner) == name;
+    });
+    mentioned
+}

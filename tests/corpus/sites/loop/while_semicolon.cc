@@ -1,0 +1,3 @@
+#include <atomic>
+std::atomic<int> x;
+void f() { while (x.load() != 1); } //~ load seq_cst spin(==1)

@@ -1,0 +1,2 @@
+int atomic_load(int *p);
+int f(int *p) { return *p; }
