@@ -3,7 +3,7 @@
 //! text leaves open is left out, and the access is then checked as any other.
 
 use wmfix_analysis as analysis;
-use wmfix_frontend::{Exit, LoopRole, Operand, Relation};
+use wmfix_frontend::{Exit, Joint, LoopRole, Operand, Relation};
 
 /// The part a site plays in a loop that waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,9 +30,9 @@ impl Waits {
                 exit: TextExit::of(exit),
                 blocking: false,
             },
-            LoopRole::BlockingCas(_) => Self {
+            LoopRole::BlockingCas(exit) => Self {
                 exit: None,
-                blocking: true,
+                blocking: exit.joint != Joint::Any,
             },
             LoopRole::None | LoopRole::CasLoop => Self::default(),
         }
@@ -41,6 +41,10 @@ impl Waits {
 
 impl TextExit {
     fn of(exit: &Exit) -> Option<Self> {
+        // A loop that another condition can end is left with any value read here.
+        if exit.joint == Joint::Any {
+            return None;
+        }
         let constant = |operand: &Operand| match operand {
             Operand::Constant(value) => Some(*value),
             Operand::Unknown(_) => None,
@@ -92,6 +96,7 @@ mod tests {
             relation,
             operand: Operand::Constant(operand),
             bounded: true,
+            joint: Joint::Sole,
         });
         Waits::of(&role).exit.unwrap().at_width(4)
     }
@@ -111,6 +116,7 @@ mod tests {
             relation: Relation::Equal,
             operand: Operand::Unknown("ticket".to_owned()),
             bounded: false,
+            joint: Joint::Sole,
         });
         assert_eq!(Waits::of(&role), Waits::default());
     }
