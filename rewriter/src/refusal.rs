@@ -28,6 +28,9 @@ pub enum Refusal {
     /// The stronger wrapper is not in the vocabulary, or nothing of this name is in the tree.
     #[error("there is no `{0}` in this tree")]
     NoSuchWrapper(String),
+    /// The order is said in a macro's body, for all uses of the macro at once.
+    #[error("the order is said in the macro `{0}`, for all of its uses: change it there")]
+    OrderInMacro(String),
     /// The operation comes from a macro that is defined outside of the tree.
     #[error("the macro `{0}` is defined outside of the tree")]
     MacroOutsideTree(String),

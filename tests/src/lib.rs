@@ -6,6 +6,7 @@ pub mod compare;
 pub mod litmus;
 pub mod reference;
 pub mod registry;
+pub mod rewriter;
 pub mod sites;
 pub mod streams;
 pub mod tools;

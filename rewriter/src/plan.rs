@@ -1,0 +1,309 @@
+//! The whole way from changes to edits of one file: refuse what is not ours,
+//! draft the rest together, and look at the result before anyone else does.
+
+use std::collections::HashMap;
+
+use tree_sitter::Node;
+use wmfix_frontend::{Language, MemoryOrder, ParsedFile, Site};
+
+use crate::change::{Action, Change};
+use crate::draft::Draft;
+use crate::edit::EditSet;
+use crate::fence::{Fences, Side, spans};
+use crate::include::include;
+use crate::layout::Layout;
+use crate::project::Project;
+use crate::raise::raise;
+use crate::refusal::Refusal;
+use crate::slot::Comment;
+use crate::spelling::Spelling;
+use crate::temporary::Temporaries;
+use crate::view::{View, children, is_statement};
+
+/// What became of some changes to one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rewrite {
+    /// The edits of all changes that were not refused, merged.
+    pub edits: EditSet,
+    /// The changes that were refused, by their index, and why.
+    pub refused: Vec<(usize, Refusal)>,
+}
+
+/// Plans `changes` to one file. `sites` are all sites of the file, not only those
+/// that change: what else a statement does decides where a fence may stand.
+pub fn rewrite(
+    file: &ParsedFile,
+    sites: &[Site],
+    changes: &[Change],
+    project: &Project,
+) -> Rewrite {
+    let planner = Planner::new(file, sites, project);
+    let all: Vec<usize> = (0..changes.len()).collect();
+    let (edits, mut refused) = planner.plan(changes, &all);
+    if let Some(edits) = edits {
+        return Rewrite { edits, refused };
+    }
+    // Something in the set makes a text that does not parse: find it one by one.
+    let mut kept: Vec<usize> = Vec::new();
+    for index in all {
+        if refused.iter().any(|(known, _)| *known == index) {
+            continue;
+        }
+        kept.push(index);
+        if planner.plan(changes, &kept).0.is_none() {
+            kept.pop();
+            refused.push((index, Refusal::WouldNotParse));
+        }
+    }
+    refused.sort_by_key(|(index, _)| *index);
+    let edits = planner.plan(changes, &kept).0;
+    let edits = edits.unwrap_or_else(|| planner.nothing());
+    Rewrite { edits, refused }
+}
+
+struct Planner<'a> {
+    file: &'a ParsedFile,
+    sites: &'a [Site],
+    project: &'a Project,
+    spelling: Spelling<'a>,
+    layout: Layout<'a>,
+    declarations_first: bool,
+}
+
+impl<'a> Planner<'a> {
+    fn new(file: &'a ParsedFile, sites: &'a [Site], project: &'a Project) -> Self {
+        let root = file.tree().root_node();
+        Self {
+            file,
+            sites,
+            project,
+            spelling: Spelling::of(file, sites, project),
+            layout: Layout::of(file.text(), root),
+            declarations_first: file.language() == Language::C && keeps_declarations_first(root),
+        }
+    }
+
+    /// The edits of the changes with these indices, or `None` if the result does
+    /// not parse; and what was refused.
+    fn plan(
+        &self,
+        changes: &[Change],
+        indices: &[usize],
+    ) -> (Option<EditSet>, Vec<(usize, Refusal)>) {
+        let mut draft = Draft::default();
+        let mut refused = Vec::new();
+        let mut headers: Vec<&'static str> = Vec::new();
+        self.draft_raises(changes, indices, &mut draft, &mut refused);
+        self.draft_fences(changes, indices, &mut draft, &mut refused, &mut headers);
+        let mut edits = draft.finish(&self.layout);
+        headers.sort_unstable();
+        headers.dedup();
+        for header in headers {
+            edits.extend(include(self.file, &self.layout, header));
+        }
+        let set = EditSet::new(self.file.text(), edits)
+            .ok()
+            .filter(|set| self.parses(set));
+        refused.sort_by_key(|(index, _)| *index);
+        (set, refused)
+    }
+
+    fn draft_raises(
+        &self,
+        changes: &[Change],
+        indices: &[usize],
+        draft: &mut Draft,
+        refused: &mut Vec<(usize, Refusal)>,
+    ) {
+        // Several raises of one site are one raise to the join of all.
+        let mut goals: HashMap<usize, (MemoryOrder, Option<MemoryOrder>)> = HashMap::new();
+        for &index in indices {
+            if let Action::Raise { order, failure } = changes[index].action {
+                let start = changes[index].site.span.start;
+                let goal = goals.entry(start).or_insert((order, failure));
+                goal.0 = goal.0.join(order);
+                goal.1 = match (goal.1, failure) {
+                    (Some(one), Some(other)) => Some(one.join(other)),
+                    (one, other) => one.or(other),
+                };
+            }
+        }
+        for &index in indices {
+            let change = &changes[index];
+            if !matches!(change.action, Action::Raise { .. }) {
+                continue;
+            }
+            let (order, failure) = goals[&change.site.span.start];
+            let result = self.find(&change.site).and_then(|()| {
+                raise(
+                    self.file,
+                    &self.spelling,
+                    &change.site,
+                    order,
+                    failure,
+                    draft,
+                )
+            });
+            match result {
+                Ok(true) => self.comment_on_raise(change, draft),
+                Ok(false) => {}
+                Err(refusal) => refused.push((index, refusal)),
+            }
+        }
+    }
+
+    fn draft_fences(
+        &self,
+        changes: &[Change],
+        indices: &[usize],
+        draft: &mut Draft,
+        refused: &mut Vec<(usize, Refusal)>,
+        headers: &mut Vec<&'static str>,
+    ) {
+        let site_spans = spans(self.sites);
+        let mut temporaries = Temporaries::new(self.file.text());
+        // What moves out of its statement is no longer in the way of the others,
+        // so the fences that may move something come first.
+        let mut fences: Vec<(Side, usize, usize)> = indices
+            .iter()
+            .filter_map(|&index| {
+                let side = match changes[index].action {
+                    Action::FenceAfter => Side::After,
+                    Action::FenceBefore => Side::Before,
+                    Action::Raise { .. } => return None,
+                };
+                Some((side, changes[index].site.span.start, index))
+            })
+            .collect();
+        fences.sort_by_key(|&(side, start, index)| (side == Side::Before, start, index));
+        let mut seen = std::collections::HashSet::new();
+        for (side, start, index) in fences {
+            let change = &changes[index];
+            if !seen.insert((side == Side::Before, start, change.site.span.end)) {
+                continue;
+            }
+            let mut fences = Fences {
+                sites: self.sites,
+                site_spans: &site_spans,
+                spelling: &self.spelling,
+                layout: &self.layout,
+                temporaries: &mut temporaries,
+                draft,
+                declarations_first: self.declarations_first,
+            };
+            let result = self.find(&change.site).and_then(|()| {
+                let view = match View::of_macro(self.file, &change.site.span) {
+                    Some(view) => view,
+                    None => View::of_file(self.file),
+                };
+                fences.put(&view, &change.site, side, self.comment(change))
+            });
+            match result {
+                Ok(header) => headers.extend(header),
+                Err(refusal) => refused.push((index, refusal)),
+            }
+        }
+    }
+
+    /// Whether the site is one of this text, and one that may be changed.
+    fn find(&self, site: &Site) -> Result<(), Refusal> {
+        let root = self.file.tree().root_node();
+        let node = root
+            .descendant_for_byte_range(site.span.start, site.span.end)
+            .ok_or(Refusal::SiteNotFound)?;
+        let in_assembly = std::iter::successors(Some(node), Node::parent)
+            .any(|node| node.kind().starts_with("gnu_asm") || node.kind() == "ms_asm_block");
+        if in_assembly {
+            return Err(Refusal::InlineAssembly);
+        }
+        self.sites
+            .iter()
+            .any(|known| known.span == site.span && known.callee == site.callee)
+            .then_some(())
+            .ok_or(Refusal::SiteNotFound)
+    }
+
+    fn comment(&self, change: &Change) -> Option<Comment> {
+        let label = change.label.as_ref().filter(|_| self.project.annotate)?;
+        let inline = format!("/* wmfix: {label} */");
+        let line = match self.file.language() {
+            Language::C => inline.clone(),
+            Language::Cpp => format!("// wmfix: {label}"),
+        };
+        Some(Comment { line, inline })
+    }
+
+    /// A comment behind a raised order: at the end of its statement's line if that
+    /// is free, else right behind the operation.
+    fn comment_on_raise(&self, change: &Change, draft: &mut Draft) {
+        let Some(comment) = self.comment(change) else {
+            return;
+        };
+        let site = &change.site;
+        let in_macro = View::of_macro(self.file, &site.span).is_some();
+        let line_end = self
+            .layout
+            .free_line_end(site.statement.end.max(site.span.end))
+            .filter(|_| !in_macro && self.layout.same_line(site.span.end, site.statement.end));
+        match line_end {
+            Some(at) => draft.comment(at, format!(" {}", comment.line), site.statement.clone()),
+            None => draft.wrap(&site.span, "", &format!(" {}", comment.inline)),
+        }
+    }
+
+    /// Whether the changed text has no more errors than the original.
+    fn parses(&self, set: &EditSet) -> bool {
+        if set.is_empty() {
+            return true;
+        }
+        let Ok(text) = set.apply(self.file.text()) else {
+            return false;
+        };
+        let changed = ParsedFile::parse(self.file.path(), text, self.file.language());
+        errors(changed.tree().root_node()) <= errors(self.file.tree().root_node())
+    }
+
+    fn nothing(&self) -> EditSet {
+        EditSet::new(self.file.text(), Vec::new()).expect("no edits cannot overlap")
+    }
+}
+
+/// The number of error nodes and missing tokens.
+pub(crate) fn errors(node: Node<'_>) -> usize {
+    if !node.has_error() {
+        return 0;
+    }
+    let mut cursor = node.walk();
+    let own = usize::from(node.is_error() || node.is_missing());
+    own + node.children(&mut cursor).map(errors).sum::<usize>()
+}
+
+/// Whether every block has its declarations first, and some block has both
+/// declarations and other statements: the style that C89 demands.
+fn keeps_declarations_first(root: Node<'_>) -> bool {
+    fn look(node: Node<'_>, both: &mut bool) -> bool {
+        let parts = children(node);
+        if node.kind() == "compound_statement" {
+            let mut statement = false;
+            for part in parts.iter().filter(|part| is_statement(part.kind())) {
+                if part.kind() != "declaration" {
+                    statement = true;
+                } else if statement {
+                    return false;
+                } else {
+                    *both = true;
+                }
+            }
+        }
+        if node.kind() == "for_statement"
+            && node
+                .child_by_field_name("initializer")
+                .is_some_and(|start| start.kind() == "declaration")
+        {
+            return false;
+        }
+        parts.into_iter().all(|part| look(part, both))
+    }
+    let mut both = false;
+    look(root, &mut both) && both
+}

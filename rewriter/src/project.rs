@@ -1,0 +1,103 @@
+//! What the rewriter must know beyond one file: the vocabularies, which names
+//! the tree has, and what the user wants to see in the text.
+
+use std::collections::HashSet;
+
+use wmfix_frontend::Vocabularies;
+
+/// The surroundings of the files that are changed.
+#[derive(Clone, Debug, Default)]
+pub struct Project {
+    /// How atomics are spelled here.
+    pub vocabularies: Vocabularies,
+    /// The names that the tree and its headers use.
+    pub names: Names,
+    /// The project's own full fence, as a statement without its semicolon.
+    pub fence: Option<String>,
+    /// Whether changes are labelled with a trailing comment.
+    pub annotate: bool,
+}
+
+/// The identifiers of a tree. What a tree that compiles uses, it also declares,
+/// so a name that is here can be called.
+#[derive(Clone, Debug, Default)]
+pub struct Names(HashSet<String>);
+
+impl Names {
+    /// Whether the tree knows this name.
+    pub fn contains(&self, name: &str) -> bool {
+        self.0.contains(name)
+    }
+
+    /// Adds the identifiers of one text; comments and literals do not count.
+    pub fn add_text(&mut self, text: &[u8]) {
+        for word in words(text) {
+            if !self.0.contains(word) {
+                self.0.insert(word.to_owned());
+            }
+        }
+    }
+}
+
+/// The identifiers in a C or C++ text, outside of comments and literals.
+pub(crate) fn words(text: &[u8]) -> impl Iterator<Item = &str> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < text.len() {
+            let rest = &text[at..];
+            let skipped = match rest[0] {
+                b'/' if rest.starts_with(b"//") => until(rest, 2, b"\n"),
+                b'/' if rest.starts_with(b"/*") => until(rest, 2, b"*/"),
+                quote @ (b'"' | b'\'') => literal(rest, quote),
+                byte if byte.is_ascii_digit() => run(rest),
+                byte if is_word(byte) => {
+                    let length = run(rest);
+                    at += length;
+                    if let Ok(word) = std::str::from_utf8(&rest[..length]) {
+                        return Some(word);
+                    }
+                    continue;
+                }
+                _ => 1,
+            };
+            at += skipped;
+        }
+        None
+    })
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+fn run(rest: &[u8]) -> usize {
+    rest.iter().take_while(|&&byte| is_word(byte)).count()
+}
+
+fn until(rest: &[u8], from: usize, end: &[u8]) -> usize {
+    rest[from..]
+        .windows(end.len())
+        .position(|window| window == end)
+        .map_or(rest.len(), |at| from + at + end.len())
+}
+
+/// The length of a literal; one that is not closed ends with its line.
+fn literal(rest: &[u8], quote: u8) -> usize {
+    let mut at = 1;
+    while at < rest.len() && rest[at] != quote && rest[at] != b'\n' {
+        at += if rest[at] == b'\\' { 2 } else { 1 };
+    }
+    (at + 1).min(rest.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_code_has_names() {
+        let text = b"int a1; /* b */ // c\nchar d = 'e'; const char *f = \"g \\\" h\"; 0x1i j";
+        let found: Vec<&str> = words(text).collect();
+        assert_eq!(found, ["int", "a1", "char", "d", "const", "char", "f", "j"]);
+    }
+}

@@ -1,0 +1,244 @@
+//! Raising the order that a site says. The order is a lattice: what is asked
+//! for is joined with what is there, so raising twice changes nothing.
+
+use wmfix_frontend::{MemoryOrder, Operation, OrderPlace, OrderSpelling, ParsedFile, Site, Span};
+
+use crate::draft::Draft;
+use crate::refusal::Refusal;
+use crate::spelling::Spelling;
+
+/// Drafts the raise of `site` to at least `order`, on failure to at least
+/// `failure`. Whether anything changes.
+pub(crate) fn raise(
+    file: &ParsedFile,
+    spelling: &Spelling<'_>,
+    site: &Site,
+    order: MemoryOrder,
+    failure: Option<MemoryOrder>,
+    draft: &mut Draft,
+) -> Result<bool, Refusal> {
+    let raising = Raising {
+        file,
+        spelling,
+        site,
+    };
+    let goal = raising.goal(order, failure)?;
+    raising.draft(&goal, draft)
+}
+
+struct Raising<'a> {
+    file: &'a ParsedFile,
+    spelling: &'a Spelling<'a>,
+    site: &'a Site,
+}
+
+/// The orders to reach.
+struct Goal {
+    success: MemoryOrder,
+    failure: Option<MemoryOrder>,
+}
+
+impl Raising<'_> {
+    fn goal(&self, order: MemoryOrder, failure: Option<MemoryOrder>) -> Result<Goal, Refusal> {
+        let site = self.site;
+        let now = self.known(&site.order)?;
+        let mut success = now.join(order);
+        let mut failure_goal = None;
+        if let Some(spelling) = &site.failure_order {
+            let failure_now = match spelling.place {
+                OrderPlace::Implied => implied_failure(now),
+                _ => self.known(spelling)?,
+            };
+            let wanted = failure_now.join(failure.unwrap_or(failure_now));
+            self.allow(Operation::Load, wanted)?;
+            // Until C17 and C++17 a failure could not be stronger than a success;
+            // who has written that already compiles with something newer.
+            let newer = now.join(failure_now) != now;
+            if !newer {
+                success = success.join(wanted);
+            }
+            failure_goal = Some(wanted);
+        } else if let Some(order) = failure {
+            return Err(Refusal::OrderNotAllowed {
+                operation: site.operation,
+                order,
+            });
+        }
+        self.allow(site.operation, success)?;
+        Ok(Goal {
+            success,
+            failure: failure_goal,
+        })
+    }
+
+    fn known(&self, spelling: &OrderSpelling) -> Result<MemoryOrder, Refusal> {
+        if let OrderPlace::NotLiteral(span) = &spelling.place {
+            return Err(Refusal::OrderIsComputed(self.file.slice(span).into_owned()));
+        }
+        spelling
+            .order
+            .ok_or_else(|| Refusal::OrderIsComputed(self.site.callee.clone()))
+    }
+
+    fn allow(&self, operation: Operation, order: MemoryOrder) -> Result<(), Refusal> {
+        use MemoryOrder::{Acquire, Relaxed, Release, SeqCst};
+        let allowed = match operation {
+            Operation::Load => matches!(order, Relaxed | Acquire | SeqCst),
+            Operation::Store => matches!(order, Relaxed | Release | SeqCst),
+            Operation::SignalFence => false,
+            Operation::Rmw | Operation::CompareExchange { .. } | Operation::Fence => true,
+        };
+        if allowed {
+            Ok(())
+        } else {
+            Err(Refusal::OrderNotAllowed { operation, order })
+        }
+    }
+
+    fn draft(&self, goal: &Goal, draft: &mut Draft) -> Result<bool, Refusal> {
+        let site = self.site;
+        let mut changed = false;
+        if site.order.order != Some(goal.success) {
+            self.respell(&site.order, goal.success, draft)?;
+            changed = true;
+        }
+        let (Some(spelling), Some(failure)) = (&site.failure_order, goal.failure) else {
+            return Ok(changed);
+        };
+        match (&spelling.place, &site.order.place) {
+            (OrderPlace::Implied, OrderPlace::Literal(success)) => {
+                // One argument says both; a second one is only needed for more.
+                if implied_failure(goal.success).join(failure) != implied_failure(goal.success) {
+                    let text = format!(", {}", self.argument(failure, success));
+                    draft.wrap(success, "", &text);
+                    changed = true;
+                }
+            }
+            _ if spelling.order == Some(failure) => {}
+            _ => {
+                self.respell(spelling, failure, draft)?;
+                changed = true;
+            }
+        }
+        Ok(changed)
+    }
+
+    /// An order written like the one that stands at `like`.
+    fn argument(&self, order: MemoryOrder, like: &Span) -> String {
+        let text = self.file.slice(like);
+        self.spelling
+            .respell(&text, order, &self.site.vocabulary)
+            .unwrap_or_else(|| self.spelling.order(order, &self.site.vocabulary))
+    }
+
+    fn respell(
+        &self,
+        spelling: &OrderSpelling,
+        order: MemoryOrder,
+        draft: &mut Draft,
+    ) -> Result<(), Refusal> {
+        match &spelling.place {
+            OrderPlace::Literal(span) => {
+                let old = self.file.slice(span);
+                let new = self
+                    .spelling
+                    .respell(&old, order, &self.site.vocabulary)
+                    .ok_or_else(|| Refusal::UnknownSpelling(old.into_owned()))?;
+                draft.replace(span.clone(), new);
+                Ok(())
+            }
+            OrderPlace::NotLiteral(span) => {
+                Err(Refusal::OrderIsComputed(self.file.slice(span).into_owned()))
+            }
+            OrderPlace::Suffix(span) => {
+                let (suffix, name) = self.wrapper(span, order)?;
+                if !self.spelling.knows(&name) {
+                    return Err(Refusal::NoSuchWrapper(name));
+                }
+                draft.replace(span.clone(), suffix);
+                Ok(())
+            }
+            OrderPlace::Macro(name) if self.spelling.defines_macro(name) => {
+                Err(Refusal::OrderInMacro(name.clone()))
+            }
+            OrderPlace::Macro(name) => Err(Refusal::MacroOutsideTree(name.clone())),
+            OrderPlace::Implied => self.say(order, draft),
+        }
+    }
+
+    /// The suffix for `order`, and the name of the function that it makes.
+    fn wrapper(&self, suffix: &Span, order: MemoryOrder) -> Result<(String, String), Refusal> {
+        let new = self
+            .spelling
+            .vocabulary(self.site)
+            .and_then(|vocabulary| vocabulary.spell(order))
+            .ok_or_else(|| {
+                Refusal::NoSuchWrapper(format!("{} that is {}", self.site.callee, order.name()))
+            })?;
+        let callee = &self.site.callee_span;
+        let head = self
+            .file
+            .slice(&(callee.start..suffix.start.max(callee.start)));
+        let tail = self.file.slice(&(suffix.end.min(callee.end)..callee.end));
+        Ok((new.to_owned(), format!("{head}{new}{tail}")))
+    }
+
+    /// Says an order that the operation leaves unsaid.
+    fn say(&self, order: MemoryOrder, draft: &mut Draft) -> Result<(), Refusal> {
+        let site = self.site;
+        let refusal = || Refusal::CannotSayOrder(site.callee.clone());
+        let text = |span: &Span| self.file.slice(span).into_owned();
+        let arguments = || -> Option<String> {
+            let call = text(&(site.callee_span.end..site.span.end));
+            let inner = call.trim().strip_prefix('(')?.strip_suffix(')')?;
+            Some(inner.to_owned())
+        };
+        let said = self.spelling.order(order, "gnu");
+        let new = match (site.callee.as_str(), &*site.vocabulary) {
+            ("__sync_lock_test_and_set", _) => {
+                format!(
+                    "__atomic_exchange_n({}, {said})",
+                    arguments().ok_or_else(refusal)?
+                )
+            }
+            ("__sync_lock_release", _) => {
+                format!(
+                    "__atomic_store_n({}, 0, {said})",
+                    arguments().ok_or_else(refusal)?
+                )
+            }
+            (_, "volatile") => {
+                let object = site.object.as_ref().ok_or_else(refusal)?;
+                match site.operation {
+                    Operation::Load => format!("__atomic_load_n(&{}, {said})", text(object)),
+                    Operation::Store if site.callee == "=" => {
+                        let value = text(&(site.callee_span.end..site.span.end));
+                        format!(
+                            "__atomic_store_n(&{}, {}, {said})",
+                            text(object),
+                            value.trim()
+                        )
+                    }
+                    _ => return Err(refusal()),
+                }
+            }
+            (callee, _)
+                if self.spelling.is_macro(callee) && !self.spelling.defines_macro(callee) =>
+            {
+                return Err(Refusal::MacroOutsideTree(callee.to_owned()));
+            }
+            _ => return Err(refusal()),
+        };
+        draft.replace(site.span.clone(), new);
+        Ok(())
+    }
+}
+
+/// The order on failure when only the order on success is said.
+fn implied_failure(success: MemoryOrder) -> MemoryOrder {
+    match success {
+        MemoryOrder::Relaxed | MemoryOrder::Release => MemoryOrder::Relaxed,
+        MemoryOrder::Acquire | MemoryOrder::AcqRel => MemoryOrder::Acquire,
+        MemoryOrder::SeqCst => MemoryOrder::SeqCst,
+    }
+}

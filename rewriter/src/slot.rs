@@ -1,0 +1,373 @@
+//! A slot is the room next to one statement: what is put before and after it,
+//! and the braces that this may need. Owns how inserted lines look; where they
+//! are needed is decided elsewhere.
+
+use wmfix_frontend::Span;
+
+use crate::draft::{Class, Insert};
+use crate::layout::{BraceStyle, Layout};
+
+/// The room next to one statement, or inside of an empty block.
+pub(crate) struct Slot {
+    /// The statement.
+    pub(crate) span: Span,
+    /// How deep it is nested: of two that end at one byte, the deeper ends first.
+    pub(crate) depth: isize,
+    /// Everything has to stay on the statement's line.
+    pub(crate) inline: bool,
+    /// The start of the statement right before this one.
+    pub(crate) previous: Option<usize>,
+    pub(crate) room: Room,
+    pub(crate) before: Vec<Item>,
+    pub(crate) after: Vec<Item>,
+}
+
+/// What kind of room there is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// Among the statements of a block.
+    Block,
+    /// A body without braces, which has room for one statement only.
+    Body(Body),
+    /// Between the braces of an empty block, which is the slot's span.
+    EmptyBlock,
+    /// In a block, but what is put before has to be in a block of its own,
+    /// because something may jump over it.
+    OwnBlock,
+}
+
+/// A body without braces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Body {
+    /// The body: the statement with its labels.
+    pub(crate) span: Span,
+    /// Where the head of the controlling statement ends.
+    pub(crate) head_end: usize,
+    /// Where the controlling statement starts.
+    pub(crate) owner: usize,
+    /// The `else` or `while` that follows the body.
+    pub(crate) follows: Option<usize>,
+    /// The body is a lone semicolon.
+    pub(crate) is_empty: bool,
+}
+
+/// One statement to insert.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Item {
+    /// A fence, with its semicolon, and the comment behind it.
+    Fence {
+        /// The order among the items of one side.
+        key: (usize, u8),
+        text: String,
+        comment: Option<Comment>,
+    },
+    /// A temporary that holds an expression of the statement.
+    Temporary {
+        key: (usize, u8),
+        type_name: String,
+        name: String,
+        span: Span,
+    },
+}
+
+/// A comment in both of its spellings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Comment {
+    /// Up to the end of the line.
+    pub(crate) line: String,
+    /// Inside of a line.
+    pub(crate) inline: String,
+}
+
+impl Item {
+    fn key(&self) -> (usize, u8) {
+        match self {
+            Self::Fence { key, .. } | Self::Temporary { key, .. } => *key,
+        }
+    }
+
+    fn text(&self, inline: bool, text_of: &dyn Fn(&Span) -> String) -> String {
+        match self {
+            Self::Fence { text, comment, .. } => match comment {
+                None => text.clone(),
+                Some(comment) if inline => format!("{text} {}", comment.inline),
+                Some(comment) => format!("{text} {}", comment.line),
+            },
+            Self::Temporary {
+                type_name,
+                name,
+                span,
+                ..
+            } => format!("{type_name} {name} = {};", text_of(span)),
+        }
+    }
+}
+
+impl Slot {
+    /// Sorts the items and leaves one of several fences in a row.
+    pub(crate) fn tidy(&mut self) {
+        for side in [&mut self.before, &mut self.after] {
+            side.sort_by_key(Item::key);
+            side.dedup_by(|second, first| {
+                matches!((first, second), (Item::Fence { .. }, Item::Fence { .. }))
+            });
+        }
+    }
+
+    /// Drops the fence that comes first, because one is already before it.
+    pub(crate) fn drop_first_fence(&mut self) {
+        if matches!(self.before.first(), Some(Item::Fence { .. })) {
+            self.before.remove(0);
+        }
+    }
+
+    /// Writes down what the slot inserts and replaces.
+    pub(crate) fn render(
+        &self,
+        layout: &Layout<'_>,
+        text_of: &dyn Fn(&Span) -> String,
+        inserts: &mut Vec<Insert>,
+        replacements: &mut Vec<(Span, String)>,
+    ) {
+        let mut lines = Lines {
+            slot: self,
+            layout,
+            text_of,
+            inserts,
+        };
+        if self.before.is_empty() && self.after.is_empty() {
+            return;
+        }
+        match &self.room {
+            Room::Block => {
+                lines.before();
+                lines.after("");
+            }
+            Room::EmptyBlock => lines.empty_block(),
+            Room::OwnBlock => lines.own_block(),
+            Room::Body(body)
+                if body.is_empty
+                    && (self.inline || layout.same_line(body.head_end, body.span.start)) =>
+            {
+                let blank = if layout.slice(body.span.start - 1..body.span.start) == b")" {
+                    " "
+                } else {
+                    ""
+                };
+                let text = lines.joined(self.before.iter().chain(&self.after));
+                replacements.push((body.span.clone(), format!("{blank}{{ {text} }}")));
+            }
+            Room::Body(body) if body.is_empty => {
+                let separator = format!("{}{}", layout.newline, layout.indent(body.span.start));
+                let items: Vec<String> = self
+                    .before
+                    .iter()
+                    .chain(&self.after)
+                    .map(|item| item.text(false, text_of))
+                    .collect();
+                replacements.push((body.span.clone(), items.join(&separator)));
+                lines.braces(body, |_| {}, |lines, closing| lines.close(closing));
+            }
+            Room::Body(body) => lines.braces(
+                body,
+                |lines| lines.before(),
+                |lines, closing| lines.after(closing),
+            ),
+        }
+    }
+}
+
+struct Lines<'a> {
+    slot: &'a Slot,
+    layout: &'a Layout<'a>,
+    text_of: &'a dyn Fn(&Span) -> String,
+    inserts: &'a mut Vec<Insert>,
+}
+
+impl Lines<'_> {
+    fn before(&mut self) {
+        let at = self.slot.span.start;
+        if self.slot.before.is_empty() {
+            return;
+        }
+        if self.slot.inline || !self.layout.is_first_on_line(at) {
+            let text = format!("{} ", self.joined(&self.slot.before));
+            self.insert(at, Class::BeforeStatement, text);
+        } else {
+            let text = self.whole_lines(&self.slot.before, &self.layout.indent(at), false);
+            self.insert(self.layout.line_start(at), Class::BeforeStatement, text);
+        }
+    }
+
+    /// What follows the statement, and then `closing` on a line of its own.
+    fn after(&mut self, closing: &str) {
+        let (start, end) = (self.slot.span.start, self.slot.span.end);
+        if self.slot.after.is_empty() && closing.is_empty() {
+            return;
+        }
+        let line_end = self
+            .layout
+            .free_line_end(end)
+            .filter(|_| !self.slot.inline && self.layout.is_first_on_line(start));
+        match line_end {
+            Some(line_end) => {
+                let mut text = self.whole_lines(&self.slot.after, &self.layout.indent(start), true);
+                text.push_str(closing);
+                self.insert(line_end, Class::AfterStatement, text);
+            }
+            None => {
+                let mut text = String::new();
+                if !self.slot.after.is_empty() {
+                    text = format!(" {}", self.joined(&self.slot.after));
+                }
+                text.push_str(closing);
+                self.insert(end, Class::AfterStatement, text);
+            }
+        }
+    }
+
+    /// Braces around a body, with what `before` and `after` put into them.
+    fn braces(&mut self, body: &Body, before: impl Fn(&mut Self), after: impl Fn(&mut Self, &str)) {
+        if self.slot.inline || self.layout.same_line(body.head_end, body.span.start) {
+            self.braces_inline(body);
+            return;
+        }
+        let newline = self.layout.newline;
+        let indent = self.layout.indent(body.owner);
+        match self.layout.braces {
+            BraceStyle::SameLine => self.insert(body.head_end, Class::AfterStatement, " {".into()),
+            BraceStyle::OwnLine => {
+                let at = self.layout.line_end(body.head_end);
+                self.insert(at, Class::AfterStatement, format!("{newline}{indent}{{"));
+            }
+        }
+        before(self);
+        let joins = body.follows.filter(|&follows| {
+            let gap = self.layout.line_end(body.span.end)..follows;
+            self.layout.braces == BraceStyle::SameLine
+                && self.layout.free_line_end(body.span.end).is_some()
+                && self.layout.slice(gap).trim_ascii().is_empty()
+        });
+        match joins {
+            Some(follows) => {
+                after(self, "");
+                self.insert(follows, Class::BeforeStatement, "} ".into());
+            }
+            None => after(self, &format!("{newline}{indent}}}")),
+        }
+    }
+
+    fn braces_inline(&mut self, body: &Body) {
+        let mut open = String::from("{ ");
+        if !self.slot.before.is_empty() && body.span.start == self.slot.span.start {
+            open.push_str(&self.joined(&self.slot.before));
+            open.push(' ');
+        } else {
+            self.before();
+        }
+        self.insert(body.span.start, Class::BeforeStatement, open);
+        let mut close = String::new();
+        if !self.slot.after.is_empty() {
+            close = format!(" {}", self.joined(&self.slot.after));
+        }
+        close.push_str(" }");
+        self.insert(body.span.end, Class::AfterStatement, close);
+    }
+
+    /// Only `closing`, on a line of its own behind the statement's.
+    fn close(&mut self, closing: &str) {
+        let end = self.slot.span.end;
+        let at = self.layout.free_line_end(end).unwrap_or(end);
+        self.insert(at, Class::AfterStatement, closing.to_owned());
+    }
+
+    fn empty_block(&mut self) {
+        let block = &self.slot.span;
+        let items = self.slot.before.iter().chain(&self.slot.after);
+        if self.layout.same_line(block.start, block.end) || self.slot.inline {
+            let blank = if block.len() == 2 { " " } else { "" };
+            let text = format!(" {}{blank}", self.joined(items));
+            self.insert(block.start + 1, Class::AfterStatement, text);
+        } else {
+            let indent = format!("{}{}", self.layout.indent(block.start), self.layout.unit);
+            let items: Vec<Item> = items.cloned().collect();
+            let text = self.whole_lines(&items, &indent, true);
+            let line_end = self.layout.free_line_end(block.start + 1);
+            self.insert(
+                line_end.unwrap_or(block.start + 1),
+                Class::AfterStatement,
+                text,
+            );
+        }
+    }
+
+    fn own_block(&mut self) {
+        let (start, end) = (self.slot.span.start, self.slot.span.end);
+        let line_end = self
+            .layout
+            .free_line_end(end)
+            .filter(|_| !self.slot.inline && self.layout.is_first_on_line(start));
+        let Some(line_end) = line_end else {
+            let text = format!("{{ {} ", self.joined(&self.slot.before));
+            self.insert(start, Class::BeforeStatement, text);
+            let mut close = String::new();
+            if !self.slot.after.is_empty() {
+                close = format!(" {}", self.joined(&self.slot.after));
+            }
+            close.push_str(" }");
+            self.insert(end, Class::AfterStatement, close);
+            return;
+        };
+        let (outer, newline) = (self.layout.indent(start), self.layout.newline);
+        let inner = format!("{outer}{}", self.layout.unit);
+        let mut text = format!("{outer}{{{newline}");
+        text.push_str(&self.whole_lines(&self.slot.before, &inner, false));
+        text.push_str(&self.layout.unit);
+        self.insert(self.layout.line_start(start), Class::BeforeStatement, text);
+        let mut text = self.whole_lines(&self.slot.after, &inner, true);
+        text.push_str(&format!("{newline}{outer}}}"));
+        self.insert(line_end, Class::AfterStatement, text);
+    }
+
+    /// The items on one line.
+    fn joined<'i>(&self, items: impl IntoIterator<Item = &'i Item>) -> String {
+        let items: Vec<String> = items
+            .into_iter()
+            .map(|item| item.text(true, self.text_of))
+            .collect();
+        items.join(" ")
+    }
+
+    /// The items on lines of their own, the line endings in front or behind.
+    fn whole_lines(&self, items: &[Item], indent: &str, newline_first: bool) -> String {
+        let newline = self.layout.newline;
+        items
+            .iter()
+            .map(|item| {
+                let text = item.text(false, self.text_of);
+                if newline_first {
+                    format!("{newline}{indent}{text}")
+                } else {
+                    format!("{indent}{text}{newline}")
+                }
+            })
+            .collect()
+    }
+
+    fn insert(&mut self, at: usize, class: Class, text: String) {
+        if text.is_empty() {
+            return;
+        }
+        let rank = match class {
+            Class::AfterStatement => -self.slot.depth,
+            _ => self.slot.depth,
+        };
+        self.inserts.push(Insert {
+            at,
+            class,
+            rank,
+            text,
+            owner: self.slot.span.clone(),
+        });
+    }
+}

@@ -1,0 +1,457 @@
+//! How this file writes orders and fences. The project's own way comes first:
+//! its fence macro, a fence that is already there, its way to name orders.
+//! Only then the vocabulary of the site decides.
+
+use tree_sitter::Node;
+use wmfix_frontend::{Language, MemoryOrder, Operation, OrderPlace, ParsedFile, Site, Vocabulary};
+
+use crate::project::{Project, words};
+use crate::view::children;
+
+/// The vocabularies whose names the language or the compiler always knows.
+const STANDARD: [&str; 5] = ["std", "c11", "gnu", "boost", "volatile"];
+
+/// Full fences that are known by their text.
+const FULL_FENCES: [&str; 7] = [
+    "std::atomic_thread_fence(std::memory_order_seq_cst)",
+    "std::atomic_thread_fence(std::memory_order::seq_cst)",
+    "atomic_thread_fence(memory_order_seq_cst)",
+    "atomic_thread_fence(std::memory_order_seq_cst)",
+    "boost::atomic_thread_fence(boost::memory_order_seq_cst)",
+    "__atomic_thread_fence(__ATOMIC_SEQ_CST)",
+    "__sync_synchronize()",
+];
+
+/// What the spellings of one file are decided by.
+pub(crate) struct Spelling<'a> {
+    file: &'a ParsedFile,
+    sites: &'a [Site],
+    project: &'a Project,
+    /// The file is a header for C and for C++.
+    pub(crate) is_shared_header: bool,
+    /// `using namespace std` is in force.
+    uses_std: bool,
+    /// Fence wrappers that this file defines: where, and how they are called.
+    wrappers: Vec<Wrapper>,
+    /// Macros that this file defines.
+    macros: Vec<String>,
+}
+
+struct Wrapper {
+    defined_at: usize,
+    call: String,
+    is_expression: bool,
+}
+
+/// A full fence as it is to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fence {
+    /// The call, without a semicolon.
+    pub(crate) text: String,
+    /// Whether it can stand in an expression.
+    pub(crate) is_expression: bool,
+    /// The standard header that it needs, without brackets.
+    pub(crate) header: Option<&'static str>,
+}
+
+impl<'a> Spelling<'a> {
+    pub(crate) fn of(file: &'a ParsedFile, sites: &'a [Site], project: &'a Project) -> Self {
+        let mut spelling = Self {
+            file,
+            sites,
+            project,
+            is_shared_header: is_shared_header(file),
+            uses_std: find(file.text(), b"using namespace std;"),
+            wrappers: Vec::new(),
+            macros: Vec::new(),
+        };
+        spelling.collect_definitions(file.tree().root_node());
+        spelling
+    }
+
+    /// Whether a name is that of a macro, as far as can be told.
+    pub(crate) fn is_macro(&self, name: &str) -> bool {
+        let capitals = name.len() > 1
+            && !name.chars().any(|letter| letter.is_ascii_lowercase())
+            && name.chars().any(|letter| letter.is_ascii_uppercase());
+        name == "assert" || capitals || self.macros.iter().any(|known| known == name)
+    }
+
+    /// Whether this file defines a macro of this name.
+    pub(crate) fn defines_macro(&self, name: &str) -> bool {
+        self.macros.iter().any(|known| known == name)
+    }
+
+    /// Whether an expression is a full fence.
+    pub(crate) fn is_full_fence(&self, node: Node<'_>, text: &str) -> bool {
+        let squeezed = squeeze(text);
+        let squeezed = squeezed.trim_end_matches(';');
+        let site = self.sites.iter().any(|site| {
+            site.operation == Operation::Fence
+                && site.order.order == Some(MemoryOrder::SeqCst)
+                && site.span == node.byte_range()
+        });
+        site || FULL_FENCES.contains(&squeezed)
+            || self.project.fence.as_deref().map(squeeze).as_deref() == Some(squeezed)
+            || self.wrappers.iter().any(|wrapper| wrapper.call == squeezed)
+    }
+
+    /// The full fence to write near `site`.
+    pub(crate) fn fence(&self, site: &Site) -> Fence {
+        if let Some(text) = &self.project.fence {
+            return plain(text.clone());
+        }
+        if let Some(wrapper) = self
+            .wrappers
+            .iter()
+            .find(|wrapper| wrapper.defined_at < site.span.start)
+        {
+            return Fence {
+                text: wrapper.call.clone(),
+                is_expression: wrapper.is_expression,
+                header: None,
+            };
+        }
+        if !STANDARD.contains(&&*site.vocabulary)
+            && let Some(text) = self
+                .project
+                .vocabularies
+                .get(&site.vocabulary)
+                .and_then(|vocabulary| vocabulary.fence(MemoryOrder::SeqCst))
+            && self.knows(text.split('(').next().unwrap_or_default())
+        {
+            return plain(text);
+        }
+        self.fence_in_file()
+            .unwrap_or_else(|| self.standard_fence(site))
+    }
+
+    /// A fence that the file already has, if it can be said anywhere in it.
+    fn fence_in_file(&self) -> Option<Fence> {
+        let text = self
+            .sites
+            .iter()
+            .filter(|site| {
+                site.operation == Operation::Fence
+                    && site.order.order == Some(MemoryOrder::SeqCst)
+                    && site.macro_name.is_none()
+                    && matches!(
+                        site.order.place,
+                        OrderPlace::Literal(_) | OrderPlace::Implied
+                    )
+            })
+            .map(|site| self.file.slice(&site.span).into_owned())
+            .find(|text| FULL_FENCES.contains(&text.as_str()))?;
+        let unqualified = text.starts_with("atomic_thread_fence");
+        let cpp = self.file.language() == Language::Cpp;
+        if unqualified && cpp && !self.uses_std {
+            return None;
+        }
+        Some(plain(text))
+    }
+
+    fn standard_fence(&self, site: &Site) -> Fence {
+        if self.is_shared_header {
+            return plain("__atomic_thread_fence(__ATOMIC_SEQ_CST)".to_owned());
+        }
+        match &*site.vocabulary {
+            "gnu" if site.callee.starts_with("__sync_") => plain("__sync_synchronize()".to_owned()),
+            "gnu" | "volatile" => plain("__atomic_thread_fence(__ATOMIC_SEQ_CST)".to_owned()),
+            "boost" => plain(format!(
+                "boost::atomic_thread_fence({})",
+                self.order(MemoryOrder::SeqCst, "boost")
+            )),
+            vocabulary => {
+                let cpp = self.file.language() == Language::Cpp;
+                let function = if !cpp || self.uses_std {
+                    "atomic_thread_fence"
+                } else {
+                    "std::atomic_thread_fence"
+                };
+                let family = if cpp { "std" } else { "c11" };
+                Fence {
+                    text: format!("{function}({})", self.order(MemoryOrder::SeqCst, family)),
+                    is_expression: true,
+                    header: self.missing_header(vocabulary, cpp),
+                }
+            }
+        }
+    }
+
+    /// The header that a standard fence needs and that the file does not have.
+    fn missing_header(&self, vocabulary: &str, cpp: bool) -> Option<&'static str> {
+        let header = if cpp { "atomic" } else { "stdatomic.h" };
+        let includes = includes(self.file);
+        let direct = includes
+            .iter()
+            .any(|include| include == &format!("<{header}>"));
+        // An atomic that comes through a header of the project's brings the fence along.
+        let indirect = matches!(vocabulary, "std" | "c11")
+            && !self.uses_only_operators(vocabulary)
+            && (includes.is_empty() || includes.iter().any(|include| include.starts_with('"')));
+        (!direct && !indirect).then_some(header)
+    }
+
+    /// C has `_Atomic` objects without any header, as long as only operators use them.
+    fn uses_only_operators(&self, vocabulary: &str) -> bool {
+        vocabulary == "c11"
+            && self.sites.iter().all(|site| {
+                !site
+                    .callee
+                    .starts_with(|letter: char| letter.is_alphabetic())
+            })
+    }
+
+    /// An order as an argument, in the way of this file.
+    pub(crate) fn order(&self, order: MemoryOrder, family: &str) -> String {
+        let name = order.name();
+        match family {
+            "gnu" | "volatile" => format!("__ATOMIC_{}", name.to_uppercase()),
+            "boost" => format!("boost::memory_order_{name}"),
+            "c11" if self.file.language() == Language::C => format!("memory_order_{name}"),
+            _ => self.standard_order(name),
+        }
+    }
+
+    /// `std::memory_order_x`, or what this C++ file says instead.
+    fn standard_order(&self, name: &str) -> String {
+        let mut scoped = 0;
+        let mut unqualified = 0;
+        let mut qualified = 0;
+        for literal in self.sites.iter().filter_map(literal_of) {
+            let text = self.file.slice(&literal);
+            match text.as_ref() {
+                text if text.contains("memory_order::") => scoped += 1,
+                text if text.starts_with("std::") => qualified += 1,
+                _ => unqualified += 1,
+            }
+        }
+        let unqualified_name = format!("memory_order_{name}");
+        if scoped > qualified.max(unqualified) {
+            format!("std::memory_order::{name}")
+        } else if unqualified > qualified && self.is_visible_unqualified(&unqualified_name) {
+            unqualified_name
+        } else {
+            format!("std::{unqualified_name}")
+        }
+    }
+
+    /// Whether a C++ file can say a name of `std` without saying `std`.
+    fn is_visible_unqualified(&self, name: &str) -> bool {
+        self.uses_std || find(self.file.text(), format!("using std::{name};").as_bytes())
+    }
+
+    /// The spelling of `order` in place of the literal `old`.
+    pub(crate) fn respell(
+        &self,
+        old: &str,
+        order: MemoryOrder,
+        vocabulary: &str,
+    ) -> Option<String> {
+        let (prefix, word) = split_order(old)?;
+        let candidate = format!("{prefix}{}", in_case_of(word, order)?);
+        let standard = prefix.ends_with("memory_order_")
+            || prefix.ends_with("memory_order::")
+            || prefix == "__ATOMIC_";
+        let cpp = self.file.language() == Language::Cpp && !self.is_shared_header;
+        let unqualified = prefix == "memory_order_";
+        let visible = if standard && unqualified && cpp {
+            self.is_visible_unqualified(&candidate) || self.knows_here(&candidate)
+        } else {
+            standard || self.knows(&candidate)
+        };
+        if visible {
+            return Some(candidate);
+        }
+        let family = match vocabulary {
+            "std" | "c11" if cpp => "std",
+            "c11" | "boost" | "gnu" => vocabulary,
+            _ => return None,
+        };
+        Some(self.order(order, family))
+    }
+
+    /// Whether the tree has this name, or this file has.
+    pub(crate) fn knows(&self, name: &str) -> bool {
+        let name = name.rsplit("::").next().unwrap_or(name);
+        self.project.names.contains(name) || self.knows_here(name)
+    }
+
+    fn knows_here(&self, name: &str) -> bool {
+        words(self.file.text()).any(|word| word == name)
+    }
+
+    /// The vocabulary of a site.
+    pub(crate) fn vocabulary(&self, site: &Site) -> Option<&'a Vocabulary> {
+        self.project.vocabularies.get(&site.vocabulary)
+    }
+
+    fn collect_definitions(&mut self, node: Node<'_>) {
+        for child in children(node) {
+            match child.kind() {
+                "preproc_function_def" | "preproc_def" => self.look_at_macro(child),
+                "function_definition" => self.look_at_function(child),
+                "namespace_definition" | "declaration_list" | "linkage_specification" => {
+                    self.collect_definitions(child);
+                }
+                kind if kind.starts_with("preproc_if") || kind.starts_with("preproc_el") => {
+                    self.collect_definitions(child);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn look_at_macro(&mut self, definition: Node<'_>) {
+        let text = |field| {
+            definition
+                .child_by_field_name(field)
+                .map(|node| self.file.node_text(node).into_owned())
+        };
+        let Some(name) = text("name") else { return };
+        if let Some(value) = text("value") {
+            let function_like = definition.kind() == "preproc_function_def";
+            let parameters = text("parameters").unwrap_or_default();
+            let value = squeeze(&value);
+            let inner = value
+                .strip_prefix("do{")
+                .and_then(|rest| rest.strip_suffix("}while(0)"));
+            let bare = inner.unwrap_or(&value).trim_end_matches(';');
+            if FULL_FENCES.contains(&bare) && (!function_like || squeeze(&parameters) == "()") {
+                let call = if function_like {
+                    format!("{name}()")
+                } else {
+                    name.clone()
+                };
+                self.wrappers.push(Wrapper {
+                    defined_at: definition.end_byte(),
+                    call,
+                    is_expression: inner.is_none() && !value.ends_with(';'),
+                });
+            }
+            if function_like {
+                self.macros.push(name);
+            }
+        }
+    }
+
+    fn look_at_function(&mut self, definition: Node<'_>) {
+        let Some(declarator) = definition
+            .child_by_field_name("declarator")
+            .filter(|declarator| declarator.kind() == "function_declarator")
+        else {
+            return;
+        };
+        let text = |node: Option<Node<'_>>| node.map(|node| squeeze(&self.file.node_text(node)));
+        let name = declarator
+            .child_by_field_name("declarator")
+            .filter(|name| name.kind() == "identifier");
+        let (Some(name), Some(parameters), Some(body)) = (
+            text(name),
+            text(declarator.child_by_field_name("parameters")),
+            text(definition.child_by_field_name("body")),
+        ) else {
+            return;
+        };
+        let fence = body
+            .strip_prefix('{')
+            .and_then(|rest| rest.strip_suffix(";}"))
+            .is_some_and(|inner| FULL_FENCES.contains(&inner));
+        if fence && matches!(parameters.as_str(), "()" | "(void)") {
+            self.wrappers.push(Wrapper {
+                defined_at: definition.end_byte(),
+                call: format!("{name}()"),
+                is_expression: true,
+            });
+        }
+    }
+}
+
+fn plain(text: String) -> Fence {
+    Fence {
+        text,
+        is_expression: true,
+        header: None,
+    }
+}
+
+fn literal_of(site: &Site) -> Option<wmfix_frontend::Span> {
+    match &site.order.place {
+        OrderPlace::Literal(span) => Some(span.clone()),
+        _ => None,
+    }
+}
+
+/// The headers that a file includes, with their brackets or quotes.
+pub(crate) fn includes(file: &ParsedFile) -> Vec<String> {
+    file.text()
+        .split(|&byte| byte == b'\n')
+        .filter_map(|line| {
+            let line = String::from_utf8_lossy(line);
+            let rest = line.trim().strip_prefix('#')?.trim_start();
+            let target = rest.strip_prefix("include")?.trim_start();
+            let end = match target.chars().next()? {
+                '<' => '>',
+                '"' => '"',
+                _ => return None,
+            };
+            let length = target[1..].find(end)? + 2;
+            Some(target[..length].to_owned())
+        })
+        .collect()
+}
+
+fn is_shared_header(file: &ParsedFile) -> bool {
+    file.path()
+        .extension()
+        .is_some_and(|extension| extension == "h")
+        && find(file.text(), b"__cplusplus")
+}
+
+fn find(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
+/// A text without its blanks.
+fn squeeze(text: &str) -> String {
+    text.chars()
+        .filter(|letter| !letter.is_whitespace() && *letter != '\\')
+        .collect()
+}
+
+/// The names of an order, in the spellings that one finds.
+const ORDER_WORDS: [[&str; 6]; 4] = [
+    [
+        "relaxed", "acquire", "release", "acq_rel", "seq_cst", "consume",
+    ],
+    [
+        "RELAXED", "ACQUIRE", "RELEASE", "ACQ_REL", "SEQ_CST", "CONSUME",
+    ],
+    [
+        "Relaxed", "Acquire", "Release", "AcqRel", "SeqCst", "Consume",
+    ],
+    ["rlx", "acq", "rel", "acq_rel", "seq_cst", "cns"],
+];
+
+/// A literal cut before the word that names its order.
+fn split_order(literal: &str) -> Option<(&str, &str)> {
+    ORDER_WORDS
+        .iter()
+        .flatten()
+        .filter(|word| literal.ends_with(*word))
+        .max_by_key(|word| word.len())
+        .map(|word| literal.split_at(literal.len() - word.len()))
+}
+
+/// The word for `order` in the style of `word`.
+fn in_case_of(word: &str, order: MemoryOrder) -> Option<&'static str> {
+    let style = ORDER_WORDS.iter().find(|style| style.contains(&word))?;
+    let index = match order {
+        MemoryOrder::Relaxed => 0,
+        MemoryOrder::Acquire => 1,
+        MemoryOrder::Release => 2,
+        MemoryOrder::AcqRel => 3,
+        MemoryOrder::SeqCst => 4,
+    };
+    Some(style[index])
+}

@@ -1,0 +1,253 @@
+//! Golden cases: a text, the changes to make, and the text that must come out.
+//! A `.cases` file holds many of them, one after the other.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use wmfix_frontend::{Language, MemoryOrder, ParsedFile, Site, Vocabularies, scan_parsed};
+use wmfix_rewriter::{Action, Change, Names, Project, Rewrite, rewrite};
+
+/// One golden case.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What the case is about; unique among all cases.
+    pub name: String,
+    /// The name of the file that the text is said to be.
+    pub file: String,
+    /// The standards that both texts compile in, as compilers name them.
+    pub standards: Vec<String>,
+    /// Compiled by itself, with its own includes.
+    pub is_alone: bool,
+    /// Whether changes are labelled in the text.
+    pub annotate: bool,
+    /// The project's own vocabularies, as in wmfix.toml.
+    pub vocabulary: String,
+    /// Names that other files of the tree have.
+    pub names: String,
+    /// What to change, in words.
+    pub changes: Vec<String>,
+    /// The text before.
+    pub before: String,
+    /// The text after; empty if it has not been written down yet.
+    pub after: String,
+    /// Why changes are refused, one line each: the change's index and the reason.
+    pub refused: Vec<String>,
+}
+
+/// The folder of the golden cases.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/rewriter/golden")
+}
+
+/// The files with cases, in the order of their names.
+pub fn files() -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder())
+        .expect("the corpus is there")
+        .map(|entry| entry.expect("the corpus can be listed").path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "cases")
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+/// The cases of one file.
+pub fn read(path: &Path) -> Vec<Case> {
+    let text = fs::read_to_string(path).expect("a case file can be read");
+    let mut cases = Vec::new();
+    for part in text
+        .split("\n=== ")
+        .map(|part| part.trim_start_matches("=== "))
+    {
+        cases.push(parse(part).unwrap_or_else(|| panic!("{}: {part}", path.display())));
+    }
+    cases
+}
+
+/// Writes the cases of one file, as [`read`] reads them.
+pub fn write(path: &Path, cases: &[Case]) {
+    let text: Vec<String> = cases.iter().map(show).collect();
+    fs::write(path, text.join("\n")).expect("a case file can be written");
+}
+
+fn parse(part: &str) -> Option<Case> {
+    let (head, texts) = part.split_once("--- before\n")?;
+    let (before, rest) = texts.split_once("--- after\n").unwrap_or((texts, ""));
+    let (after, refused) = rest.split_once("--- refused\n").unwrap_or((rest, ""));
+    let mut lines = head.lines();
+    let mut case = Case {
+        name: lines.next()?.trim().to_owned(),
+        file: String::new(),
+        standards: Vec::new(),
+        is_alone: false,
+        annotate: false,
+        vocabulary: String::new(),
+        names: String::new(),
+        changes: Vec::new(),
+        before: unescape(before),
+        after: unescape(after),
+        refused: refused.lines().map(str::to_owned).collect(),
+    };
+    for line in lines.filter(|line| !line.trim().is_empty()) {
+        let (key, value) = line.split_once(':')?;
+        let value = value.trim();
+        match key {
+            "file" => case.file = value.to_owned(),
+            "std" => case.standards = value.split_whitespace().map(str::to_owned).collect(),
+            "alone" => case.is_alone = value == "yes",
+            "annotate" => case.annotate = value == "yes",
+            "vocabulary" => {
+                case.vocabulary.push_str(value);
+                case.vocabulary.push('\n');
+            }
+            "names" => case.names = value.to_owned(),
+            "change" => case.changes.push(value.to_owned()),
+            _ => return None,
+        }
+    }
+    if case.file.is_empty() {
+        let cpp = case
+            .standards
+            .first()
+            .is_some_and(|first| first.contains("++"));
+        case.file = if cpp { "a.cpp" } else { "a.c" }.to_owned();
+    }
+    Some(case)
+}
+
+fn show(case: &Case) -> String {
+    let mut text = format!("=== {}\n", case.name);
+    if !matches!(case.file.as_str(), "a.c" | "a.cpp") {
+        text.push_str(&format!("file: {}\n", case.file));
+    }
+    text.push_str(&format!("std: {}\n", case.standards.join(" ")));
+    for (key, wanted) in [("alone", case.is_alone), ("annotate", case.annotate)] {
+        if wanted {
+            text.push_str(&format!("{key}: yes\n"));
+        }
+    }
+    for line in case.vocabulary.lines() {
+        text.push_str(&format!("vocabulary: {line}\n"));
+    }
+    if !case.names.is_empty() {
+        text.push_str(&format!("names: {}\n", case.names));
+    }
+    for change in &case.changes {
+        text.push_str(&format!("change: {change}\n"));
+    }
+    text.push_str(&format!("--- before\n{}", escape(&case.before)));
+    text.push_str(&format!("--- after\n{}", escape(&case.after)));
+    if !case.refused.is_empty() {
+        text.push_str(&format!("--- refused\n{}\n", case.refused.join("\n")));
+    }
+    text
+}
+
+/// Carriage returns, and the lack of a last newline, are spelled out.
+fn unescape(text: &str) -> String {
+    let text = text.replace("<CR>\n", "\r\n");
+    match text.strip_suffix("<NO NEWLINE>\n") {
+        Some(text) => text.to_owned(),
+        None => text,
+    }
+}
+
+fn escape(text: &str) -> String {
+    let text = text.replace("\r\n", "<CR>\n");
+    if text.is_empty() || text.ends_with('\n') {
+        text
+    } else {
+        format!("{text}<NO NEWLINE>\n")
+    }
+}
+
+impl Case {
+    /// The project that the case describes.
+    pub fn project(&self) -> Project {
+        let section: Option<toml::Value> = (!self.vocabulary.is_empty()).then(|| {
+            let table: toml::Table = self.vocabulary.parse().expect("a vocabulary is TOML");
+            toml::Value::Array(vec![toml::Value::Table(table)])
+        });
+        let mut names = Names::default();
+        names.add_text(self.names.as_bytes());
+        Project {
+            vocabularies: Vocabularies::with_project(section.as_ref())
+                .expect("a vocabulary is well formed"),
+            names,
+            fence: None,
+            annotate: self.annotate,
+        }
+    }
+
+    /// Makes the case's changes to a text (its own, or what came out of it).
+    pub fn rewrite(&self, text: &str) -> Rewrite {
+        let path = Path::new(&self.file);
+        let language = Language::of(path, text.as_bytes()).expect("C or C++");
+        let file = ParsedFile::parse(path, text.as_bytes(), language);
+        let project = self.project();
+        let sites = scan_parsed(&file, &project.vocabularies).sites;
+        let changes: Vec<Change> = self
+            .changes
+            .iter()
+            .map(|words| self.change(words, &file, &sites))
+            .collect();
+        rewrite(&file, &sites, &changes, &project)
+    }
+
+    /// `before SITE`, `after SITE`, `raise ORDER [failure ORDER] SITE`, each with
+    /// an optional ` @LABEL` at the end. A site is named by what its text starts
+    /// with, and `#2` for the second such site.
+    fn change(&self, words: &str, file: &ParsedFile, sites: &[Site]) -> Change {
+        let (words, label) = match words.rsplit_once(" @") {
+            Some((words, label)) => (words, Some(label)),
+            None => (words, None),
+        };
+        let (verb, rest) = words.split_once(' ').expect("a verb and a site");
+        let (action, site) = match verb {
+            "before" => (Action::FenceBefore, rest),
+            "after" => (Action::FenceAfter, rest),
+            "raise" => {
+                let (order, mut rest) = rest.split_once(' ').expect("an order and a site");
+                let mut failure = None;
+                if let Some(more) = rest.strip_prefix("failure ") {
+                    let (order, site) = more.split_once(' ').expect("an order and a site");
+                    failure = Some(order_of(order));
+                    rest = site;
+                }
+                let order = order_of(order);
+                (Action::Raise { order, failure }, rest)
+            }
+            _ => panic!("{}: unknown change {words}", self.name),
+        };
+        let (start, number) = match site.rsplit_once(" #") {
+            Some((start, number)) => (start, number.parse().expect("a number")),
+            None => (site, 1),
+        };
+        let found = sites
+            .iter()
+            .filter(|site| file.slice(&site.span).starts_with(start))
+            .nth(number - 1);
+        let found = found.unwrap_or_else(|| {
+            let known: Vec<_> = sites.iter().map(|site| file.slice(&site.span)).collect();
+            panic!("{}: no site {site:?} among {known:?}", self.name)
+        });
+        let change = Change::new(found.clone(), action);
+        match label {
+            Some(label) => change.labelled(label),
+            None => change,
+        }
+    }
+}
+
+fn order_of(word: &str) -> MemoryOrder {
+    match word {
+        "relaxed" => MemoryOrder::Relaxed,
+        "acquire" => MemoryOrder::Acquire,
+        "release" => MemoryOrder::Release,
+        "acq_rel" => MemoryOrder::AcqRel,
+        "seq_cst" => MemoryOrder::SeqCst,
+        _ => panic!("unknown order {word}"),
+    }
+}
