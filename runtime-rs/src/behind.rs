@@ -61,15 +61,71 @@ macro_rules! behind {
     )* };
 }
 
+type Handle = libc::pthread_t;
+type Time = *const libc::timespec;
+
 behind! {
     pthread_create(
-        handle: *mut libc::pthread_t,
+        handle: *mut Handle,
         attributes: *const c_void,
         routine: *mut c_void,
         argument: *mut c_void
     ) -> c_int;
-    pthread_join(handle: libc::pthread_t, result: *mut *mut c_void) -> c_int;
-    pthread_detach(handle: libc::pthread_t) -> c_int;
+    pthread_join(handle: Handle, result: *mut *mut c_void) -> c_int;
+    pthread_detach(handle: Handle) -> c_int;
+
+    pthread_mutex_lock(mutex: *mut c_void) -> c_int;
+    pthread_mutex_trylock(mutex: *mut c_void) -> c_int;
+    pthread_mutex_timedlock(mutex: *mut c_void, time: Time) -> c_int;
+    pthread_mutex_clocklock(mutex: *mut c_void, clock: c_int, time: Time) -> c_int;
+    pthread_mutex_unlock(mutex: *mut c_void) -> c_int;
+    pthread_rwlock_rdlock(lock: *mut c_void) -> c_int;
+    pthread_rwlock_tryrdlock(lock: *mut c_void) -> c_int;
+    pthread_rwlock_timedrdlock(lock: *mut c_void, time: Time) -> c_int;
+    pthread_rwlock_wrlock(lock: *mut c_void) -> c_int;
+    pthread_rwlock_trywrlock(lock: *mut c_void) -> c_int;
+    pthread_rwlock_timedwrlock(lock: *mut c_void, time: Time) -> c_int;
+    pthread_rwlock_unlock(lock: *mut c_void) -> c_int;
+    pthread_spin_lock(lock: *mut c_void) -> c_int;
+    pthread_spin_trylock(lock: *mut c_void) -> c_int;
+    pthread_spin_unlock(lock: *mut c_void) -> c_int;
+    pthread_cond_wait(condition: *mut c_void, mutex: *mut c_void) -> c_int;
+    pthread_cond_timedwait(
+        condition: *mut c_void,
+        mutex: *mut c_void,
+        time: Time
+    ) -> c_int;
+    pthread_cond_clockwait(
+        condition: *mut c_void,
+        mutex: *mut c_void,
+        clock: c_int,
+        time: Time
+    ) -> c_int;
+    pthread_cond_signal(condition: *mut c_void) -> c_int;
+    pthread_cond_broadcast(condition: *mut c_void) -> c_int;
+    pthread_barrier_init(barrier: *mut c_void, attributes: *const c_void, count: u32) -> c_int;
+    pthread_barrier_wait(barrier: *mut c_void) -> c_int;
+    pthread_once(control: *mut c_int, routine: *mut c_void) -> c_int;
+    sem_wait(semaphore: *mut c_void) -> c_int;
+    sem_trywait(semaphore: *mut c_void) -> c_int;
+    sem_timedwait(semaphore: *mut c_void, time: Time) -> c_int;
+    sem_post(semaphore: *mut c_void) -> c_int;
+    __cxa_guard_acquire(guard: *mut u8) -> c_int;
+    __cxa_guard_release(guard: *mut u8) -> ();
+    __cxa_guard_abort(guard: *mut u8) -> ();
+
+    sched_yield() -> c_int;
+    clock_nanosleep(clock: c_int, flags: c_int, time: Time, left: *mut libc::timespec) -> c_int;
+
+    free(block: *mut c_void) -> ();
+    realloc(block: *mut c_void, size: usize) -> *mut c_void;
+    malloc_usable_size(block: *mut c_void) -> usize;
+    munmap(address: *mut c_void, size: usize) -> c_int;
+
+    fork() -> libc::pid_t;
+    execve(path: *const c_char, arguments: *const c_void, environment: *const c_void) -> c_int;
+    execvpe(file: *const c_char, arguments: *const c_void, environment: *const c_void) -> c_int;
+    fexecve(file: c_int, arguments: *const c_void, environment: *const c_void) -> c_int;
     sigaction(
         signal: c_int,
         new: *const libc::sigaction,

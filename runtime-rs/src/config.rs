@@ -13,7 +13,7 @@ use crate::sys;
 pub(crate) const CANNOT_START: i32 = 125;
 
 /// The environment, understood.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Config {
     /// The folder for traces, ended by a zero; `None`: nothing is recorded.
     pub(crate) out: Option<Vec<u8>>,

@@ -16,7 +16,7 @@
 //! archive is built with `panic = "abort"`), and std is not linked: its own use
 //! of threads, locks and memory would come back to us through the interceptors.
 #![no_std]
-#![allow(dead_code)]
+#![cfg_attr(test, allow(dead_code))]
 
 // Unwinding builds, which are those of lints and tests and never an archive
 // for a program, need the panic machinery of std.

@@ -22,6 +22,7 @@ pub(crate) trait Word: Copy + Eq {
     fn wide(self) -> u128;
 
     /// Without the upper bits.
+    #[cfg(test)]
     fn narrow(value: u128) -> Self;
 
     /// Reads.
@@ -96,7 +97,7 @@ macro_rules! word {
                 u128::from(self)
             }
 
-            #[inline(always)]
+            #[cfg(test)]
             fn narrow(value: u128) -> Self {
                 value as Self
             }
@@ -139,6 +140,7 @@ impl Word for u128 {
         self
     }
 
+    #[cfg(test)]
     fn narrow(value: u128) -> Self {
         value
     }

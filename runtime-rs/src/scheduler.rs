@@ -272,13 +272,22 @@ impl Scheduler {
         self.slots.iter().filter(alive).count()
     }
 
-    /// Lets the clock jump to the first deadline; false if there is none.
-    pub(crate) fn skip_time(&mut self) -> bool {
-        let first = self.slots.iter().filter_map(|slot| slot.deadline).min();
-        let Some(first) = first else { return false };
-        self.now = self.now.max(first);
+    /// Lets the clock jump to the first deadline. How far it was, for those who
+    /// wait for something and would look at the real clock; a sleep is a jump.
+    pub(crate) fn skip_time(&mut self) -> Option<u64> {
+        let first = self
+            .slots
+            .iter()
+            .filter(|slot| slot.deadline.is_some())
+            .min_by_key(|slot| slot.deadline)?;
+        let deadline = first.deadline?;
+        let pause = match first.status {
+            Status::Waiting(WaitsFor::Time) => 1,
+            _ => deadline.saturating_sub(self.now),
+        };
+        self.now = self.now.max(deadline);
         self.wake_sleepers();
-        true
+        Some(pause)
     }
 
     fn wake_sleepers(&mut self) {

@@ -32,11 +32,12 @@ pub(crate) struct State {
     pub(crate) outside_help: bool,
     /// Fruitless looks whether such help has come.
     pub(crate) fruitless: u32,
-    /// Barriers, by address: how many are awaited, how many are there, and
-    /// how often it has opened.
-    pub(crate) barriers: Vec<(u64, u32, u32)>,
-    /// Initialisations under way, by address, and who is at it.
-    pub(crate) initialising: Vec<(u64, u32)>,
+    /// Read-write locks that a writer holds, by address.
+    pub(crate) writers: Vec<u64>,
+    #[cfg(not(test))]
+    pub(crate) barriers: Vec<crate::intercept::Barrier>,
+    #[cfg(not(test))]
+    pub(crate) initialising: Vec<crate::intercept::Initialising>,
     modules: Modules,
     stacks: Interner,
     places: Interner,
@@ -76,7 +77,10 @@ impl State {
             last_thread: 0,
             outside_help: false,
             fruitless: 0,
+            writers: Vec::new(),
+            #[cfg(not(test))]
             barriers: Vec::new(),
+            #[cfg(not(test))]
             initialising: Vec::new(),
             modules: Modules::new(),
             stacks: Interner::new(),

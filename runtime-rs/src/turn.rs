@@ -43,6 +43,11 @@ static NEWCOMERS: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
 /// then costs no system call.
 const LOOKS: u32 = 100;
 
+/// When all wait for a moment, the moment comes; but whoever looks at the real
+/// clock, or waits for the world outside, must be left some of the time: so
+/// many milliseconds at most.
+const LONGEST_PAUSE: u64 = 200;
+
 /// A holder that computes is left alone for so many times the patience.
 const COMPUTING: u32 = 50;
 
@@ -259,7 +264,12 @@ impl Held {
                 }
                 None => {}
             }
-            if self.state().scheduler.skip_time() {
+            #[cfg(not(test))]
+            if crate::intercept::end_abandoned(self.state()) {
+                continue;
+            }
+            if let Some(pause) = self.state().scheduler.skip_time() {
+                sys::sleep(pause.div_ceil(1_000_000).min(LONGEST_PAUSE));
                 continue;
             }
             if self.state().scheduler.away > 0 {
@@ -302,6 +312,10 @@ impl Held {
         if idle_rounds.is_multiple_of(1000) {
             finish::watch_livelock(state, idle_rounds);
         }
+        if idle_rounds.is_multiple_of(1000) && state.outside_help {
+            self.have_all_look_again();
+        }
+        let state = self.state();
         // A sleeper is what the spinning threads may be waiting for.
         if idle_rounds.is_multiple_of(100) {
             state.scheduler.skip_time();
@@ -318,6 +332,13 @@ impl Held {
         }
         state.fruitless += 1;
         sys::sleep(2);
+        self.have_all_look_again();
+    }
+
+    /// Lets those who wait for what a signal handler or another process may
+    /// have given back see for themselves.
+    fn have_all_look_again(&mut self) {
+        let state = self.state();
         for thread in 0..state.scheduler.slots.len() as u32 {
             let waits = state.scheduler.slot(thread).status;
             if let Status::Waiting(
@@ -599,6 +620,17 @@ fn enter_unknown(mode: u8) -> Option<Held> {
     Some(held)
 }
 
+/// Whether the runtime is in charge.
+#[inline(always)]
+pub(crate) fn is_on() -> bool {
+    MODE.load(Ordering::Relaxed) != mode::OFF
+}
+
+/// In a forked child, whose only thread holds the turn as it did in the parent.
+pub(crate) fn after_fork() {
+    NEWCOMERS.store(ptr::null_mut(), SeqCst);
+}
+
 /// The turn under `os`: a lock.
 pub(crate) static GATE: Gate = Gate(AtomicU32::new(0));
 
@@ -640,10 +672,5 @@ impl Gate {
         if self.0.swap(0, Ordering::Release) == 2 {
             sys::futex_wake(&self.0);
         }
-    }
-
-    /// In a forked child, whose only thread does not hold it.
-    pub(crate) fn reset(&self) {
-        self.0.store(0, Ordering::Release);
     }
 }

@@ -16,9 +16,7 @@ use crate::turn::{self, Held};
 #[inline(always)]
 pub(crate) fn visible(pc: u64) -> Option<(Held, u32)> {
     let mut held = turn::enter()?;
-    if held.thread().pending.is_some() {
-        flush_volatile(&mut held);
-    }
+    flush_volatile(&mut held);
     held.point(Kind::Operation);
     let place = held.place(pc);
     Some((held, place))
@@ -283,12 +281,17 @@ pub(crate) fn volatile_write<W: Word>(address: *mut W, pc: u64) {
     });
 }
 
-/// Records the volatile write that this thread has made since its last hook.
-#[cold]
+/// Records the volatile write that this thread has made since its last hook,
+/// if it has made one.
+#[inline(always)]
 pub(crate) fn flush_volatile(held: &mut Held) {
-    let Some(pending) = held.thread().pending.take() else {
-        return;
-    };
+    if let Some(pending) = held.thread().pending.take() {
+        record_volatile_write(held, pending);
+    }
+}
+
+#[cold]
+fn record_volatile_write(held: &mut Held, pending: Pending) {
     // SAFETY: the program has just written there.
     let value = unsafe {
         match pending.size {

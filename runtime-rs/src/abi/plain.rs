@@ -12,7 +12,6 @@ use crate::locations::may_hold_atomic;
 use crate::trampoline;
 use crate::turn;
 
-/// Whether plain accesses are recorded.
 static RACES: AtomicU8 = AtomicU8::new(0);
 /// What volatile accesses are: 0 plain, 1 relaxed, 2 acquire and release.
 static VOLATILE: AtomicU8 = AtomicU8::new(0);
@@ -23,9 +22,15 @@ pub(crate) fn configure(races: bool, volatile: Volatile) {
     VOLATILE.store(volatile as u8, Ordering::Relaxed);
 }
 
+/// Whether plain accesses are recorded.
+#[inline(always)]
+pub(crate) fn races() -> bool {
+    RACES.load(Ordering::Relaxed) != 0
+}
+
 #[inline(always)]
 fn read(address: u64, size: u64, pc: u64) {
-    if RACES.load(Ordering::Relaxed) != 0 && size != 0 {
+    if races() && size != 0 {
         record(address, size, pc, false);
     }
 }
@@ -35,7 +40,7 @@ fn write(address: u64, size: u64, pc: u64) {
     if size == 0 {
         return;
     }
-    if RACES.load(Ordering::Relaxed) != 0 || may_hold_atomic(address, size) {
+    if races() || may_hold_atomic(address, size) {
         record(address, size, pc, true);
     }
 }
@@ -45,10 +50,7 @@ fn record(address: u64, size: u64, pc: u64, is_write: bool) {
     let Some(mut held) = turn::enter() else {
         return;
     };
-    if held.thread().pending.is_some() {
-        flush_volatile(&mut held);
-    }
-    let races = RACES.load(Ordering::Relaxed) != 0;
+    flush_volatile(&mut held);
     if !is_write {
         let place = held.place(pc);
         return held.record(place, &Operation::Read { address, size });
@@ -57,7 +59,7 @@ fn record(address: u64, size: u64, pc: u64, is_write: bool) {
         .state()
         .locations
         .end(address..address.saturating_add(size));
-    if races {
+    if races() {
         let place = held.place(pc);
         held.record(place, &Operation::Write { address, size });
     } else if reborn {

@@ -2,6 +2,24 @@
 //! that makes one thread wait for another, is a place to switch threads, or
 //! gives memory back. All symbols are weak: a program that has its own keeps
 //! it.
+//!
+//! Where the runtime schedules, a thread never blocks in the library: it tries,
+//! and if that fails it waits in the scheduler until another thread gives back
+//! what it wants. Where the system schedules, the library's function is called
+//! and what it did is recorded.
 
+mod barrier;
+mod c11;
+mod condition;
+mod futex;
+mod lock;
+mod memory;
+mod once;
 mod process;
+mod semaphore;
+mod take;
 mod thread;
+mod time;
+
+pub(crate) use barrier::Barrier;
+pub(crate) use once::{Initialising, end_abandoned};

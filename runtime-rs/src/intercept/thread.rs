@@ -13,7 +13,7 @@ use crate::thread::{Thread, phase};
 use crate::trampoline;
 use crate::turn::{self, Held};
 
-unsafe extern "C" fn create(
+pub(super) unsafe extern "C" fn create(
     handle: *mut libc::pthread_t,
     attributes: *const c_void,
     routine: *mut c_void,
@@ -115,7 +115,11 @@ fn named(held: &mut Held, handle: libc::pthread_t) -> Option<u32> {
     found.map(|index| index as u32)
 }
 
-unsafe extern "C" fn join(handle: libc::pthread_t, result: *mut *mut c_void, pc: u64) -> c_int {
+pub(super) unsafe extern "C" fn join(
+    handle: libc::pthread_t,
+    result: *mut *mut c_void,
+    pc: u64,
+) -> c_int {
     let Some(mut held) = turn::enter() else {
         return behind::pthread_join(handle, result);
     };
@@ -157,7 +161,7 @@ fn joined(child: u32, pc: u64) {
     }
 }
 
-unsafe extern "C" fn detach(handle: libc::pthread_t, _pc: u64) -> c_int {
+pub(super) unsafe extern "C" fn detach(handle: libc::pthread_t, _pc: u64) -> c_int {
     if let Some(mut held) = turn::enter()
         && let Some(thread) = named(&mut held, handle)
     {

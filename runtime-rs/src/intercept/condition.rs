@@ -1,0 +1,136 @@
+//! Condition variables. Where the runtime schedules, the library's own are not
+//! waited on: a waiter waits in the scheduler, and which one a signal wakes is
+//! a choice like any other. The order between threads comes from the mutex; a
+//! signal adds none, as POSIX promises none.
+
+use core::ffi::{c_int, c_void};
+
+use wmfix_trace::{LockMode, Operation, WaitsFor};
+
+use super::lock::{attempt_mutex, wanted};
+use super::take::{acquired, note};
+use super::time::Patience;
+use crate::abi::flush_volatile;
+use crate::behind;
+use crate::strategy::Kind;
+use crate::trampoline;
+use crate::turn;
+
+pub(super) fn wait_for(
+    condition: *mut c_void,
+    mutex: *mut c_void,
+    patience: Patience,
+    pc: u64,
+    block: impl FnOnce() -> c_int,
+) -> c_int {
+    let Some(mut held) = turn::enter() else {
+        return block();
+    };
+    flush_volatile(&mut held);
+    let owned = wanted(mutex, LockMode::Exclusive);
+    held.point(Kind::Operation);
+    let place = held.place(pc);
+    let release = Operation::Release {
+        lock: owned.lock,
+        mode: owned.mode,
+    };
+    if !held.controlled() {
+        held.record(place, &release);
+        drop(held);
+        let result = block();
+        note(&owned, pc);
+        return result;
+    }
+    let result = behind::pthread_mutex_unlock(mutex);
+    if result != 0 {
+        return result;
+    }
+    held.record(place, &release);
+    held.state().scheduler.wake_all(owned.waits_for);
+    held.has_changed();
+    let deadline = patience.deadline(held.state().scheduler.now);
+    let too_late = held.wait(place, WaitsFor::Condition(condition as u64), deadline);
+    loop {
+        let result = attempt_mutex(mutex);
+        if result != libc::EBUSY {
+            acquired(&mut held, place, &owned);
+            return match result {
+                0 if too_late => libc::ETIMEDOUT,
+                result => result,
+            };
+        }
+        held.wait(place, owned.waits_for, None);
+    }
+}
+
+pub(super) unsafe extern "C" fn wait(condition: *mut c_void, mutex: *mut c_void, pc: u64) -> c_int {
+    wait_for(condition, mutex, Patience::Endless, pc, || {
+        behind::pthread_cond_wait(condition, mutex)
+    })
+}
+
+pub(super) unsafe extern "C" fn timedwait(
+    condition: *mut c_void,
+    mutex: *mut c_void,
+    time: *const libc::timespec,
+    pc: u64,
+) -> c_int {
+    // Which clock a condition was made with is the library's secret. A moment
+    // far in the past of one clock is meant for the other.
+    let by_date = Patience::until(libc::CLOCK_REALTIME, time);
+    let patience = match by_date {
+        Patience::For(0) => Patience::until(libc::CLOCK_MONOTONIC, time),
+        patience => patience,
+    };
+    wait_for(condition, mutex, patience, pc, || {
+        behind::pthread_cond_timedwait(condition, mutex, time)
+    })
+}
+
+unsafe extern "C" fn clockwait(
+    condition: *mut c_void,
+    mutex: *mut c_void,
+    clock: c_int,
+    time: *const libc::timespec,
+    pc: u64,
+) -> c_int {
+    wait_for(condition, mutex, Patience::until(clock, time), pc, || {
+        behind::pthread_cond_clockwait(condition, mutex, clock, time)
+    })
+}
+
+fn wake(condition: *mut c_void, all: bool) {
+    let Some(mut held) = turn::enter() else {
+        return;
+    };
+    flush_volatile(&mut held);
+    if !held.controlled() {
+        return;
+    }
+    held.point(Kind::Operation);
+    let scheduler = &mut held.state().scheduler;
+    let waiters = scheduler.waiting(WaitsFor::Condition(condition as u64));
+    if all {
+        waiters.iter().for_each(|&waiter| scheduler.wake(waiter));
+    } else if !waiters.is_empty() {
+        let one = scheduler.pick(&waiters);
+        scheduler.wake(one);
+    }
+    held.has_changed();
+}
+
+pub(super) unsafe extern "C" fn signal(condition: *mut c_void, _pc: u64) -> c_int {
+    wake(condition, false);
+    behind::pthread_cond_signal(condition)
+}
+
+pub(super) unsafe extern "C" fn broadcast(condition: *mut c_void, _pc: u64) -> c_int {
+    wake(condition, true);
+    behind::pthread_cond_broadcast(condition)
+}
+
+trampoline!(weak, "pthread_cond_wait", 2, wait);
+trampoline!(weak, "pthread_cond_timedwait", 3, timedwait);
+trampoline!(weak, "pthread_cond_clockwait", 4, clockwait);
+trampoline!(weak, "pthread_cond_signal", 1, signal);
+trampoline!(weak, "pthread_cond_broadcast", 1, broadcast);

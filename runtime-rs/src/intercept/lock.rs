@@ -1,0 +1,211 @@
+//! Mutexes, rwlocks and spin locks.
+
+use core::ffi::{c_int, c_void};
+
+use wmfix_trace::{LockMode, WaitsFor};
+
+use super::take::{Wanted, give, take, try_to_take};
+use super::time::Patience;
+use crate::behind;
+use crate::trampoline;
+use crate::turn;
+
+/// A lock as its address, taken this way.
+pub(super) fn wanted(lock: *mut c_void, mode: LockMode) -> Wanted {
+    Wanted {
+        lock: lock as u64,
+        mode,
+        waits_for: WaitsFor::Lock(lock as u64),
+    }
+}
+
+fn mutex(mutex: *mut c_void) -> Wanted {
+    wanted(mutex, LockMode::Exclusive)
+}
+
+/// Tries to lock a mutex. A mutex that checks for errors says so when its owner
+/// locks it again, which trying does not show: a wait that is over before it
+/// began does.
+pub(super) fn attempt_mutex(mutex: *mut c_void) -> c_int {
+    let result = behind::pthread_mutex_trylock(mutex);
+    if result != libc::EBUSY {
+        return result;
+    }
+    let past = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    match behind::pthread_mutex_timedlock(mutex, &past) {
+        libc::ETIMEDOUT => libc::EBUSY,
+        other => other,
+    }
+}
+
+pub(super) unsafe extern "C" fn mutex_lock(object: *mut c_void, pc: u64) -> c_int {
+    take(
+        &mutex(object),
+        Patience::Endless,
+        pc,
+        || attempt_mutex(object),
+        || behind::pthread_mutex_lock(object),
+    )
+}
+
+pub(super) unsafe extern "C" fn mutex_trylock(object: *mut c_void, pc: u64) -> c_int {
+    try_to_take(&mutex(object), pc, || behind::pthread_mutex_trylock(object))
+}
+
+pub(super) unsafe extern "C" fn mutex_timedlock(
+    object: *mut c_void,
+    time: *const libc::timespec,
+    pc: u64,
+) -> c_int {
+    take(
+        &mutex(object),
+        Patience::until(libc::CLOCK_REALTIME, time),
+        pc,
+        || attempt_mutex(object),
+        || behind::pthread_mutex_timedlock(object, time),
+    )
+}
+
+unsafe extern "C" fn mutex_clocklock(
+    object: *mut c_void,
+    clock: c_int,
+    time: *const libc::timespec,
+    pc: u64,
+) -> c_int {
+    take(
+        &mutex(object),
+        Patience::until(clock, time),
+        pc,
+        || attempt_mutex(object),
+        || behind::pthread_mutex_clocklock(object, clock, time),
+    )
+}
+
+pub(super) unsafe extern "C" fn mutex_unlock(object: *mut c_void, pc: u64) -> c_int {
+    give(&mutex(object), pc, || behind::pthread_mutex_unlock(object))
+}
+
+fn reader(lock: *mut c_void) -> Wanted {
+    wanted(lock, LockMode::Shared)
+}
+
+unsafe extern "C" fn rwlock_rdlock(lock: *mut c_void, pc: u64) -> c_int {
+    take(
+        &reader(lock),
+        Patience::Endless,
+        pc,
+        || behind::pthread_rwlock_tryrdlock(lock),
+        || behind::pthread_rwlock_rdlock(lock),
+    )
+}
+
+unsafe extern "C" fn rwlock_tryrdlock(lock: *mut c_void, pc: u64) -> c_int {
+    try_to_take(&reader(lock), pc, || behind::pthread_rwlock_tryrdlock(lock))
+}
+
+unsafe extern "C" fn rwlock_timedrdlock(
+    lock: *mut c_void,
+    time: *const libc::timespec,
+    pc: u64,
+) -> c_int {
+    take(
+        &reader(lock),
+        Patience::until(libc::CLOCK_REALTIME, time),
+        pc,
+        || behind::pthread_rwlock_tryrdlock(lock),
+        || behind::pthread_rwlock_timedrdlock(lock, time),
+    )
+}
+
+unsafe extern "C" fn rwlock_wrlock(lock: *mut c_void, pc: u64) -> c_int {
+    let result = take(
+        &mutex(lock),
+        Patience::Endless,
+        pc,
+        || behind::pthread_rwlock_trywrlock(lock),
+        || behind::pthread_rwlock_wrlock(lock),
+    );
+    has_writer(lock, result)
+}
+
+unsafe extern "C" fn rwlock_trywrlock(lock: *mut c_void, pc: u64) -> c_int {
+    let result = try_to_take(&mutex(lock), pc, || behind::pthread_rwlock_trywrlock(lock));
+    has_writer(lock, result)
+}
+
+unsafe extern "C" fn rwlock_timedwrlock(
+    lock: *mut c_void,
+    time: *const libc::timespec,
+    pc: u64,
+) -> c_int {
+    let result = take(
+        &mutex(lock),
+        Patience::until(libc::CLOCK_REALTIME, time),
+        pc,
+        || behind::pthread_rwlock_trywrlock(lock),
+        || behind::pthread_rwlock_timedwrlock(lock, time),
+    );
+    has_writer(lock, result)
+}
+
+/// One function gives back both sides: whether a writer holds the lock must be
+/// remembered.
+fn has_writer(lock: *mut c_void, result: c_int) -> c_int {
+    if result == 0
+        && let Some(mut held) = turn::enter()
+    {
+        held.state().writers.push(lock as u64);
+    }
+    result
+}
+
+unsafe extern "C" fn rwlock_unlock(lock: *mut c_void, pc: u64) -> c_int {
+    let mut mode = LockMode::Shared;
+    if let Some(mut held) = turn::enter() {
+        let writers = &mut held.state().writers;
+        if let Some(at) = writers.iter().position(|&held| held == lock as u64) {
+            writers.swap_remove(at);
+            mode = LockMode::Exclusive;
+        }
+    }
+    give(&wanted(lock, mode), pc, || {
+        behind::pthread_rwlock_unlock(lock)
+    })
+}
+
+unsafe extern "C" fn spin_lock(lock: *mut c_void, pc: u64) -> c_int {
+    take(
+        &mutex(lock),
+        Patience::Endless,
+        pc,
+        || behind::pthread_spin_trylock(lock),
+        || behind::pthread_spin_lock(lock),
+    )
+}
+
+unsafe extern "C" fn spin_trylock(lock: *mut c_void, pc: u64) -> c_int {
+    try_to_take(&mutex(lock), pc, || behind::pthread_spin_trylock(lock))
+}
+
+unsafe extern "C" fn spin_unlock(lock: *mut c_void, pc: u64) -> c_int {
+    give(&mutex(lock), pc, || behind::pthread_spin_unlock(lock))
+}
+
+trampoline!(weak, "pthread_mutex_lock", 1, mutex_lock);
+trampoline!(weak, "pthread_mutex_trylock", 1, mutex_trylock);
+trampoline!(weak, "pthread_mutex_timedlock", 2, mutex_timedlock);
+trampoline!(weak, "pthread_mutex_clocklock", 3, mutex_clocklock);
+trampoline!(weak, "pthread_mutex_unlock", 1, mutex_unlock);
+trampoline!(weak, "pthread_rwlock_rdlock", 1, rwlock_rdlock);
+trampoline!(weak, "pthread_rwlock_tryrdlock", 1, rwlock_tryrdlock);
+trampoline!(weak, "pthread_rwlock_timedrdlock", 2, rwlock_timedrdlock);
+trampoline!(weak, "pthread_rwlock_wrlock", 1, rwlock_wrlock);
+trampoline!(weak, "pthread_rwlock_trywrlock", 1, rwlock_trywrlock);
+trampoline!(weak, "pthread_rwlock_timedwrlock", 2, rwlock_timedwrlock);
+trampoline!(weak, "pthread_rwlock_unlock", 1, rwlock_unlock);
+trampoline!(weak, "pthread_spin_lock", 1, spin_lock);
+trampoline!(weak, "pthread_spin_trylock", 1, spin_trylock);
+trampoline!(weak, "pthread_spin_unlock", 1, spin_unlock);

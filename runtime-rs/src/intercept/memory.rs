@@ -1,0 +1,75 @@
+//! Memory that is given back: what lay there ends, and the next atomic at the
+//! address is a new one. Handing memory out needs no hook, and `operator
+//! delete` comes here through `free`.
+
+use core::ffi::{c_int, c_void};
+
+use crate::behind;
+use crate::locations::may_hold_atomic;
+use crate::trampoline;
+use crate::turn;
+
+fn given_back(address: u64, size: u64, pc: u64) {
+    if size == 0 || !(crate::abi::races() || may_hold_atomic(address, size)) {
+        return;
+    }
+    if let Some(mut held) = turn::enter() {
+        let place = held.place(pc);
+        held.state().free(place, address, size);
+    }
+}
+
+fn size_of(block: *mut c_void) -> u64 {
+    if block.is_null() {
+        0
+    } else {
+        behind::malloc_usable_size(block) as u64
+    }
+}
+
+unsafe extern "C" fn free(block: *mut c_void, pc: u64) {
+    if turn::is_on() {
+        given_back(block as u64, size_of(block), pc);
+    }
+    behind::free(block);
+}
+
+unsafe extern "C" fn realloc(block: *mut c_void, size: usize, pc: u64) -> *mut c_void {
+    if !turn::is_on() {
+        return behind::realloc(block, size);
+    }
+    let old_size = size_of(block);
+    let new = behind::realloc(block, size);
+    if new != block && (!new.is_null() || size == 0) {
+        given_back(block as u64, old_size, pc);
+    }
+    new
+}
+
+unsafe extern "C" fn reallocarray(
+    block: *mut c_void,
+    count: usize,
+    size: usize,
+    pc: u64,
+) -> *mut c_void {
+    match count.checked_mul(size) {
+        // SAFETY: the program's own arguments.
+        Some(bytes) => unsafe { realloc(block, bytes, pc) },
+        None => {
+            super::time::fail_with(libc::ENOMEM);
+            core::ptr::null_mut()
+        }
+    }
+}
+
+unsafe extern "C" fn munmap(address: *mut c_void, size: usize, pc: u64) -> c_int {
+    if turn::is_on() {
+        given_back(address as u64, size as u64, pc);
+    }
+    behind::munmap(address, size)
+}
+
+trampoline!(weak, "free", 1, free);
+trampoline!(weak, "realloc", 2, realloc);
+trampoline!(weak, "reallocarray", 3, reallocarray);
+trampoline!(weak, "munmap", 2, munmap);

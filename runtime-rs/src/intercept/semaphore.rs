@@ -1,0 +1,75 @@
+//! Semaphores: whoever passes one learns from all who posted it before.
+
+use core::ffi::{c_int, c_void};
+
+use wmfix_trace::{LockMode, WaitsFor};
+
+use super::take::{Wanted, give, take, try_to_take};
+use super::time::{Patience, fail_with};
+use crate::behind;
+use crate::trampoline;
+
+fn wanted(semaphore: *mut c_void) -> Wanted {
+    Wanted {
+        lock: semaphore as u64,
+        mode: LockMode::Signal,
+        waits_for: WaitsFor::Semaphore(semaphore as u64),
+    }
+}
+
+/// The error behind a result that is told through `errno`.
+fn error_of(result: c_int) -> c_int {
+    if result == 0 {
+        return 0;
+    }
+    // SAFETY: the calling thread's own.
+    unsafe { *libc::__errno_location() }
+}
+
+fn attempt(semaphore: *mut c_void) -> c_int {
+    match error_of(behind::sem_trywait(semaphore)) {
+        libc::EAGAIN => libc::EBUSY,
+        other => other,
+    }
+}
+
+unsafe extern "C" fn wait(semaphore: *mut c_void, pc: u64) -> c_int {
+    fail_with(take(
+        &wanted(semaphore),
+        Patience::Endless,
+        pc,
+        || attempt(semaphore),
+        || error_of(behind::sem_wait(semaphore)),
+    ))
+}
+
+unsafe extern "C" fn timedwait(
+    semaphore: *mut c_void,
+    time: *const libc::timespec,
+    pc: u64,
+) -> c_int {
+    fail_with(take(
+        &wanted(semaphore),
+        Patience::until(libc::CLOCK_REALTIME, time),
+        pc,
+        || attempt(semaphore),
+        || error_of(behind::sem_timedwait(semaphore, time)),
+    ))
+}
+
+unsafe extern "C" fn trywait(semaphore: *mut c_void, pc: u64) -> c_int {
+    fail_with(try_to_take(&wanted(semaphore), pc, || {
+        error_of(behind::sem_trywait(semaphore))
+    }))
+}
+
+unsafe extern "C" fn post(semaphore: *mut c_void, pc: u64) -> c_int {
+    fail_with(give(&wanted(semaphore), pc, || {
+        error_of(behind::sem_post(semaphore))
+    }))
+}
+
+trampoline!(weak, "sem_wait", 1, wait);
+trampoline!(weak, "sem_timedwait", 2, timedwait);
+trampoline!(weak, "sem_trywait", 1, trywait);
+trampoline!(weak, "sem_post", 1, post);

@@ -1,0 +1,163 @@
+//! Sleeping, yielding, and how long to wait. Where the runtime schedules, time
+//! is counted: a sleep is a wait for a moment on that clock, and the moment
+//! comes at once when nobody else has anything to do.
+
+use core::ffi::{c_int, c_uint};
+
+use wmfix_trace::WaitsFor;
+
+use crate::abi::flush_volatile;
+use crate::behind;
+use crate::strategy::Kind;
+use crate::sys;
+use crate::trampoline;
+use crate::turn;
+
+/// How long a thread waits.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Patience {
+    /// As long as it takes.
+    Endless,
+    /// So many nanoseconds.
+    For(u64),
+}
+
+impl Patience {
+    /// Until a moment on one of the system's clocks.
+    pub(super) fn until(clock: c_int, time: *const libc::timespec) -> Self {
+        // SAFETY: the program's own record, or null.
+        match unsafe { time.as_ref() } {
+            Some(time) => Self::For(rounded(nanoseconds(time).saturating_sub(sys::clock(clock)))),
+            None => Self::Endless,
+        }
+    }
+
+    /// When that is over, counted from `now`.
+    pub(super) fn deadline(self, now: u64) -> Option<u64> {
+        match self {
+            Self::Endless => None,
+            Self::For(time) => Some(now.saturating_add(time)),
+        }
+    }
+}
+
+/// The difference to a moment that the program computed a little earlier is
+/// never the same twice; rounded up to four bits it mostly is.
+fn rounded(time: u64) -> u64 {
+    let Some(log) = time.checked_ilog2() else {
+        return 0;
+    };
+    let unit = 1u64 << log.saturating_sub(3);
+    time.div_ceil(unit).saturating_mul(unit)
+}
+
+pub(super) fn nanoseconds(time: &libc::timespec) -> u64 {
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    seconds
+        .saturating_mul(1_000_000_000)
+        .saturating_add(u64::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+/// Sleeps on the counted clock; false where the runtime does not schedule.
+fn sleep_for(time: u64, pc: u64) -> bool {
+    let Some(mut held) = turn::enter() else {
+        return false;
+    };
+    flush_volatile(&mut held);
+    if !held.controlled() {
+        return false;
+    }
+    held.point(Kind::Operation);
+    let place = held.place(pc);
+    let deadline = held.state().scheduler.now.saturating_add(time);
+    held.wait(place, WaitsFor::Time, Some(deadline));
+    true
+}
+
+fn sleep_behind(time: u64) -> c_int {
+    let time = libc::timespec {
+        tv_sec: (time / 1_000_000_000) as libc::time_t,
+        tv_nsec: (time % 1_000_000_000) as libc::c_long,
+    };
+    behind::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &time, core::ptr::null_mut())
+}
+
+unsafe extern "C" fn sleep(seconds: c_uint, pc: u64) -> c_uint {
+    let time = u64::from(seconds) * 1_000_000_000;
+    if !sleep_for(time, pc) {
+        sleep_behind(time);
+    }
+    0
+}
+
+unsafe extern "C" fn usleep(microseconds: c_uint, pc: u64) -> c_int {
+    let time = u64::from(microseconds) * 1_000;
+    if sleep_for(time, pc) {
+        return 0;
+    }
+    fail_with(sleep_behind(time))
+}
+
+pub(super) unsafe extern "C" fn nanosleep(
+    time: *const libc::timespec,
+    left: *mut libc::timespec,
+    pc: u64,
+) -> c_int {
+    // SAFETY: the program's own record.
+    if sleep_for(nanoseconds(unsafe { &*time }), pc) {
+        return 0;
+    }
+    fail_with(behind::clock_nanosleep(libc::CLOCK_REALTIME, 0, time, left))
+}
+
+unsafe extern "C" fn clock_nanosleep(
+    clock: c_int,
+    flags: c_int,
+    time: *const libc::timespec,
+    left: *mut libc::timespec,
+    pc: u64,
+) -> c_int {
+    // SAFETY: the program's own record.
+    let mut duration = nanoseconds(unsafe { &*time });
+    if flags & libc::TIMER_ABSTIME != 0 {
+        duration = rounded(duration.saturating_sub(sys::clock(clock)));
+    }
+    if sleep_for(duration, pc) {
+        return 0;
+    }
+    behind::clock_nanosleep(clock, flags, time, left)
+}
+
+/// Yields to the other threads; false where the runtime does not schedule.
+pub(super) fn yields() -> bool {
+    let Some(mut held) = turn::enter() else {
+        return false;
+    };
+    flush_volatile(&mut held);
+    if !held.controlled() {
+        return false;
+    }
+    held.stand_back();
+    true
+}
+
+unsafe extern "C" fn sched_yield(_pc: u64) -> c_int {
+    if yields() { 0 } else { behind::sched_yield() }
+}
+
+/// A result in the way of functions that use `errno`.
+pub(super) fn fail_with(error: c_int) -> c_int {
+    if error == 0 {
+        return 0;
+    }
+    // SAFETY: the calling thread's own.
+    unsafe { *libc::__errno_location() = error };
+    -1
+}
+
+trampoline!(weak, "sleep", 1, sleep);
+trampoline!(weak, "usleep", 1, usleep);
+trampoline!(weak, "nanosleep", 2, nanosleep);
+trampoline!(weak, "clock_nanosleep", 4, clock_nanosleep);
+trampoline!(weak, "sched_yield", 0, sched_yield);
+trampoline!(weak, "pthread_yield", 0, sched_yield);
