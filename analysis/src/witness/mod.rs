@@ -18,6 +18,6 @@ mod tests;
 mod trace;
 
 pub use build::BuildError;
-pub use check::{Defect, Refutation, check};
+pub use check::{Defect, Foreign, Refutation, belongs, check};
 pub use graph::{Guard, Label, Node, NodeId, Place, Start, Witness};
 pub use search::Edge;

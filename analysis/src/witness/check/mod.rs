@@ -13,17 +13,19 @@
 //!    encoding's acquire fence, acq_rel RMW and release fence order exactly that.
 
 mod axioms;
+mod belongs;
 mod edges;
 mod relation;
 mod shape;
 
+pub use belongs::{Foreign, belongs};
 pub use shape::Defect;
 
 use super::graph::{NodeId, Witness};
 use crate::model::Model;
 
 /// The largest graph that is decided. A row of a relation has a bit for every
-/// node, so time is cubic in this and memory quadratic: some seconds and some
+/// node, so time is cubic in this and memory quadratic: a second or so and some
 /// tens of megabytes at the cap.
 pub const MAX_NODES: usize = 4096;
 

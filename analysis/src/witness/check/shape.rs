@@ -71,7 +71,9 @@ pub enum Defect {
 
 /// Whether the graph is an execution graph.
 pub(super) fn well_formed(witness: &Witness, model: Model) -> Result<(), Defect> {
-    names(witness)?;
+    if let Some(unknown) = unknown_name(witness) {
+        return Err(Defect::NoSuchNode(unknown));
+    }
     threads(witness)?;
     reads(witness)?;
     modification(witness)?;
@@ -79,22 +81,14 @@ pub(super) fn well_formed(witness: &Witness, model: Model) -> Result<(), Defect>
     fences(witness, model)
 }
 
-/// Every node that is named is there.
-fn names(witness: &Witness) -> Result<(), Defect> {
-    let orders = witness
-        .modification
-        .values()
-        .chain(witness.lock_order.values());
-    let named = (witness.reads_from.iter().flat_map(|(&a, &b)| [a, b]))
+/// A node that is named and not there.
+pub(super) fn unknown_name(witness: &Witness) -> Option<NodeId> {
+    let orders = (witness.modification.values()).chain(witness.lock_order.values());
+    (witness.reads_from.iter().flat_map(|(&a, &b)| [a, b]))
         .chain(orders.flatten().copied())
         .chain(witness.fence_order.iter().copied())
-        .chain([witness.access]);
-    for id in named {
-        if id.0 >= witness.nodes.len() {
-            return Err(Defect::NoSuchNode(id));
-        }
-    }
-    Ok(())
+        .chain([witness.access])
+        .find(|id| id.0 >= witness.nodes.len())
 }
 
 fn threads(witness: &Witness) -> Result<(), Defect> {

@@ -10,7 +10,7 @@ use crate::event::{Event, Operation};
 use crate::model::Model;
 use crate::violation::{EventIndex, Violation};
 use crate::witness::trace::Step;
-use crate::witness::{Witness, check};
+use crate::witness::{Witness, belongs, check};
 use crate::{Analyzer, Config};
 
 /// Every violation that the analyzer finds in a run; every event has a site of
@@ -46,6 +46,8 @@ fn every_violation_of_the_analyzer_has_its_witnesses() {
                 for witness in &all {
                     let verdict = check(witness, model);
                     assert_eq!(verdict, Ok(()), "seed {seed} {model:?}: {witness:#?}");
+                    let origin = belongs(witness, &run.events);
+                    assert_eq!(origin, Ok(()), "seed {seed}: {witness:#?} {run:#?}");
                 }
                 let one = Witness::build(&run.events, &violation, model).expect("as all");
                 assert!(all.contains(&one), "seed {seed}");

@@ -4,6 +4,7 @@
 
 mod agreement;
 mod case;
+mod garbage;
 mod generate;
 mod litmus;
 mod mutants;

@@ -3,7 +3,7 @@
 use super::run::{RA, RLX, Run, X, Y, bytes};
 use crate::event::{LockMode, Operation, ThreadId};
 use crate::model::Model;
-use crate::witness::{BuildError, Label, Refutation, Start, Witness, check};
+use crate::witness::{BuildError, Edge, Label, Refutation, Start, Witness, check, explain};
 
 #[test]
 fn a_child_knows_what_its_creator_did_before() {
@@ -190,4 +190,32 @@ fn a_graph_above_the_cap_is_not_decided() {
     run.load(2, X, RLX.load, 1);
     let refused = run.verdict(newer, None);
     assert!(matches!(refused, Err(Refutation::TooLarge { nodes }) if nodes > check::MAX_NODES));
+}
+
+#[test]
+fn explanations_go_through_threads_and_locks() {
+    use Edge::{ProgramOrder, ReadsFrom, Synchronisation};
+    let mut run = Run::new();
+    let newer = run.store(1, X, RLX.store, 1);
+    run.store(1, Y, RLX.store, 1);
+    let read = run.load(3, Y, RLX.load, 1);
+    let unlock = run.unlock(3, 7, LockMode::Signal);
+    let lock = run.lock(4, 7, LockMode::Signal);
+    let create = run.push(4, Operation::Create { child: ThreadId(2) });
+    let access = run.load(2, X, RLX.load, 1);
+    let violation = run.violation(newer, &[None]);
+    let explanation = explain::path(&run.events, &violation, Model::Rc11).expect("a path");
+    let steps: Vec<(Edge, usize)> = (explanation.steps.iter())
+        .map(|step| (step.edge, step.to.0 as usize))
+        .collect();
+    let expected = [
+        (ProgramOrder, newer + 1),
+        (ReadsFrom, read),
+        (ProgramOrder, unlock),
+        (Synchronisation, lock),
+        (ProgramOrder, create),
+        (Synchronisation, access),
+    ];
+    assert_eq!(steps, expected);
+    assert_eq!(run.verdict(newer, None), Ok(()));
 }

@@ -1,15 +1,29 @@
 //! Random witnesses that were tampered with at random: none gets through.
 
+use std::sync::OnceLock;
+
 use super::case::{case, newest};
 use super::generate::Dice;
+use crate::event::Event;
 use crate::model::Model;
 use crate::order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 use crate::witness::build::graph;
-use crate::witness::graph::{Label, NodeId, Start, Witness};
-use crate::witness::{Defect, Refutation, check};
+use crate::witness::graph::{Guard, Label, Node, NodeId, Start, Witness};
+use crate::witness::{Defect, Foreign, Refutation, belongs, check};
 
 /// Every witness in RC11 that the first seeds give.
-fn witnesses() -> Vec<(u64, Witness)> {
+fn witnesses() -> impl Iterator<Item = (u64, Witness)> {
+    let all = witnesses_and_runs().iter();
+    all.map(|(seed, witness, _)| (*seed, witness.clone()))
+}
+
+/// The same with the events they come from.
+fn witnesses_and_runs() -> &'static [(u64, Witness, Vec<Event>)] {
+    static ALL: OnceLock<Vec<(u64, Witness, Vec<Event>)>> = OnceLock::new();
+    ALL.get_or_init(find_witnesses)
+}
+
+fn find_witnesses() -> Vec<(u64, Witness, Vec<Event>)> {
     let mut found = Vec::new();
     for seed in 0..4_000 {
         let case = case(seed);
@@ -21,7 +35,8 @@ fn witnesses() -> Vec<(u64, Witness)> {
             for limit in [0, usize::MAX] {
                 let witness = graph(&case.trace, &violation, &stale, Model::Rc11, limit);
                 let proves = |witness: &Witness| check(witness, Model::Rc11).is_ok();
-                found.extend(witness.ok().filter(proves).map(|witness| (seed, witness)));
+                let witness = witness.ok().filter(proves);
+                found.extend(witness.map(|witness| (seed, witness, case.run.events.clone())));
             }
         }
     }
@@ -87,9 +102,8 @@ fn an_event_lost_in_the_middle_of_a_thread_is_caught() {
     let mut caught = 0;
     for (seed, witness) in witnesses() {
         for (id, node) in witness.iter() {
-            let follows = |other: &crate::witness::Node| {
-                other.thread == node.thread && other.position > node.position
-            };
+            let follows =
+                |other: &Node| other.thread == node.thread && other.position > node.position;
             if node.thread.is_none() || !witness.nodes.iter().any(follows) {
                 continue;
             }
@@ -150,6 +164,78 @@ fn a_stronger_label_never_makes_a_graph_consistent() {
         refuted += usize::from(verdict.is_err());
     }
     assert!(refuted > 50, "{refuted}");
+}
+
+#[test]
+fn a_graph_that_says_other_things_than_the_run_is_foreign() {
+    let mut caught = 0;
+    for (seed, witness, events) in witnesses_and_runs() {
+        assert_eq!(belongs(witness, events), Ok(()), "seed {seed}");
+        for (id, node) in witness.iter() {
+            let mut changed = witness.clone();
+            let label = &mut changed.nodes[id.0].label;
+            match label {
+                Label::Read { order, .. } => {
+                    *order = match *order {
+                        LoadOrder::Relaxed => LoadOrder::Acquire,
+                        _ => LoadOrder::Relaxed,
+                    }
+                }
+                Label::Write { value, .. } => *value += 1,
+                Label::Update { guard, .. } => *guard = Guard::Differs(77),
+                Label::Fence { order } => *order = other_fence(*order),
+                _ => continue,
+            }
+            if node.event.is_some()
+                && !(id == witness.access && matches!(node.label, Label::Write { .. }))
+            {
+                assert_eq!(
+                    belongs(&changed, events),
+                    Err(Foreign::Event(id)),
+                    "seed {seed}"
+                );
+                caught += 1;
+            }
+        }
+    }
+    assert!(caught > 500, "{caught}");
+}
+
+#[test]
+fn an_event_left_out_is_missed() {
+    for (seed, witness, events) in witnesses_and_runs() {
+        for (id, node) in witness.iter() {
+            let follows = |other: &&Node| {
+                other.thread == node.thread
+                    && other.position > node.position
+                    && other.event.is_some()
+            };
+            let (Some(thread), Some(event)) = (node.thread, node.event) else {
+                continue;
+            };
+            if witness.nodes.iter().find(follows).is_none() {
+                continue;
+            }
+            // Renumbered, the thread has no gap, and only the run knows better.
+            let mut witness = without(witness, id);
+            for other in witness
+                .nodes
+                .iter_mut()
+                .filter(|other| other.thread == Some(thread))
+            {
+                other.position -= u32::from(other.position > node.position);
+            }
+            let missed = Foreign::LeftOut(thread, event);
+            assert_eq!(belongs(&witness, events), Err(missed), "seed {seed}");
+        }
+    }
+}
+
+fn other_fence(order: FenceOrder) -> FenceOrder {
+    match order {
+        FenceOrder::SeqCst => FenceOrder::AcqRel,
+        _ => FenceOrder::SeqCst,
+    }
 }
 
 fn strengthen(label: &mut Label) {
