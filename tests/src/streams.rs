@@ -30,8 +30,10 @@ pub struct Shape {
     pub loads: u32,
     /// An event takes or gives back a mutex.
     pub lock: u32,
-    /// A thread ends and another one begins.
-    pub turnover: u32,
+    /// A thread ends and another one begins, in ten-thousandths.
+    pub turnover: usize,
+    /// A thread that has ended is never waited for.
+    pub detached: u32,
 }
 
 impl Shape {
@@ -47,7 +49,8 @@ impl Shape {
             stay: rng.pick(&[0, 30, 60]),
             loads: rng.pick(&[40, 60, 80]),
             lock: rng.pick(&[0, 0, 5]),
-            turnover: rng.pick(&[0, 1, 3]),
+            turnover: rng.pick(&[0, 100, 300]),
+            detached: rng.pick(&[0, 20]),
         }
     }
 
@@ -65,6 +68,7 @@ impl Shape {
             loads: 60,
             lock: 0,
             turnover: 0,
+            detached: 0,
         }
     }
 }
@@ -122,7 +126,7 @@ impl Source {
         }
         let worker = self.rng.below(self.running.len());
         let thread = self.running[worker].thread;
-        if self.shape.turnover > 0 && self.rng.percent(self.shape.turnover) {
+        if self.shape.turnover > 0 && self.rng.below(10_000) < self.shape.turnover {
             self.end(worker, stream);
         } else if self.shape.lock > 0 && self.rng.percent(self.shape.lock) {
             stream.extend(self.lock(thread));
@@ -157,7 +161,7 @@ impl Source {
         }
         self.running.swap_remove(worker);
         stream.push(event(thread, 0, Operation::Exit));
-        if self.rng.percent(80) {
+        if !self.rng.percent(self.shape.detached) {
             let child = thread;
             stream.push(event(MAIN, 0, Operation::Join { child }));
         }
