@@ -4,6 +4,7 @@
 pub mod brute;
 pub mod compare;
 pub mod litmus;
+pub mod product;
 pub mod reference;
 pub mod registry;
 pub mod rewriter;

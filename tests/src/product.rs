@@ -1,0 +1,153 @@
+//! The `wmfix` binary as its users have it, for the end-to-end tests: built by
+//! cargo when first asked for, and called in a world of its own.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// The binary, of the profile that the tests themselves were built with.
+pub fn wmfix() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(build)
+}
+
+/// A folder for one test, with a cache folder of its own in it.
+#[derive(Debug)]
+pub struct World {
+    folder: tempfile::TempDir,
+}
+
+/// What a command came to.
+#[derive(Debug)]
+pub struct Ran {
+    /// The exit code; `None` if a signal ended it.
+    pub code: Option<i32>,
+    /// What it wrote to stdout.
+    pub stdout: String,
+    /// What it wrote to stderr.
+    pub stderr: String,
+}
+
+impl World {
+    /// An empty folder.
+    pub fn new() -> Self {
+        let folder = tempfile::Builder::new().prefix("wmfix-test-").tempdir();
+        Self {
+            folder: folder.expect("a folder for the test"),
+        }
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a file in the folder.
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path().join(name);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).expect("a folder in the test's folder");
+        }
+        std::fs::write(&path, text).expect("a file in the test's folder");
+        path
+    }
+
+    /// A command in the folder.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .current_dir(self.path())
+            .env("XDG_CACHE_HOME", shared_cache())
+            .env("PWD", self.path());
+        for name in ["CC", "CXX", "WMFIX_REAL_CC", "WMFIX_REAL_CXX", "MAKEFLAGS"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// `wmfix` in the folder, in front of this C compiler.
+    pub fn wmfix(&self, compiler: &str) -> Command {
+        let mut command = self.command(wmfix());
+        command.env("WMFIX_REAL_CC", compiler);
+        command
+    }
+}
+
+impl Default for World {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Ran {
+    /// Runs a command to its end.
+    pub fn of(command: &mut Command) -> Self {
+        let output = command.output();
+        Self::from(output.unwrap_or_else(|error| panic!("{command:?}: {error}")))
+    }
+
+    /// Runs a command that must end with code 0.
+    pub fn well(command: &mut Command) -> Self {
+        let ran = Self::of(command);
+        assert_eq!(
+            ran.code,
+            Some(0),
+            "{command:?}\n{}\n{}",
+            ran.stdout,
+            ran.stderr
+        );
+        ran
+    }
+
+    /// stdout as JSON.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}\n{}", self.stdout, self.stderr))
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+/// The runtime is unpacked once for all tests, not into anybody's home.
+fn shared_cache() -> PathBuf {
+    let target = wmfix().parent().expect("the binary lies in a folder");
+    target.join("wmfix-test-cache")
+}
+
+fn build() -> PathBuf {
+    let exe = std::env::current_exe().expect("the test's own path");
+    let deps = exe.parent().expect("a test lies in a folder");
+    let profile_folder = deps.parent().expect("a test lies in deps");
+    let target = profile_folder.parent().expect("a profile lies in target");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command
+        .args([
+            "build",
+            "--quiet",
+            "--locked",
+            "--package",
+            "wmfix",
+            "--bin",
+            "wmfix",
+        ])
+        .arg("--manifest-path")
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"))
+        .arg("--target-dir")
+        .arg(target);
+    if profile_folder.ends_with("release") {
+        command.arg("--release");
+    }
+    let status = command.status().expect("cargo runs");
+    assert!(status.success(), "the wmfix binary could not be built");
+    profile_folder.join("wmfix")
+}

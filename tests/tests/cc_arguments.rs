@@ -1,0 +1,341 @@
+//! The compiler wrappers behave as the bare compiler does, whatever they are
+//! asked, and what they compile is instrumented.
+
+use std::path::Path;
+use std::process::Command;
+
+use wmfix_tests::product::{Ran, World};
+use wmfix_tests::tools::{Need, have_all};
+
+const COMPILERS: [&str; 2] = ["gcc", "clang"];
+
+const ANSWER: &str = "#include <stdatomic.h>\n\
+    #include <stdio.h>\n\
+    atomic_int answer;\n\
+    int part(void);\n\
+    int main(void) { atomic_store(&answer, part()); printf(\"%d\\n\", atomic_load(&answer)); return 3; }\n";
+const PART: &str = "#include <stdatomic.h>\n\
+    static atomic_int six = 6;\n\
+    int part(void) { return atomic_fetch_add_explicit(&six, 1, memory_order_relaxed) * 7; }\n";
+
+fn everything(test: &str) -> bool {
+    have_all(
+        test,
+        &[
+            Need::Program("gcc"),
+            Need::Program("clang"),
+            Need::Program("nm"),
+        ],
+    )
+}
+
+fn world() -> World {
+    let world = World::new();
+    world.write("main.c", ANSWER);
+    world.write("part.c", PART);
+    world
+}
+
+fn cc(world: &World, compiler: &str, line: &str) -> Command {
+    let mut command = world.wmfix(compiler);
+    command.arg("cc").args(line.split_whitespace());
+    command
+}
+
+/// The program must do what it does when built by the bare compiler.
+fn answers(world: &World, program: &str) {
+    let ran = Ran::of(&mut world.command(world.path().join(program)));
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (Some(3), "42\n"),
+        "{}",
+        ran.stderr
+    );
+}
+
+fn symbols(world: &World, file: &str) -> String {
+    Ran::well(world.command("nm").arg(file)).stdout
+}
+
+#[test]
+fn compile_and_link_in_one_or_in_steps() {
+    if !everything("compile_and_link_in_one_or_in_steps") {
+        return;
+    }
+    for compiler in COMPILERS {
+        let world = world();
+        Ran::well(&mut cc(&world, compiler, "main.c part.c -o together"));
+        answers(&world, "together");
+
+        Ran::well(&mut cc(&world, compiler, "-O2 -c main.c part.c"));
+        assert!(symbols(&world, "part.o").contains("__tsan_atomic32_fetch_add"));
+        Ran::well(&mut cc(&world, compiler, "main.o part.o"));
+        answers(&world, "a.out");
+
+        Ran::well(&mut cc(
+            &world,
+            compiler,
+            "-r main.o part.o -nostdlib -o both.o",
+        ));
+        Ran::well(&mut cc(&world, compiler, "both.o -o from-one-object"));
+        answers(&world, "from-one-object");
+    }
+}
+
+#[test]
+fn other_ways_to_name_inputs() {
+    if !everything("other_ways_to_name_inputs") {
+        return;
+    }
+    for compiler in COMPILERS {
+        let world = world();
+        world.write("in put/options.txt", "-o 'out put'\nmain.c part.c");
+        let mut command = world.wmfix(compiler);
+        Ran::well(command.args(["cc", "@in put/options.txt"]));
+        answers(&world, "out put");
+
+        std::fs::rename(world.path().join("part.c"), world.path().join("part.text")).unwrap();
+        Ran::well(&mut cc(
+            &world,
+            compiler,
+            "main.c -x c part.text -o by-language",
+        ));
+        answers(&world, "by-language");
+    }
+}
+
+#[test]
+fn dependencies_assembly_and_preprocessing() {
+    if !everything("dependencies_assembly_and_preprocessing") {
+        return;
+    }
+    for compiler in COMPILERS {
+        let world = world();
+        let file = |name: &str| std::fs::read_to_string(world.path().join(name)).unwrap();
+        Ran::well(&mut cc(
+            &world,
+            compiler,
+            "-MD -MF deps.d -MT target.o -c part.c -o part.o",
+        ));
+        assert!(file("deps.d").starts_with("target.o:"));
+        assert!(file("deps.d").contains("stdatomic.h"));
+        Ran::well(&mut cc(&world, compiler, "-S part.c"));
+        assert!(file("part.s").contains("__tsan_"));
+        let preprocessed = Ran::well(&mut cc(&world, compiler, "-E part.c")).stdout;
+        assert!(preprocessed.contains("int part(void)"));
+        let only_dependencies = Ran::well(&mut cc(&world, compiler, "-MM part.c")).stdout;
+        assert_eq!(only_dependencies.trim(), "part.o: part.c");
+    }
+}
+
+#[test]
+fn questions_get_the_compilers_own_answers() {
+    if !everything("questions_get_the_compilers_own_answers") {
+        return;
+    }
+    let world = world();
+    for compiler in COMPILERS {
+        for question in [
+            "--version",
+            "-v",
+            "-dumpmachine",
+            "-dumpversion",
+            "-print-search-dirs",
+            "--help",
+            "",
+        ] {
+            let ours = Ran::of(&mut cc(&world, compiler, question));
+            let theirs = Ran::of(world.command(compiler).args(question.split_whitespace()));
+            assert_eq!(ours.code, theirs.code, "{compiler} {question}");
+            assert_eq!(ours.stdout, theirs.stdout, "{compiler} {question}");
+            assert_eq!(ours.stderr, theirs.stderr, "{compiler} {question}");
+        }
+    }
+}
+
+#[test]
+fn errors_are_the_compilers_own() {
+    if !everything("errors_are_the_compilers_own") {
+        return;
+    }
+    let world = World::new();
+    world.write("bad.c", "int main(void) { return missing; }\n");
+    for compiler in COMPILERS {
+        let ran = Ran::of(&mut cc(&world, compiler, "-c bad.c"));
+        assert_eq!(ran.code, Some(1));
+        assert!(ran.stderr.contains("bad.c:1:"), "{}", ran.stderr);
+    }
+    let mut nobody = cc(&world, "no-such-compiler", "-c bad.c");
+    let ran = Ran::of(&mut nobody);
+    assert_eq!(ran.code, Some(4));
+    assert!(ran.stderr.contains("no-such-compiler"), "{}", ran.stderr);
+}
+
+#[test]
+fn warnings_as_errors_still_build() {
+    if !everything("warnings_as_errors_still_build") {
+        return;
+    }
+    let world = World::new();
+    world.write(
+        "strict.c",
+        "#include <stdatomic.h>\n\
+         atomic_int flag;\n\
+         volatile int seen;\n\
+         static int twice(int n) { return n * 2; }\n\
+         int main(void) { int value; if (seen) value = twice(1); else value = 2;\n\
+         atomic_thread_fence(memory_order_seq_cst);\n\
+         atomic_store_explicit(&flag, value, memory_order_release);\n\
+         return atomic_load_explicit(&flag, memory_order_acquire) - 2; }\n",
+    );
+    for compiler in COMPILERS {
+        for level in ["-O0", "-O2"] {
+            let line = format!(
+                "{level} -Wall -Wextra -Wpedantic -Wframe-larger-than=4096 -Werror strict.c -o strict"
+            );
+            let ran = Ran::well(&mut cc(&world, compiler, &line));
+            assert_eq!(ran.stderr, "", "{compiler} {level}");
+            Ran::well(&mut world.command(world.path().join("strict")));
+        }
+    }
+}
+
+#[test]
+fn shared_libraries_find_the_runtime_in_the_program() {
+    if !everything("shared_libraries_find_the_runtime_in_the_program") {
+        return;
+    }
+    let world = world();
+    world.write(
+        "opens.c",
+        "#include <dlfcn.h>\n#include <stdio.h>\n\
+         int main(void) { void *library = dlopen(\"./libpart.so\", RTLD_NOW);\n\
+         if (!library) { puts(dlerror()); return 1; }\n\
+         int (*part)(void) = (int (*)(void))dlsym(library, \"part\");\n\
+         printf(\"%d\\n\", part()); return 3; }\n",
+    );
+    for compiler in COMPILERS {
+        let line = "-shared -fPIC part.c -Wl,--no-undefined -Wl,-z,defs -o libpart.so";
+        Ran::well(&mut cc(&world, compiler, line));
+        let undefined =
+            Ran::well(
+                world
+                    .command("nm")
+                    .args(["-D", "--undefined-only", "libpart.so"]),
+            )
+            .stdout;
+        assert!(
+            undefined.contains("__tsan_atomic32_fetch_add"),
+            "{undefined}"
+        );
+        Ran::well(&mut cc(
+            &world,
+            compiler,
+            "main.c -L. -lpart -Wl,-rpath,$ORIGIN -o linked",
+        ));
+        answers(&world, "linked");
+        Ran::well(&mut cc(&world, compiler, "opens.c -o opens"));
+        answers(&world, "opens");
+    }
+}
+
+#[test]
+fn other_sanitizers_static_links_and_link_time_optimisation() {
+    if !everything("other_sanitizers_static_links_and_link_time_optimisation") {
+        return;
+    }
+    for compiler in COMPILERS {
+        let world = world();
+        Ran::well(&mut cc(
+            &world,
+            compiler,
+            "-fsanitize=thread main.c part.c -o theirs",
+        ));
+        answers(&world, "theirs");
+        let needed = Ran::well(world.command("readelf").args(["-d", "theirs"])).stdout;
+        assert!(!needed.contains("tsan"), "{needed}");
+
+        let ran = Ran::well(&mut cc(
+            &world,
+            compiler,
+            "-fsanitize=address main.c part.c -o address",
+        ));
+        assert!(
+            ran.stderr.contains("-fsanitize=address is left out"),
+            "{}",
+            ran.stderr
+        );
+        answers(&world, "address");
+
+        let ran = Ran::well(&mut cc(&world, compiler, "-static main.c part.c -o static"));
+        assert!(ran.stderr.contains("-static is left out"), "{}", ran.stderr);
+        answers(&world, "static");
+
+        Ran::well(&mut cc(
+            &world,
+            compiler,
+            "-O2 -flto main.c part.c -o whole",
+        ));
+        answers(&world, "whole");
+    }
+}
+
+#[test]
+fn the_compiler_may_be_handed_over_or_be_called_by_one_word() {
+    if !everything("the_compiler_may_be_handed_over_or_be_called_by_one_word") {
+        return;
+    }
+    let world = world();
+    let bin = world.path().join("bin");
+    Ran::well(world.wmfix("gcc").arg("wrappers").arg(&bin));
+    for compiler in COMPILERS {
+        let mut launched = world.wmfix("no-such-compiler");
+        Ran::well(launched.args(["cc", compiler, "main.c", "part.c", "-o", "launched"]));
+        answers(&world, "launched");
+
+        let mut one_word = world.command(bin.join("wmfix-cc"));
+        Ran::well(
+            one_word
+                .env("WMFIX_REAL_CC", compiler)
+                .args(["main.c", "part.c", "-o", "word"]),
+        );
+        answers(&world, "word");
+    }
+    world.write(
+        "main.cc",
+        "#include <atomic>\nstd::atomic<int> x{3};\nint main() { return x.load() - 3; }\n",
+    );
+    for compiler in COMPILERS {
+        let mut one_word = world.command(bin.join("wmfix-c++"));
+        Ran::well(
+            one_word
+                .env("WMFIX_REAL_CC", compiler)
+                .args(["main.cc", "-o", "cxx"]),
+        );
+        Ran::well(&mut world.command(world.path().join("cxx")));
+    }
+}
+
+#[test]
+fn the_binary_defines_no_symbol_of_the_runtime() {
+    if !everything("the_binary_defines_no_symbol_of_the_runtime") {
+        return;
+    }
+    let world = World::new();
+    let table = symbols(&world, path(wmfix_tests::product::wmfix()));
+    assert!(table.lines().count() > 1000, "the table is there");
+    for line in table.lines() {
+        let mut words = line.split_whitespace().rev();
+        let (name, kind) = (
+            words.next().unwrap_or_default(),
+            words.next().unwrap_or_default(),
+        );
+        let defined = !matches!(kind, "U" | "w" | "v");
+        let of_the_runtime = name.starts_with("__tsan_") || name.starts_with("pthread_");
+        assert!(!(defined && of_the_runtime), "{line}");
+    }
+}
+
+fn path(path: &Path) -> &str {
+    path.to_str().expect("a path in UTF-8")
+}
