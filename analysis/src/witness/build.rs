@@ -50,12 +50,7 @@ impl Witness {
         model: Model,
     ) -> Result<Self, BuildError> {
         over_plain_writes(events, violation, |trace| {
-            let choices = stale::choices(trace, events, violation)?;
-            let differs = |stale: &&Stale| stale.label.value_read() != violation.read_value;
-            let choice = (choices.iter().rfind(differs))
-                .or(choices.last())
-                .ok_or(BuildError::NothingToTake)?;
-            graph(trace, violation, choice, model, MAX_FULL_NODES)
+            on(trace, events, violation, model)
         })
     }
 
@@ -78,6 +73,21 @@ impl Witness {
     }
 }
 
+/// The graph that proves a violation, from the run before the access.
+pub(super) fn on(
+    trace: &Trace,
+    events: &[Event],
+    violation: &Violation,
+    model: Model,
+) -> Result<Witness, BuildError> {
+    let choices = stale::choices(trace, events, violation)?;
+    let differs = |stale: &&Stale| stale.label.value_read() != violation.read_value;
+    let choice = (choices.iter().rfind(differs))
+        .or(choices.last())
+        .ok_or(BuildError::NothingToTake)?;
+    graph(trace, violation, choice, model, MAX_FULL_NODES)
+}
+
 /// Reads the run with plain writes that make locations begin again, and if the
 /// violation does not fit that, with plain writes that race and do not.
 pub(super) fn over_plain_writes<T>(
@@ -91,7 +101,7 @@ pub(super) fn over_plain_writes<T>(
 }
 
 /// The events before the access.
-fn before_access<'a>(
+pub(super) fn before_access<'a>(
     events: &'a [Event],
     violation: &Violation,
 ) -> Result<&'a [Event], BuildError> {

@@ -4,6 +4,7 @@
 use super::build::{BuildError, newer_write, over_plain_writes};
 use super::graph::Label;
 use super::search::{self, Edge};
+use super::trace::Trace;
 use crate::event::Event;
 use crate::model::Model;
 use crate::violation::{EventIndex, Violation, ViolationKind};
@@ -40,32 +41,39 @@ pub fn path(
     violation: &Violation,
     model: Model,
 ) -> Result<Explanation, BuildError> {
-    over_plain_writes(events, violation, |trace| {
-        let newer = newer_write(trace, violation)?;
-        let event = |step: usize| EventIndex(trace.steps[step].event as u64);
-        let path = search::shortest(trace, newer, violation.thread, model);
-        let mut steps = Vec::new();
-        let mut started = false;
-        for (edge, to) in path.ok_or(BuildError::NotAfter)? {
-            // A thread's start is no event of its own: its creator leads to the
-            // first thing it does.
-            let edge = match started {
-                true => Edge::Synchronisation,
-                false => edge,
-            };
-            started = to.is_some_and(|to| trace.steps[to].label == Label::Start);
-            if !started {
-                let to = to.map_or(violation.access, event);
-                steps.push(Step { edge, to });
-            }
+    over_plain_writes(events, violation, |trace| on(trace, violation, model))
+}
+
+/// The same, from the run before the access.
+pub(super) fn on(
+    trace: &Trace,
+    violation: &Violation,
+    model: Model,
+) -> Result<Explanation, BuildError> {
+    let newer = newer_write(trace, violation)?;
+    let event = |step: usize| EventIndex(trace.steps[step].event as u64);
+    let path = search::shortest(trace, newer, violation.thread, model);
+    let mut steps = Vec::new();
+    let mut started = false;
+    for (edge, to) in path.ok_or(BuildError::NotAfter)? {
+        // A thread's start is no event of its own: its creator leads to the
+        // first thing it does.
+        let edge = match started {
+            true => Edge::Synchronisation,
+            false => edge,
+        };
+        started = to.is_some_and(|to| trace.steps[to].label == Label::Start);
+        if !started {
+            let to = to.map_or(violation.access, event);
+            steps.push(Step { edge, to });
         }
-        Ok(Explanation {
-            newer: event(newer),
-            steps,
-            back: match violation.kind {
-                ViolationKind::StaleRead => Edge::FromRead,
-                ViolationKind::StaleWrite | ViolationKind::StaleRmw => Edge::Modification,
-            },
-        })
+    }
+    Ok(Explanation {
+        newer: event(newer),
+        steps,
+        back: match violation.kind {
+            ViolationKind::StaleRead => Edge::FromRead,
+            ViolationKind::StaleWrite | ViolationKind::StaleRmw => Edge::Modification,
+        },
     })
 }

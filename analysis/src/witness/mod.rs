@@ -11,6 +11,7 @@ pub mod graph;
 mod objects;
 mod operation;
 mod part;
+mod prove;
 mod search;
 mod stale;
 #[cfg(test)]
@@ -20,4 +21,5 @@ mod trace;
 pub use build::BuildError;
 pub use check::{Defect, Foreign, Refutation, belongs, check};
 pub use graph::{Guard, Label, Node, NodeId, Place, Start, Witness};
+pub use prove::{Proof, Unproved, prove};
 pub use search::Edge;

@@ -64,10 +64,15 @@ impl Trace {
     /// The graph of these events.
     pub(super) fn of(events: &[Event], plain: PlainWrites) -> Self {
         let mut trace = Self::default();
-        for (index, event) in events.iter().enumerate() {
-            trace.push(index, event, plain);
-        }
+        trace.extend(0, events, plain);
         trace
+    }
+
+    /// Goes on with these events, of which `first` is the index of the first.
+    pub(super) fn extend(&mut self, first: usize, events: &[Event], plain: PlainWrites) {
+        for (index, event) in (first..).zip(events) {
+            self.push(index, event, plain);
+        }
     }
 
     /// What an access to the location at the end of the run would access.

@@ -10,7 +10,7 @@ use crate::event::{Event, Operation};
 use crate::model::Model;
 use crate::violation::{EventIndex, Violation};
 use crate::witness::trace::Step;
-use crate::witness::{Witness, belongs, check};
+use crate::witness::{Unproved, Witness, belongs, check, explain, prove};
 use crate::{Analyzer, Config};
 
 /// Every violation that the analyzer finds in a run; every event has a site of
@@ -35,7 +35,12 @@ fn every_violation_of_the_analyzer_has_its_witnesses() {
         let profile = Profile::varied(&mut dice);
         let run = run(&mut dice, profile);
         for model in MODELS {
-            for violation in violations(&run.events, model) {
+            let found = violations(&run.events, model);
+            let proofs = prove(&run.events, &found, model);
+            for (violation, proof) in found.into_iter().zip(proofs) {
+                let proof = proof.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+                let explanation = explain::path(&run.events, &violation, model);
+                assert_eq!(explanation, Ok(proof.explanation), "seed {seed}");
                 let all = Witness::build_all(&run.events, &violation, model)
                     .unwrap_or_else(|e| panic!("seed {seed}: {e}: {violation:#?} {run:#?}"));
                 assert_eq!(
@@ -51,6 +56,7 @@ fn every_violation_of_the_analyzer_has_its_witnesses() {
                 }
                 let one = Witness::build(&run.events, &violation, model).expect("as all");
                 assert!(all.contains(&one), "seed {seed}");
+                assert_eq!(one, proof.witness, "seed {seed}");
                 witnesses += all.len();
             }
         }
@@ -96,4 +102,29 @@ fn the_analyzer_finds_all_that_the_checker_allows() {
         }
     }
     assert!(found > 1_000, "{found}");
+}
+
+#[test]
+fn a_violation_that_is_none_is_not_proved() {
+    let case = (0..).map(case).find(|case| {
+        let writes = newest(&case.trace, case.location).map_or(0, |(_, writes)| writes);
+        let access = case.run.events.len() as u64 - 1;
+        let found = violations(&case.run.events, Model::Rc11);
+        let silent = found.iter().all(|violation| violation.access.0 != access);
+        writes > 0
+            && silent
+            && case
+                .violation(writes)
+                .is_some_and(|all| Witness::build(&case.run.events, &all, Model::Rc11).is_ok())
+    });
+    let case = case.expect("there are many");
+    let (_, writes) = newest(&case.trace, case.location).expect("as found");
+    let claim = case.violation(writes).expect("as found");
+    let mut elsewhere = claim.clone();
+    elsewhere.access = EventIndex(u64::MAX);
+    let proofs = prove(&case.run.events, &[elsewhere, claim], Model::Rc11);
+    assert!(matches!(
+        proofs[..],
+        [Err(Unproved::Build(_)), Err(Unproved::Refuted(_))]
+    ));
 }

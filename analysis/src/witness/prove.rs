@@ -1,0 +1,90 @@
+//! Proves violations: builds the witness, has it checked, and explains it. One
+//! pass over the run serves all of its violations.
+
+use super::build::{self, BuildError};
+use super::check::{Foreign, Refutation, belongs, check};
+use super::explain::{self, Explanation};
+use super::graph::Witness;
+use super::trace::{PlainWrites, Trace};
+use crate::event::Event;
+use crate::model::Model;
+use crate::violation::Violation;
+
+/// A violation that is beyond doubt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proof {
+    /// A graph that the memory model allows and no interleaving has.
+    pub witness: Witness,
+    /// Why no interleaving has it.
+    pub explanation: Explanation,
+}
+
+/// Why a violation is not proved.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unproved {
+    /// It does not fit the events.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The axioms do not bear it out, or the graph is too large to say.
+    #[error(transparent)]
+    Refuted(#[from] Refutation),
+    /// The graph is not one of this run.
+    #[error(transparent)]
+    Foreign(#[from] Foreign),
+}
+
+/// Proves violations of one run, in their order. `events` is the stream that was
+/// analysed.
+pub fn prove(
+    events: &[Event],
+    violations: &[Violation],
+    model: Model,
+) -> Vec<Result<Proof, Unproved>> {
+    let mut by_access: Vec<usize> = (0..violations.len()).collect();
+    by_access.sort_by_key(|&at| violations[at].access);
+    let mut trace = Trace::default();
+    let mut read = 0;
+    let mut proofs: Vec<_> = by_access
+        .into_iter()
+        .map(|at| {
+            let violation = &violations[at];
+            let proof = build::before_access(events, violation).and_then(|before| {
+                trace.extend(read, &before[read..], PlainWrites::Restart);
+                read = before.len();
+                both(&trace, events, violation, model)
+            });
+            // Where plain writes race, the run has to be read once more.
+            let proof = proof.or_else(|_| {
+                build::over_plain_writes(events, violation, |trace| {
+                    both(trace, events, violation, model)
+                })
+            });
+            (
+                at,
+                proof
+                    .map_err(Unproved::from)
+                    .and_then(|proof| checked(proof, events, model)),
+            )
+        })
+        .collect();
+    proofs.sort_by_key(|(at, _)| *at);
+    proofs.into_iter().map(|(_, proof)| proof).collect()
+}
+
+fn both(
+    trace: &Trace,
+    events: &[Event],
+    violation: &Violation,
+    model: Model,
+) -> Result<Proof, BuildError> {
+    Ok(Proof {
+        witness: build::on(trace, events, violation, model)?,
+        explanation: explain::on(trace, violation, model)?,
+    })
+}
+
+fn checked(proof: Proof, events: &[Event], model: Model) -> Result<Proof, Unproved> {
+    check(&proof.witness, model)?;
+    belongs(&proof.witness, events)?;
+    Ok(proof)
+}
