@@ -62,9 +62,9 @@ fn happens_before(witness: &Witness, edges: &Edges) -> Result<Relation, Refutati
         })
 }
 
-/// sw = [rel]; ([F]; po)?; rf⁺; (po; [F])?; [acq], where rf⁺ can only go through
-/// RMWs. Of several fences only those nearest to the accesses are taken: po
-/// gives hb the rest.
+/// `sw = [rel]; ([F]; po)?; rf⁺; (po; [F])?; [acq]`, where rf⁺ can only go
+/// through RMWs. Of several fences only those nearest to the accesses are taken:
+/// po gives hb the rest.
 fn synchronises_with(witness: &Witness, edges: &Edges) -> Relation {
     let label = |node: usize| witness.nodes[node].label;
     let nodes = edges.nodes;
@@ -155,10 +155,12 @@ fn coherence(hb: &Relation, eco: &Relation) -> Result<(), Refutation> {
 
 /// psc is acyclic, where
 ///
-/// - scb = po ∪ po≠loc; hb; po≠loc ∪ hb=loc ∪ mo ∪ fr,
-/// - psc_base = ([SC access] ∪ [SC fence]; hb?); scb; ([SC access] ∪ hb?; [SC fence]),
-/// - psc_F = [SC fence]; (hb ∪ hb; eco; hb); [SC fence],
-/// - psc = psc_base ∪ psc_F.
+/// ```text
+/// scb      = po ∪ po≠loc; hb; po≠loc ∪ hb=loc ∪ mo ∪ fr
+/// psc_base = ([SC access] ∪ [SC fence]; hb?); scb; ([SC access] ∪ hb?; [SC fence])
+/// psc_F    = [SC fence]; (hb ∪ hb; eco; hb); [SC fence]
+/// psc      = psc_base ∪ psc_F
+/// ```
 ///
 /// What is no access has no location and counts as elsewhere.
 fn sc_order(
