@@ -12,6 +12,7 @@ mod observe;
 mod pipeline;
 mod progress;
 mod project;
+pub mod repair;
 mod report;
 mod run;
 mod runtime_archive;

@@ -1,0 +1,293 @@
+//! What a change costs: what the target pays for it, times how often it ran.
+//! The numbers are rough cycles of current cores, all that matters is their
+//! order: a full barrier is an order of magnitude above an ordered access.
+
+use rustc_hash::FxHashMap;
+use wmfix_analysis::{Event, FenceOrder, LoadOrder, RmwOrder, SiteId, StoreOrder};
+
+use super::place::{Action, Change, Orders, Place};
+
+/// What changes are weighed by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Profile {
+    /// Every change costs 1, however often it runs.
+    #[default]
+    Fewest,
+    /// Acquire, release and SC loads are free; SC stores and SC fences are dear.
+    X86,
+    /// Ordered accesses are cheap, barriers are dear.
+    Arm64,
+    /// The worse of x86 and arm64.
+    Portable,
+}
+
+/// The most that a count weighs: larger ones are scaled down, because only
+/// their proportion matters and the solver computes with few digits.
+const LARGEST_WEIGHT: u64 = 10_000;
+
+/// A full barrier, or an exchange where a store was, on x86.
+const X86_BARRIER: u64 = 20;
+
+/// How often each site ran.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts {
+    /// All its events.
+    all: FxHashMap<SiteId, u64>,
+    /// The rounds of waiting loops that stay in the loop: they do not get to
+    /// what comes after the operation.
+    staying: FxHashMap<SiteId, u64>,
+}
+
+impl Counts {
+    pub(super) fn of<'a>(traces: impl IntoIterator<Item = &'a [Event]>) -> Self {
+        let mut counts = Self::default();
+        for event in traces.into_iter().flatten() {
+            *counts.all.entry(event.site).or_default() += 1;
+            if event.operation.stays_in_loop() {
+                *counts.staying.entry(event.site).or_default() += 1;
+            }
+        }
+        counts
+    }
+
+    /// How often a change would run.
+    pub(super) fn runs(&self, place: &Place, action: Action) -> u64 {
+        let sum = |counts: &FxHashMap<SiteId, u64>| -> u64 {
+            let counted = place.sites.iter().filter_map(|site| counts.get(site));
+            counted.sum()
+        };
+        match action {
+            Action::FenceAfter => sum(&self.all) - sum(&self.staying),
+            _ => sum(&self.all),
+        }
+    }
+}
+
+/// The cost of each of some changes, weighed by how often they run in traces.
+pub fn costs<'a>(
+    profile: Profile,
+    places: &[Place],
+    traces: impl IntoIterator<Item = &'a [Event]>,
+    changes: &[Change],
+) -> Vec<u64> {
+    let counts = Counts::of(traces);
+    Weights::new(profile, &counts, places).costs(places, changes)
+}
+
+/// Counts, scaled so that they can be weighed.
+pub(super) struct Weights<'c> {
+    profile: Profile,
+    counts: &'c Counts,
+    largest: u64,
+}
+
+impl<'c> Weights<'c> {
+    pub(super) fn new(profile: Profile, counts: &'c Counts, places: &[Place]) -> Self {
+        let runs = places
+            .iter()
+            .map(|place| counts.runs(place, Action::FenceBefore));
+        Self {
+            profile,
+            counts,
+            largest: runs.max().unwrap_or(0),
+        }
+    }
+
+    fn costs(&self, places: &[Place], changes: &[Change]) -> Vec<u64> {
+        changes.iter().map(|&c| self.cost(places, c)).collect()
+    }
+
+    pub(super) fn cost(&self, places: &[Place], change: Change) -> u64 {
+        let place = &places[change.place];
+        let unit = self.profile.unit(place.orders, change.action);
+        match self.profile {
+            Profile::Fewest => unit,
+            _ => unit * self.weight(self.counts.runs(place, change.action)),
+        }
+    }
+
+    fn weight(&self, runs: u64) -> u64 {
+        let scaled = match self.largest > LARGEST_WEIGHT {
+            true => u128::from(runs) * u128::from(LARGEST_WEIGHT) / u128::from(self.largest),
+            false => u128::from(runs),
+        };
+        u64::try_from(scaled)
+            .expect("no more than the largest weight")
+            .max(1)
+    }
+}
+
+impl Profile {
+    /// What one execution of an operation costs more after the action.
+    fn unit(self, orders: Orders, action: Action) -> u64 {
+        match self {
+            Self::Fewest => changed_orders(orders, action),
+            Self::X86 => x86(orders, action),
+            Self::Arm64 => arm64(orders, action),
+            Self::Portable => x86(orders, action).max(arm64(orders, action)),
+        }
+    }
+}
+
+/// The orders of a compare-exchange are two changes.
+fn changed_orders(orders: Orders, action: Action) -> u64 {
+    match (orders, action) {
+        (
+            Orders::CompareExchange {
+                success, failure, ..
+            },
+            Action::CompareExchange {
+                success: s,
+                failure: f,
+            },
+        ) => u64::from(s != success) + u64::from(f != failure),
+        _ => 1,
+    }
+}
+
+/// Only what must wait for the store buffer costs; a read-modify-write always
+/// does.
+fn x86(orders: Orders, action: Action) -> u64 {
+    let barrier = match action {
+        Action::FenceBefore | Action::FenceAfter => true,
+        Action::Store(order) => order.is_sc(),
+        Action::Fence(order) => order.is_sc() && orders != Orders::Fence(FenceOrder::SeqCst),
+        Action::Load(_) | Action::Rmw(_) | Action::CompareExchange { .. } => false,
+    };
+    if barrier { X86_BARRIER } else { 0 }
+}
+
+/// The difference between two instructions.
+fn arm64(orders: Orders, action: Action) -> u64 {
+    let before = match orders {
+        Orders::Load(order) => arm64_load(order),
+        Orders::Store(order) => arm64_store(order),
+        Orders::Rmw(order) => arm64_rmw(order),
+        Orders::CompareExchange {
+            success, failure, ..
+        } => arm64_rmw(success.join(as_rmw(failure))),
+        Orders::Fence(order) => arm64_fence(order),
+        Orders::None => 0,
+    };
+    let after = match action {
+        // A new fence leaves the operation as it is.
+        Action::FenceBefore | Action::FenceAfter => return arm64_fence(FenceOrder::SeqCst),
+        Action::Load(order) => arm64_load(order),
+        Action::Store(order) => arm64_store(order),
+        Action::Rmw(order) => arm64_rmw(order),
+        // One instruction has one order, whatever comes of it.
+        Action::CompareExchange { success, failure } => arm64_rmw(success.join(as_rmw(failure))),
+        Action::Fence(order) => arm64_fence(order),
+    };
+    after.saturating_sub(before)
+}
+
+fn arm64_load(order: LoadOrder) -> u64 {
+    match order {
+        LoadOrder::Relaxed => 0,
+        LoadOrder::Acquire => 2,
+        LoadOrder::SeqCst => 3,
+    }
+}
+
+fn arm64_store(order: StoreOrder) -> u64 {
+    match order {
+        StoreOrder::Relaxed => 0,
+        StoreOrder::Release => 3,
+        StoreOrder::SeqCst => 4,
+    }
+}
+
+fn arm64_rmw(order: RmwOrder) -> u64 {
+    match order {
+        RmwOrder::Relaxed => 0,
+        RmwOrder::Acquire | RmwOrder::Release => 1,
+        RmwOrder::AcqRel => 2,
+        RmwOrder::SeqCst => 3,
+    }
+}
+
+/// Only an acquire fence has a barrier of its own (`dmb ishld`).
+fn arm64_fence(order: FenceOrder) -> u64 {
+    match order {
+        FenceOrder::Acquire => 8,
+        FenceOrder::Release | FenceOrder::AcqRel | FenceOrder::SeqCst => 15,
+    }
+}
+
+fn as_rmw(order: LoadOrder) -> RmwOrder {
+    match order {
+        LoadOrder::Relaxed => RmwOrder::Relaxed,
+        LoadOrder::Acquire => RmwOrder::Acquire,
+        LoadOrder::SeqCst => RmwOrder::SeqCst,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wmfix_analysis::{Exit, LocationId, Operation, ThreadId};
+
+    fn load(site: u32, value: u64) -> Event {
+        Event {
+            thread: ThreadId(0),
+            site: SiteId(site),
+            operation: Operation::Load {
+                location: LocationId(0),
+                order: LoadOrder::Relaxed,
+                value,
+                exit: Some(Exit::equal(1)),
+            },
+        }
+    }
+
+    fn cost(profile: Profile, trace: &[Event], action: Action) -> u64 {
+        let places = [
+            Place::new(vec![SiteId(1), SiteId(2)], Orders::Load(LoadOrder::Relaxed)),
+            Place::new(vec![SiteId(3)], Orders::Load(LoadOrder::Relaxed)),
+        ];
+        costs(profile, &places, [trace], &[Change { place: 0, action }])[0]
+    }
+
+    #[test]
+    fn a_place_runs_as_often_as_all_its_sites() {
+        let trace = [load(1, 1), load(2, 1), load(3, 1)];
+        assert_eq!(cost(Profile::X86, &trace, Action::FenceBefore), 40);
+        assert_eq!(cost(Profile::Fewest, &trace, Action::FenceBefore), 1);
+        let acquire = Action::Load(LoadOrder::Acquire);
+        assert_eq!(cost(Profile::X86, &trace, acquire), 0);
+        assert_eq!(cost(Profile::Arm64, &trace, acquire), 4);
+        assert_eq!(cost(Profile::Portable, &trace, acquire), 4);
+        assert_eq!(cost(Profile::Portable, &trace, Action::FenceAfter), 40);
+    }
+
+    #[test]
+    fn a_round_that_stays_in_its_loop_pays_for_the_fence_before_only() {
+        let trace = [load(1, 0), load(1, 0), load(1, 1)];
+        assert_eq!(cost(Profile::X86, &trace, Action::FenceBefore), 60);
+        assert_eq!(cost(Profile::X86, &trace, Action::FenceAfter), 20);
+    }
+
+    #[test]
+    fn large_counts_are_scaled_and_never_free() {
+        let mut trace = vec![load(3, 1); 100_000];
+        trace.push(load(1, 1));
+        assert_eq!(cost(Profile::X86, &trace, Action::FenceBefore), 20);
+        let hot = [load(1, 1)].repeat(50_000);
+        assert_eq!(cost(Profile::X86, &hot, Action::FenceBefore), 200_000);
+    }
+
+    #[test]
+    fn both_orders_of_a_compare_exchange_are_two_changes() {
+        let orders = Orders::CompareExchange {
+            success: RmwOrder::Relaxed,
+            failure: LoadOrder::Relaxed,
+            free_failure: true,
+        };
+        let to = |success, failure| Action::CompareExchange { success, failure };
+        let unit = |action| Profile::Fewest.unit(orders, action);
+        assert_eq!(unit(to(RmwOrder::SeqCst, LoadOrder::Relaxed)), 1);
+        assert_eq!(unit(to(RmwOrder::Relaxed, LoadOrder::Acquire)), 1);
+        assert_eq!(unit(to(RmwOrder::Acquire, LoadOrder::Acquire)), 2);
+    }
+}

@@ -1,0 +1,297 @@
+//! The clauses that are known, and the cheapest set of candidates that hits
+//! them all, as an integer program. All weights are whole numbers of few
+//! digits, and what the solver answers is checked in whole numbers, so its
+//! rounding decides nothing.
+
+use std::time::{Duration, Instant};
+
+use microlp::{
+    ComparisonOp, OptimizationDirection, Problem, SolutionStatus, SolveOptions, SolveOutcome,
+    Variable,
+};
+
+use super::error::RepairError;
+use super::slot::Candidate;
+use super::stop::{Halt, Stop};
+
+/// Sets of candidates of which at least one is needed.
+#[derive(Debug, Default)]
+pub(super) struct Clauses {
+    clauses: Vec<Vec<usize>>,
+    solved: u64,
+    solving: Duration,
+}
+
+/// What is to be small.
+#[derive(Clone, Debug)]
+pub(super) enum Aim {
+    /// The sum of the weights of the candidates.
+    Sum(Vec<u64>),
+    /// The number of groups that have a candidate chosen: the group of each
+    /// candidate.
+    Groups(Vec<usize>),
+}
+
+impl Aim {
+    /// The value of a set of candidates.
+    pub(super) fn value(&self, chosen: &[usize]) -> u64 {
+        match self {
+            Self::Sum(weights) => chosen.iter().map(|&c| weights[c]).sum(),
+            Self::Groups(groups) => {
+                let mut touched: Vec<usize> = chosen.iter().map(|&c| groups[c]).collect();
+                touched.sort_unstable();
+                touched.dedup();
+                touched.len() as u64
+            }
+        }
+    }
+}
+
+impl Clauses {
+    /// Adds a clause, the candidates by number.
+    pub(super) fn add(&mut self, clause: Vec<usize>) {
+        self.clauses.push(clause);
+    }
+
+    /// How many clauses there are, how many programs were solved, in what time.
+    pub(super) fn work(&self) -> (u64, u64, Duration) {
+        (self.clauses.len() as u64, self.solved, self.solving)
+    }
+
+    /// A set of candidates, at most one of each slot, that hits every clause,
+    /// keeps every aim of `limits` within its limit, and is best in `aim`.
+    pub(super) fn best(
+        &mut self,
+        candidates: &[Candidate],
+        aim: &Aim,
+        limits: &[(Aim, u64)],
+        stop: &Stop<'_>,
+    ) -> Result<Vec<usize>, Halt> {
+        let started = Instant::now();
+        let solved = self.solve(candidates, aim, limits, stop);
+        self.solving += started.elapsed();
+        self.solved += 1;
+        let chosen = solved?;
+        let hit = |clause: &Vec<usize>| clause.iter().any(|c| chosen.contains(c));
+        let within = |(aim, limit): &(Aim, u64)| aim.value(&chosen) <= *limit;
+        if self.clauses.iter().all(hit) && limits.iter().all(within) {
+            return Ok(chosen);
+        }
+        let what = "its answer breaks a constraint once it is rounded".to_owned();
+        Err(RepairError::Solver(what).into())
+    }
+
+    fn solve(
+        &self,
+        candidates: &[Candidate],
+        aim: &Aim,
+        limits: &[(Aim, u64)],
+        stop: &Stop<'_>,
+    ) -> Result<Vec<usize>, Halt> {
+        // A candidate in no clause is not worth choosing.
+        let mut useful: Vec<usize> = self.clauses.iter().flatten().copied().collect();
+        useful.sort_unstable();
+        useful.dedup();
+        if useful.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut program = Program::new(candidates, &useful, aim);
+        for clause in &self.clauses {
+            program.at_least_one(clause);
+        }
+        program.one_level_a_slot();
+        for (aim, limit) in limits {
+            program.limit(aim, *limit);
+        }
+        program.solve(stop)
+    }
+}
+
+/// An integer program in the making.
+struct Program<'a> {
+    problem: Problem,
+    candidates: &'a [Candidate],
+    /// The candidates it is about and their variables.
+    variables: Vec<(usize, Variable)>,
+}
+
+impl<'a> Program<'a> {
+    fn new(candidates: &'a [Candidate], useful: &[usize], aim: &Aim) -> Self {
+        let mut problem = Problem::new(OptimizationDirection::Minimize);
+        let weight = |candidate: usize| match aim {
+            Aim::Sum(weights) => weights[candidate] as f64,
+            Aim::Groups(_) => 0.0,
+        };
+        let variables = useful
+            .iter()
+            .map(|&candidate| (candidate, problem.add_binary_var(weight(candidate))))
+            .collect();
+        let mut program = Self {
+            problem,
+            candidates,
+            variables,
+        };
+        if let Aim::Groups(groups) = aim {
+            program.touched(groups, 1.0);
+        }
+        program
+    }
+
+    /// A variable for each group that is 1 if a candidate of it is chosen.
+    fn touched(&mut self, groups: &[usize], weight: f64) -> Vec<Variable> {
+        let mut touched: Vec<(usize, Variable)> = Vec::new();
+        for &(candidate, variable) in &self.variables {
+            let group = groups[candidate];
+            let known = touched.iter().find(|(g, _)| *g == group);
+            let indicator = known.map(|&(_, v)| v).unwrap_or_else(|| {
+                let indicator = self.problem.add_binary_var(weight);
+                touched.push((group, indicator));
+                indicator
+            });
+            let terms = [(indicator, 1.0), (variable, -1.0)];
+            self.problem.add_constraint(terms, ComparisonOp::Ge, 0.0);
+        }
+        touched.into_iter().map(|(_, variable)| variable).collect()
+    }
+
+    fn at_least_one(&mut self, clause: &[usize]) {
+        let terms: Vec<(Variable, f64)> = clause
+            .iter()
+            .map(|&candidate| (self.variable(candidate), 1.0))
+            .collect();
+        self.problem.add_constraint(terms, ComparisonOp::Ge, 1.0);
+    }
+
+    fn one_level_a_slot(&mut self) {
+        let of_one_slot = |a: &(usize, Variable), b: &(usize, Variable)| {
+            self.candidates[a.0].slot == self.candidates[b.0].slot
+        };
+        let levels: Vec<Vec<(Variable, f64)>> = self
+            .variables
+            .chunk_by(of_one_slot)
+            .filter(|levels| levels.len() > 1)
+            .map(|levels| levels.iter().map(|&(_, v)| (v, 1.0)).collect())
+            .collect();
+        for terms in levels {
+            self.problem.add_constraint(terms, ComparisonOp::Le, 1.0);
+        }
+    }
+
+    fn limit(&mut self, aim: &Aim, limit: u64) {
+        let terms: Vec<(Variable, f64)> = match aim {
+            Aim::Sum(weights) => self
+                .variables
+                .iter()
+                .filter(|&&(candidate, _)| weights[candidate] > 0)
+                .map(|&(candidate, variable)| (variable, weights[candidate] as f64))
+                .collect(),
+            Aim::Groups(groups) => {
+                let touched = self.touched(groups, 0.0);
+                touched.into_iter().map(|v| (v, 1.0)).collect()
+            }
+        };
+        if !terms.is_empty() {
+            // Sums are whole numbers: a half more lets no other one in.
+            let limit = limit as f64 + 0.5;
+            self.problem.add_constraint(terms, ComparisonOp::Le, limit);
+        }
+    }
+
+    fn solve(self, stop: &Stop<'_>) -> Result<Vec<usize>, Halt> {
+        let mut options = SolveOptions::default();
+        options.time_limit = stop.left();
+        let failed = |error: microlp::Error| Halt::Failed(RepairError::Solver(error.to_string()));
+        match self.problem.solve_with(options).map_err(failed)? {
+            SolveOutcome::Solution(solution) if solution.status() == SolutionStatus::Optimal => {
+                let chosen = self.variables.iter();
+                Ok(chosen
+                    .filter(|&&(_, variable)| solution.var_value(variable) > 0.5)
+                    .map(|&(candidate, _)| candidate)
+                    .collect())
+            }
+            _ => Err(Halt::Stopped),
+        }
+    }
+
+    fn variable(&self, candidate: usize) -> Variable {
+        let at = self.variables.binary_search_by_key(&candidate, |&(c, _)| c);
+        self.variables[at.expect("every candidate of a clause has a variable")].1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The least value of an aim over all sets that hit the clauses within limits.
+    fn by_force(
+        candidates: &[Candidate],
+        clauses: &[Vec<usize>],
+        aim: &Aim,
+        limits: &[(Aim, u64)],
+    ) -> Option<u64> {
+        (0u32..1 << candidates.len())
+            .map(|set| -> Vec<usize> {
+                let all = 0..candidates.len();
+                all.filter(|&c| set >> c & 1 == 1).collect()
+            })
+            .filter(|set| {
+                let one_level = set
+                    .windows(2)
+                    .all(|w| candidates[w[0]].slot != candidates[w[1]].slot);
+                let hit = |clause: &Vec<usize>| clause.iter().any(|c| set.contains(c));
+                let within = |(aim, limit): &(Aim, u64)| aim.value(set) <= *limit;
+                one_level && clauses.iter().all(hit) && limits.iter().all(within)
+            })
+            .map(|set| aim.value(&set))
+            .min()
+    }
+
+    #[test]
+    fn the_solver_agrees_with_trying_all_sets() {
+        // A fixed sequence of pseudo-random numbers.
+        let mut state = 0x2545_f491_4f6c_dd1d_u64;
+        let mut below = |n: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state % n
+        };
+        let stop = Stop::new(None, None);
+        for round in 0..150 {
+            let slots = 2 + below(4) as usize;
+            let candidates: Vec<Candidate> = (0..slots)
+                .flat_map(|slot| [1, 2].map(|level| Candidate { slot, level }))
+                .collect();
+            let mut clauses = Clauses::default();
+            for _ in 0..1 + below(8) {
+                // The strongest level of a slot hits whatever a weaker one hits.
+                let mut clause: Vec<usize> = (0..candidates.len())
+                    .filter(|c| c % 2 == 1 && below(3) == 0)
+                    .collect();
+                if clause.is_empty() {
+                    clause.push(1);
+                }
+                let weaker: Vec<usize> = clause.iter().map(|c| c - 1).collect();
+                clause.extend(weaker.into_iter().filter(|_| below(2) == 0));
+                clause.sort_unstable();
+                clauses.add(clause);
+            }
+            let large = if round % 2 == 0 { 5 } else { 200_000 };
+            let weights = (0..candidates.len()).map(|_| below(large)).collect();
+            let aims = [
+                Aim::Sum(weights),
+                Aim::Groups(candidates.iter().map(|c| c.slot / 2).collect()),
+                Aim::Sum((0..candidates.len() as u64).collect()),
+            ];
+            let mut limits = Vec::new();
+            for aim in aims {
+                let chosen = clauses.best(&candidates, &aim, &limits, &stop).unwrap();
+                let least = by_force(&candidates, &clauses.clauses, &aim, &limits);
+                assert_eq!(Some(aim.value(&chosen)), least, "{:?}", clauses.clauses);
+                let value = aim.value(&chosen);
+                limits.push((aim, value));
+            }
+        }
+    }
+}

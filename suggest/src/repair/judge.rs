@@ -1,0 +1,301 @@
+//! Whether a selection of changes repairs the corpus: every trace is analysed
+//! again with the labels that the selection gives it. Traces that pass stay
+//! out of the way, those that told repairs from non-repairs are asked first,
+//! and the answers do not depend on how many threads look for them.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+use wmfix_analysis::{Analyzer, Config, Event, EventIndex, SiteId, Step};
+
+use super::error::RepairError;
+use super::outcome::Finding;
+use super::selection::Selection;
+use super::slot::Slot;
+use super::stop::{Halt, Stop};
+
+/// Looks at traces with changed labels.
+pub(super) struct Judge<'a> {
+    traces: &'a [Vec<Event>],
+    slots: &'a [Slot],
+    config: Config,
+    stop: Stop<'a>,
+    cases: Vec<Case>,
+    /// The cases, most telling first.
+    order: Vec<usize>,
+    analyses: AtomicU64,
+    events: AtomicU64,
+}
+
+/// A trace that fails while nothing is changed.
+#[derive(Clone, Debug)]
+pub(super) struct Case {
+    /// Which trace.
+    trace: usize,
+    /// The slots that have a site in it.
+    slots: Vec<usize>,
+    /// The events that fail while nothing is changed and that count.
+    blamed: FxHashSet<usize>,
+    /// Selections that repair it.
+    passed: Vec<Selection>,
+}
+
+/// So many selections that repair a trace are remembered.
+const REMEMBERED: usize = 16;
+
+/// Every so many events the analysis looks whether it should stop.
+const LOOK_UP: usize = 1 << 16;
+
+/// An event may get a fence before and after it: indices are spread to fit them.
+const SPREAD: u64 = 3;
+
+impl<'a> Judge<'a> {
+    /// Looks at every trace as it is.
+    pub(super) fn new(
+        traces: &'a [Vec<Event>],
+        slots: &'a [Slot],
+        config: Config,
+        stop: Stop<'a>,
+    ) -> Result<Self, Halt> {
+        let mut judge = Self {
+            traces,
+            slots,
+            config,
+            stop,
+            cases: Vec::new(),
+            order: Vec::new(),
+            analyses: AtomicU64::new(0),
+            events: AtomicU64::new(0),
+        };
+        let none = Selection::none(slots);
+        let failing: Vec<FxHashSet<usize>> = (0..traces.len())
+            .into_par_iter()
+            .map(|trace| judge.failing_events(trace, &none))
+            .collect::<Result<_, Halt>>()?;
+        for (trace, blamed) in failing.into_iter().enumerate() {
+            if blamed.is_empty() {
+                continue;
+            }
+            let sites: FxHashSet<SiteId> = traces[trace].iter().map(|e| e.site).collect();
+            let touches = |slot: &Slot| slot.sites.iter().any(|site| sites.contains(site));
+            judge.cases.push(Case {
+                trace,
+                slots: (0..slots.len()).filter(|&s| touches(&slots[s])).collect(),
+                blamed,
+                passed: Vec::new(),
+            });
+        }
+        judge.order = (0..judge.cases.len()).collect();
+        Ok(judge)
+    }
+
+    /// How many analyses and how many events there were so far.
+    pub(super) fn work(&self) -> (u64, u64) {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        (read(&self.analyses), read(&self.events))
+    }
+
+    /// Goes on after the end of the time budget.
+    pub(super) fn forget_deadline(&mut self) {
+        self.stop = self.stop.without_deadline();
+    }
+
+    /// Splits the judge by what still fails with a selection: the first only
+    /// looks at what the selection repairs, the second at what it does not.
+    pub(super) fn split(self, selection: &Selection) -> Result<(Self, Self), Halt> {
+        let rest: Vec<FxHashSet<usize>> = self
+            .cases
+            .par_iter()
+            .map(|case| self.failing_events(case.trace, selection))
+            .collect::<Result<_, Halt>>()?;
+        let keep = |inside: bool| {
+            let cases = self.cases.iter().zip(&rest).map(|(case, rest)| Case {
+                blamed: case
+                    .blamed
+                    .iter()
+                    .copied()
+                    .filter(|event| rest.contains(event) == inside)
+                    .collect(),
+                passed: Vec::new(),
+                ..case.clone()
+            });
+            cases
+                .filter(|case| !case.blamed.is_empty())
+                .collect::<Vec<Case>>()
+        };
+        let other = Self {
+            cases: keep(true),
+            order: Vec::new(),
+            analyses: AtomicU64::new(0),
+            events: AtomicU64::new(0),
+            ..self
+        };
+        let repaired = keep(false);
+        let this = Self {
+            order: (0..repaired.len()).collect(),
+            cases: repaired,
+            ..self
+        };
+        let other = Self {
+            order: (0..other.cases.len()).collect(),
+            ..other
+        };
+        Ok((this, other))
+    }
+
+    /// The first case that a selection does not repair. It will be asked first
+    /// from now on.
+    pub(super) fn first_failing(&mut self, selection: &Selection) -> Result<Option<usize>, Halt> {
+        let open: Vec<usize> = self
+            .order
+            .iter()
+            .copied()
+            .filter(|&case| !self.is_known_to_pass(case, selection))
+            .collect();
+        // Growing batches of fixed sizes: the answer is that of one thread.
+        let (mut rest, mut size) = (&open[..], 1);
+        while !rest.is_empty() {
+            let (batch, after) = rest.split_at(size.min(rest.len()));
+            let fails: Vec<bool> = batch
+                .par_iter()
+                .map(|&case| self.fails(case, selection))
+                .collect::<Result<_, Halt>>()?;
+            for (&case, &fails) in batch.iter().zip(&fails) {
+                if !fails {
+                    self.remember(case, selection);
+                }
+            }
+            if let Some(at) = fails.iter().position(|&fails| fails) {
+                let case = batch[at];
+                self.order.retain(|&c| c != case);
+                self.order.insert(0, case);
+                return Ok(Some(case));
+            }
+            (rest, size) = (after, (size * 4).min(256));
+        }
+        Ok(None)
+    }
+
+    /// Whether a selection leaves a finding in a case.
+    pub(super) fn fails(&self, case: usize, selection: &Selection) -> Result<bool, Halt> {
+        let case = &self.cases[case];
+        let mut fails = false;
+        self.analyse(case.trace, selection, |event, _, _| {
+            fails = case.blamed.contains(&event);
+            if fails {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })?;
+        Ok(fails)
+    }
+
+    /// The slots that have a site in a case.
+    pub(super) fn slots_of(&self, case: usize) -> &[usize] {
+        &self.cases[case].slots
+    }
+
+    /// The trace of a case.
+    pub(super) fn trace_of(&self, case: usize) -> usize {
+        self.cases[case].trace
+    }
+
+    /// Everything that a selection leaves, one finding for each pair of places.
+    pub(super) fn findings(&self, selection: &Selection) -> Result<Vec<Finding>, Halt> {
+        let found: Vec<Vec<Finding>> = self
+            .cases
+            .par_iter()
+            .map(|case| self.findings_in(case, selection))
+            .collect::<Result<_, Halt>>()?;
+        let mut seen = FxHashSet::default();
+        let all = found.into_iter().flatten();
+        Ok(all.filter(|finding| seen.insert(finding.key())).collect())
+    }
+
+    fn findings_in(&self, case: &Case, selection: &Selection) -> Result<Vec<Finding>, Halt> {
+        let mut found = Vec::new();
+        self.analyse(case.trace, selection, |event, step, analyzer| {
+            if case.blamed.contains(&event) {
+                let violation = step.violation.map(|n| &analyzer.violations()[n].violation);
+                let race = step.race.map(|n| &analyzer.races()[n].race);
+                found.extend(violation.map(|v| Finding::violation(case.trace, v, original)));
+                found.extend(race.map(|r| Finding::race(case.trace, r, original)));
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(found)
+    }
+
+    fn failing_events(
+        &self,
+        trace: usize,
+        selection: &Selection,
+    ) -> Result<FxHashSet<usize>, Halt> {
+        let mut failing = FxHashSet::default();
+        self.analyse(trace, selection, |event, _, _| {
+            failing.insert(event);
+            ControlFlow::Continue(())
+        })?;
+        Ok(failing)
+    }
+
+    /// Analyses a trace with changed labels and shows every event that has a
+    /// finding, by its number in the trace as it was recorded.
+    fn analyse(
+        &self,
+        trace: usize,
+        selection: &Selection,
+        mut visit: impl FnMut(usize, Step, &Analyzer) -> ControlFlow<()>,
+    ) -> Result<(), Halt> {
+        let labels = selection.labels(self.slots);
+        let mut analyzer = Analyzer::new(self.config);
+        let mut fed = 0;
+        'events: for (number, event) in self.traces[trace].iter().enumerate() {
+            if number % LOOK_UP == 0 {
+                self.stop.check()?;
+            }
+            for (place, event) in labels.apply(std::slice::from_ref(event)).enumerate() {
+                let index = EventIndex(number as u64 * SPREAD + place as u64);
+                let step =
+                    analyzer
+                        .feed_at(index, &event)
+                        .map_err(|source| RepairError::Trace {
+                            trace,
+                            event: number,
+                            source,
+                        })?;
+                fed += 1;
+                let found = step.violation.is_some() || step.race.is_some();
+                if found && visit(number, step, &analyzer).is_break() {
+                    break 'events;
+                }
+            }
+        }
+        self.analyses.fetch_add(1, Ordering::Relaxed);
+        self.events.fetch_add(fed, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn is_known_to_pass(&self, case: usize, selection: &Selection) -> bool {
+        let case = &self.cases[case];
+        let covers = |known| selection.covers(self.slots, known, &case.slots);
+        case.passed.iter().any(covers)
+    }
+
+    fn remember(&mut self, case: usize, selection: &Selection) {
+        let case = &mut self.cases[case];
+        // What is stronger than the new one has nothing to say any more.
+        case.passed
+            .retain(|known| !known.covers(self.slots, selection, &case.slots));
+        case.passed.insert(0, selection.clone());
+        case.passed.truncate(REMEMBERED);
+    }
+}
+
+/// The number of an event in the trace as it was recorded.
+fn original(index: EventIndex) -> EventIndex {
+    EventIndex(index.0 / SPREAD)
+}

@@ -1,0 +1,159 @@
+//! What the search hands out: the repair with the reason for each change, what
+//! cannot be repaired and what would be needed, and how good the repair is.
+
+use std::time::Duration;
+
+use wmfix_analysis::{EventIndex, Race, SiteId, Violation, ViolationKind};
+
+use super::judge::Judge;
+use super::place::Change;
+
+/// The result of a search.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The cheapest repair, or the best one known when the search was stopped;
+    /// `None` if it was stopped before it knew any. It has no changes if there
+    /// is nothing to repair.
+    pub repair: Option<Repair>,
+    /// No repair costs less.
+    pub lower_bound: u64,
+    /// Why the search ended.
+    pub ended: Ended,
+    /// Findings that only refused changes would remove, and those changes.
+    pub unrepairable: Vec<Needed>,
+    /// Findings that stay with every change made, refused ones too: races that
+    /// nothing in the program orders, and violations of sites without a place.
+    pub beyond_repair: Vec<Finding>,
+    /// What it took.
+    pub work: Work,
+}
+
+/// A set of changes that leaves none of the findings that can be removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repair {
+    /// The changes, in the order of the source.
+    pub changes: Vec<Reasoned>,
+    /// What they cost together.
+    pub cost: u64,
+}
+
+/// A change with its reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reasoned {
+    /// The change.
+    pub change: Change,
+    /// What it costs.
+    pub cost: u64,
+    /// The findings that come back when exactly this change is left out. Empty
+    /// only if the search was cancelled.
+    pub reasons: Vec<Finding>,
+}
+
+/// A change that would be needed but is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Needed {
+    /// The change.
+    pub change: Change,
+    /// Why it is refused.
+    pub refusal: String,
+    /// The findings that stay without it.
+    pub findings: Vec<Finding>,
+}
+
+/// Something that is wrong in a trace of the corpus. Numbers of events are
+/// those of the trace as it was recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// An access may be stale.
+    Violation {
+        /// Which trace.
+        trace: usize,
+        /// The violation.
+        violation: Violation,
+    },
+    /// Two accesses race.
+    Race {
+        /// Which trace.
+        trace: usize,
+        /// The race.
+        race: Race,
+    },
+}
+
+/// Why a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The repair is the cheapest for this corpus.
+    Optimal,
+    /// The time budget was used up.
+    OutOfTime,
+    /// Somebody cancelled it.
+    Cancelled,
+}
+
+/// What a search took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Sets of changes of which one is needed that were learnt.
+    pub clauses: u64,
+    /// Integer programs solved.
+    pub programs: u64,
+    /// Traces analysed, each time counted.
+    pub analyses: u64,
+    /// Events fed in those analyses.
+    pub events: u64,
+    /// Time in the solver of integer programs.
+    pub solving: Duration,
+    /// Time altogether.
+    pub total: Duration,
+}
+
+impl Work {
+    pub(super) fn add(&mut self, judge: &Judge<'_>) {
+        let (analyses, events) = judge.work();
+        self.analyses += analyses;
+        self.events += events;
+    }
+}
+
+impl Finding {
+    pub(super) fn violation(
+        trace: usize,
+        violation: &Violation,
+        original: impl Fn(EventIndex) -> EventIndex,
+    ) -> Self {
+        let mut violation = violation.clone();
+        violation.access = original(violation.access);
+        for write in violation.stale.iter_mut().chain([&mut violation.newer]) {
+            write.event = write.event.map(&original);
+        }
+        Self::Violation { trace, violation }
+    }
+
+    pub(super) fn race(
+        trace: usize,
+        race: &Race,
+        original: impl Fn(EventIndex) -> EventIndex,
+    ) -> Self {
+        let race = Race {
+            event: original(race.event),
+            ..*race
+        };
+        Self::Race { trace, race }
+    }
+
+    /// What findings of the same cause have in common: the places, and what
+    /// could go stale (`None` for a race).
+    pub fn key(&self) -> (SiteId, Option<SiteId>, Option<ViolationKind>) {
+        match self {
+            Self::Violation { violation, .. } => {
+                let newer = violation.newer.origin.map(|(_, site)| site);
+                (violation.site, newer, Some(violation.kind))
+            }
+            Self::Race { race, .. } => {
+                let (a, b) = (race.first.site, race.second.site);
+                (a.min(b), Some(a.max(b)), None)
+            }
+        }
+    }
+}

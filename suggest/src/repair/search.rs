@@ -1,0 +1,259 @@
+//! The search for the cheapest repair, by implicit hitting sets. A clause is a
+//! set of candidates of which every repair has one. The cheapest set that hits
+//! all known clauses is tried; if a trace still fails, the set is grown until
+//! anything more would repair that trace, and what is outside is a new clause.
+//! The first set that repairs all traces is a cheapest repair, because every
+//! repair hits all clauses. Among the cheapest, the further aims decide in
+//! turn, by the same loop.
+
+use super::error::RepairError;
+use super::hitting::{Aim, Clauses};
+use super::judge::Judge;
+use super::outcome::Ended;
+use super::problem::{Progress, Stage};
+use super::selection::Selection;
+use super::slot::{Candidate, Level, Slot};
+use super::stop::{Halt, Stop};
+
+/// A search over some candidates.
+pub(super) struct Search<'s, 'a> {
+    slots: &'a [Slot],
+    /// What can be chosen, in the order of the source.
+    candidates: &'s [Candidate],
+    /// What each of them costs.
+    costs: &'s [u64],
+    /// What is changed in any case.
+    base: Selection,
+    judge: &'s mut Judge<'a>,
+    stop: Stop<'a>,
+    clauses: Clauses,
+    found: Found,
+}
+
+/// What a search has found so far.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    /// The best repair: candidates by number, at most one of each slot.
+    pub(super) best: Option<Vec<usize>>,
+    /// No repair costs less.
+    pub(super) lower_bound: u64,
+    /// Why it ended.
+    pub(super) ended: Ended,
+}
+
+impl<'s, 'a> Search<'s, 'a> {
+    /// A search among candidates that come on top of `base`.
+    pub(super) fn new(
+        slots: &'a [Slot],
+        candidates: &'s [Candidate],
+        costs: &'s [u64],
+        base: Selection,
+        judge: &'s mut Judge<'a>,
+        stop: Stop<'a>,
+    ) -> Self {
+        Self {
+            slots,
+            candidates,
+            costs,
+            base,
+            judge,
+            stop,
+            clauses: Clauses::default(),
+            found: Found {
+                best: None,
+                lower_bound: 0,
+                ended: Ended::Optimal,
+            },
+        }
+    }
+
+    /// Searches to the end, or until it is stopped.
+    pub(super) fn run(
+        mut self,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(Found, Clauses), RepairError> {
+        match self.optimise(progress) {
+            Ok(()) => {}
+            Err(Halt::Stopped) => self.found.ended = self.stop.reason(),
+            Err(Halt::Failed(error)) => return Err(error),
+        }
+        Ok((self.found, self.clauses))
+    }
+
+    fn optimise(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), Halt> {
+        let mut limits: Vec<(Aim, u64)> = Vec::new();
+        for (number, aim) in self.aims().into_iter().enumerate() {
+            loop {
+                self.stop.check()?;
+                progress(self.progress(number));
+                let tried = self
+                    .clauses
+                    .best(self.candidates, &aim, &limits, &self.stop)?;
+                if number == 0 {
+                    self.found.lower_bound = aim.value(&tried);
+                }
+                // The best repair is within the limits: it came from there.
+                let best = self.found.best.as_deref();
+                if best.is_some_and(|best| aim.value(best) == aim.value(&tried)) {
+                    break;
+                }
+                let selection = self.selection(&tried);
+                match self.judge.first_failing(&selection)? {
+                    None => {
+                        self.found.best = Some(tried);
+                        break;
+                    }
+                    Some(case) => self.learn(case, selection, number == 0)?,
+                }
+            }
+            let best = self.found.best.as_deref().unwrap_or_default();
+            let value = aim.value(best);
+            limits.push((aim, value));
+        }
+        Ok(())
+    }
+
+    /// What is to be small, the most important first.
+    fn aims(&self) -> Vec<Aim> {
+        let of = |weigh: &dyn Fn(usize, Candidate) -> u64| {
+            let numbered = self.candidates.iter().enumerate();
+            Aim::Sum(numbered.map(|(n, &c)| weigh(n, c)).collect())
+        };
+        let places = self.candidates.iter().map(|c| self.slots[c.slot].place);
+        vec![
+            Aim::Sum(self.costs.to_vec()),
+            Aim::Groups(places.collect()),
+            of(&|_, c| {
+                let action = self.slots[c.slot].change(c.level).action;
+                u64::from(action.is_new_fence())
+            }),
+            of(&|_, c| self.slots[c.slot].height(c.level)),
+            of(&|n, _| n as u64),
+        ]
+    }
+
+    /// Learns from a failing case: a clause for it, then one for whatever still
+    /// fails once that clause is hit, until nothing fails. What hits them all
+    /// is a repair, if not a good one.
+    fn learn(&mut self, case: usize, failing: Selection, improve: bool) -> Result<(), Halt> {
+        let mut selection = failing;
+        let mut next = Some(case);
+        while let Some(case) = next {
+            let clause = self.clause(case, &selection)?;
+            let cheapest = clause.iter().copied().min_by_key(|&c| (self.costs[c], c));
+            let Some(cheapest) = cheapest else {
+                return Err(RepairError::NotMonotone(self.judge.trace_of(case)).into());
+            };
+            self.clauses.add(clause);
+            selection.add(self.slots, self.candidates[cheapest]);
+            next = self.judge.first_failing(&selection)?;
+        }
+        if improve {
+            let repair = self.lightened(selection)?;
+            let cost = |chosen: &[usize]| chosen.iter().map(|&c| self.costs[c]).sum::<u64>();
+            let known = self.found.best.as_deref().map(cost);
+            if known.is_none_or(|known| cost(&repair) < known) {
+                self.found.best = Some(repair);
+            }
+        }
+        Ok(())
+    }
+
+    /// Grows a selection that fails in a case as far as it goes on failing; the
+    /// candidates that are then still missing are a clause.
+    fn clause(&self, case: usize, failing: &Selection) -> Result<Vec<usize>, Halt> {
+        let touching = self.judge.slots_of(case);
+        let mut missing: Vec<usize> = (0..self.candidates.len())
+            .filter(|&c| touching.binary_search(&self.candidates[c].slot).is_ok())
+            .filter(|&c| !failing.has(self.slots, self.candidates[c]))
+            .collect();
+        // Cheap ones first, so that the clause is left with dear ones and says more.
+        missing.sort_by_key(|&c| (self.costs[c], c));
+        let mut grown = failing.clone();
+        self.grow(case, &mut grown, &missing)?;
+        missing.retain(|&c| !grown.has(self.slots, self.candidates[c]));
+        missing.sort_unstable();
+        Ok(missing)
+    }
+
+    /// Adds what can be added of some candidates, as one after the other would,
+    /// but in halves: most of them can be added together.
+    fn grow(&self, case: usize, grown: &mut Selection, missing: &[usize]) -> Result<(), Halt> {
+        if missing.is_empty() {
+            return Ok(());
+        }
+        self.stop.check()?;
+        let mut more = grown.clone();
+        for &candidate in missing {
+            more.add(self.slots, self.candidates[candidate]);
+        }
+        if more == *grown {
+            return Ok(());
+        }
+        if self.judge.fails(case, &more)? {
+            *grown = more;
+        } else if let (first @ [_, ..], second @ [_, ..]) = missing.split_at(missing.len() / 2) {
+            self.grow(case, grown, first)?;
+            self.grow(case, grown, second)?;
+        }
+        Ok(())
+    }
+
+    /// A repair without what it does not need, the dearest tried first.
+    fn lightened(&mut self, repair: Selection) -> Result<Vec<usize>, Halt> {
+        let mut light = repair;
+        let mut chosen = self.chosen(&light);
+        chosen.sort_by_key(|&c| (std::cmp::Reverse(self.costs[c]), std::cmp::Reverse(c)));
+        for number in chosen {
+            let candidate = self.candidates[number];
+            let slot = &self.slots[candidate.slot];
+            let kept = self.base.level(candidate.slot);
+            let weaker = self.candidates[..number]
+                .iter()
+                .filter(|c| c.slot == candidate.slot)
+                .map(|c| slot.join(kept, c.level))
+                .filter(|&level| slot.covers(candidate.level, level));
+            let levels: Vec<Level> = [kept].into_iter().chain(weaker).collect();
+            for level in levels {
+                let lighter = light.with(candidate.slot, level);
+                if self.judge.first_failing(&lighter)?.is_none() {
+                    light = lighter;
+                    break;
+                }
+            }
+        }
+        Ok(self.chosen(&light))
+    }
+
+    fn selection(&self, chosen: &[usize]) -> Selection {
+        let mut selection = self.base.clone();
+        for &candidate in chosen {
+            selection.add(self.slots, self.candidates[candidate]);
+        }
+        selection
+    }
+
+    /// The candidates that a selection has on top of the base.
+    fn chosen(&self, selection: &Selection) -> Vec<usize> {
+        let at = |candidate: Candidate| self.candidates.iter().position(|&c| c == candidate);
+        selection
+            .chosen()
+            .filter(|c| self.base.level(c.slot) != c.level)
+            .map(|c| at(c).expect("what can be chosen is closed under join"))
+            .collect()
+    }
+
+    fn progress(&self, aim: usize) -> Progress {
+        let cost = |chosen: &Vec<usize>| chosen.iter().map(|&c| self.costs[c]).sum();
+        Progress {
+            stage: if aim == 0 {
+                Stage::Cheapest
+            } else {
+                Stage::Ties
+            },
+            lower_bound: self.found.lower_bound,
+            best_cost: self.found.best.as_ref().map(cost),
+            clauses: self.clauses.work().0,
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! When to give up: a time budget, and a flag that somebody else may raise.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::error::RepairError;
+use super::outcome::Ended;
+
+/// What ends the search before it is done.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stop<'a> {
+    deadline: Option<Instant>,
+    cancel: Option<&'a AtomicBool>,
+}
+
+/// Why a step of the search has no result.
+#[derive(Debug)]
+pub(super) enum Halt {
+    /// It was stopped.
+    Stopped,
+    /// It cannot go on.
+    Failed(RepairError),
+}
+
+impl From<RepairError> for Halt {
+    fn from(error: RepairError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl<'a> Stop<'a> {
+    pub(super) fn new(budget: Option<Duration>, cancel: Option<&'a AtomicBool>) -> Self {
+        Self {
+            // A budget too long to add is none.
+            deadline: budget.and_then(|budget| Instant::now().checked_add(budget)),
+            cancel,
+        }
+    }
+
+    /// The same with all the time in the world.
+    pub(super) fn without_deadline(self) -> Self {
+        Self {
+            deadline: None,
+            ..self
+        }
+    }
+
+    /// Whether to stop now.
+    pub(super) fn check(&self) -> Result<(), Halt> {
+        let stopped = self.cancelled() || self.left() == Some(Duration::ZERO);
+        if stopped { Err(Halt::Stopped) } else { Ok(()) }
+    }
+
+    /// How much time is left; `None` for any amount.
+    pub(super) fn left(&self) -> Option<Duration> {
+        let deadline = self.deadline?;
+        Some(deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// How a search that was stopped has ended.
+    pub(super) fn reason(&self) -> Ended {
+        if self.cancelled() {
+            Ended::Cancelled
+        } else {
+            Ended::OutOfTime
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        // The flag says nothing about other memory.
+        self.cancel.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+}
