@@ -7,6 +7,7 @@ pub mod litmus;
 pub mod product;
 pub mod reference;
 pub mod registry;
+pub mod repairing;
 pub mod rewriter;
 pub mod sites;
 pub mod streams;

@@ -1,0 +1,11 @@
+//! Litmus programs as problems of the repair search: their SC runs as a corpus
+//! of traces, their instructions as places, a change applied to a program, and
+//! the cheapest repair by trying sets of changes against brute force.
+
+mod apply;
+mod cheapest;
+mod traces;
+
+pub use apply::apply;
+pub use cheapest::{Cheaper, Effort, cheaper_repair, is_repaired};
+pub use traces::{places, problem, traces};

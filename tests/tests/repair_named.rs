@@ -1,0 +1,342 @@
+//! Programs whose repair everybody knows, and what a search does when changes
+//! are refused, when races cannot be ordered, and when it is stopped.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use wmfix::repair::{
+    Action, Change, Ended, Finding, Options, Orders, Outcome, Place, Problem, Profile, Repair,
+    costs, repair, unneeded,
+};
+use wmfix_analysis::{LoadOrder, RmwOrder, StoreOrder};
+use wmfix_tests::litmus::{Program, program};
+use wmfix_tests::repairing::{Cheaper, Effort, apply, cheaper_repair, is_repaired, problem};
+
+const RELEASE: Action = Action::Store(StoreOrder::Release);
+const ACQUIRE: Action = Action::Load(LoadOrder::Acquire);
+const SC_STORE: Action = Action::Store(StoreOrder::SeqCst);
+const SC_LOAD: Action = Action::Load(LoadOrder::SeqCst);
+
+fn searched(problem: &Problem, profile: Profile) -> Outcome {
+    let options = Options {
+        profile,
+        ..Options::default()
+    };
+    let outcome = repair(problem, &options, |_| {}).unwrap();
+    assert_eq!(outcome.ended, Ended::Optimal);
+    outcome
+}
+
+fn changes(repair: &Repair) -> Vec<(usize, Action)> {
+    let pairs = repair.changes.iter();
+    pairs.map(|c| (c.change.place, c.change.action)).collect()
+}
+
+/// Repairs a program that can be repaired; gives the changes as (place, action).
+fn repaired(program: &Program, profile: Profile) -> Vec<(usize, Action)> {
+    let outcome = searched(&problem(program), profile);
+    assert!(outcome.unrepairable.is_empty() && outcome.beyond_repair.is_empty());
+    let found = outcome.repair.expect("a search that ends has a repair");
+    let plain: Vec<Change> = found.changes.iter().map(|c| c.change).collect();
+    assert!(is_repaired(&apply(program, &plain)), "{program}");
+    changes(&found)
+}
+
+fn named(name: &str, threads: &[&str]) -> Program {
+    program(name, threads).expect("the notation is right")
+}
+
+fn dekker(order: [&str; 2]) -> Program {
+    let [store, load] = order;
+    let one = format!("x=1.{store}; a=y.{load}");
+    let other = format!("y=1.{store}; b=x.{load}");
+    named("dekker", &[&one, &other])
+}
+
+#[test]
+fn dekkers_entry_takes_one_fence_a_thread() {
+    for orders in [["rlx", "rlx"], ["rel", "acq"]] {
+        let fences = [(0, Action::FenceAfter), (2, Action::FenceAfter)];
+        assert_eq!(repaired(&dekker(orders), Profile::Fewest), fences);
+    }
+}
+
+#[test]
+fn dekkers_entry_on_x86_takes_fences_where_they_run_least() {
+    // An SC store costs as much as a fence there, but the load would have to be
+    // raised with it: the fence touches fewer places.
+    let fences = [(0, Action::FenceAfter), (2, Action::FenceAfter)];
+    assert_eq!(repaired(&dekker(["rlx", "rlx"]), Profile::X86), fences);
+    // A fence before the load of a waiting loop runs in every round.
+    let spinning = named(
+        "spinning",
+        &[
+            "x=1.rlx; wait(y==1).rlx; a=z.rlx",
+            "z=1.rlx; b=x.rlx; y=1.rlx",
+        ],
+    );
+    let found = repaired(&spinning, Profile::X86);
+    assert!(!found.contains(&(1, Action::FenceBefore)), "{found:?}");
+}
+
+#[test]
+fn message_passing_takes_release_and_acquire() {
+    let mp = named("mp", &["d=1.rlx; f=1.rlx", "a=f.rlx; b=d.rlx"]);
+    for profile in [
+        Profile::Fewest,
+        Profile::X86,
+        Profile::Arm64,
+        Profile::Portable,
+    ] {
+        let expected = [(1, RELEASE), (2, ACQUIRE)];
+        assert_eq!(repaired(&mp, profile), expected, "{profile:?}");
+    }
+}
+
+#[test]
+fn published_plain_data_is_repaired_too() {
+    let mp = named(
+        "mp",
+        &["write d 1; f=1.rlx", "a=f.rlx; skipunless a 1 1; read d"],
+    );
+    let outcome = searched(&problem(&mp), Profile::Fewest);
+    let found = outcome.repair.unwrap();
+    assert_eq!(changes(&found), [(0, RELEASE), (1, ACQUIRE)]);
+    for change in &found.changes {
+        assert!(matches!(change.reasons[..], [Finding::Race { .. }]));
+    }
+}
+
+#[test]
+fn waiting_is_not_fenced_without_need() {
+    let robust = named(
+        "handshake",
+        &["x=1.rel; wait(y==1).acq", "wait(x==1).acq; y=1.rel"],
+    );
+    assert_eq!(repaired(&robust, Profile::Fewest), []);
+    let relaxed = named("spin", &["write d 1; f=1.rlx", "wait(f==1).rlx; read d"]);
+    let expected = [(0, RELEASE), (1, ACQUIRE)];
+    assert_eq!(repaired(&relaxed, Profile::Fewest), expected);
+    assert_eq!(repaired(&relaxed, Profile::X86), expected);
+}
+
+#[test]
+fn petersons_lock_is_repaired_as_cheaply_as_brute_force_can() {
+    let peterson = named(
+        "peterson",
+        &[
+            "f=1.rlx; t=1.rlx; a=g.rlx; skipif a 0 2; b=t.rlx; skipif b 1 2; write c 1; f=0.rlx",
+            "g=1.rlx; t=2.rlx; a=f.rlx; skipif a 0 2; b=t.rlx; skipif b 2 2; write c 2; g=0.rlx",
+        ],
+    );
+    let problem = problem(&peterson);
+    for profile in [Profile::Fewest, Profile::X86] {
+        let found = repaired(&peterson, profile);
+        let fences = found.iter().filter(|(_, action)| action.is_new_fence());
+        // One fence a thread is not enough, and fences alone leave the race.
+        assert!(found.len() > 2 && fences.count() < found.len(), "{found:?}");
+        let traces = || problem.traces.iter().map(Vec::as_slice);
+        let cost = |change| costs(profile, &problem.places, traces(), &[change])[0];
+        let total: u64 = found
+            .iter()
+            .map(|&(place, action)| cost(Change { place, action }))
+            .sum();
+        let effort = Effort { programs: 20_000 };
+        let cheaper = cheaper_repair(&peterson, &cost, total - 1, effort);
+        assert_eq!(cheaper, Cheaper::None, "{profile:?}: {found:?}");
+    }
+}
+
+#[test]
+fn a_spinlock_takes_acquire_and_release_where_they_belong() {
+    let lock = "bcas(l,0,1).rlx; write d 1; l=0.rlx";
+    let spinlock = named("spinlock", &[lock, lock]);
+    let acquire = Action::CompareExchange {
+        success: RmwOrder::Acquire,
+        failure: LoadOrder::Relaxed,
+    };
+    let expected = [(0, acquire), (1, RELEASE), (2, acquire), (3, RELEASE)];
+    assert_eq!(repaired(&spinlock, Profile::Fewest), expected);
+}
+
+#[test]
+fn the_search_goes_around_what_is_refused() {
+    let mut dekker = problem(&dekker(["rlx", "rlx"]));
+    dekker.places[0].refuse(Action::FenceAfter, "a macro");
+    let found = searched(&dekker, Profile::Fewest).repair.unwrap();
+    assert_eq!(
+        changes(&found),
+        [(1, Action::FenceBefore), (2, Action::FenceAfter)]
+    );
+    dekker.places[1].refuse(Action::FenceBefore, "a macro");
+    let found = searched(&dekker, Profile::Fewest).repair.unwrap();
+    let mixed = [(0, SC_STORE), (1, SC_LOAD), (2, Action::FenceAfter)];
+    assert_eq!(changes(&found), mixed);
+}
+
+#[test]
+fn what_only_refused_changes_repair_is_said_with_the_change() {
+    let mut mp = problem(&named(
+        "mp+sb",
+        &[
+            "d=1.rlx; f=1.rlx",
+            "a=f.rlx; b=d.rlx",
+            "x=1.rlx; a=y.rlx",
+            "y=1.rlx; b=x.rlx",
+        ],
+    ));
+    for place in 0..2 {
+        for action in mp.places[place].actions() {
+            mp.places[place].refuse(action, "a system header");
+        }
+    }
+    let outcome = searched(&mp, Profile::Fewest);
+    let needed: Vec<_> = outcome
+        .unrepairable
+        .iter()
+        .map(|n| (n.change.place, n.change.action, n.refusal.as_str()))
+        .collect();
+    assert_eq!(needed, [(1, RELEASE, "a system header")]);
+    assert!(!outcome.unrepairable[0].findings.is_empty());
+    // The rest is repaired as if that were not there.
+    let found = changes(&outcome.repair.unwrap());
+    assert_eq!(found, [(4, Action::FenceAfter), (6, Action::FenceAfter)]);
+}
+
+#[test]
+fn a_race_that_nothing_orders_is_set_aside() {
+    let both = named(
+        "race",
+        &["write d 1; x=1.rlx; a=y.rlx", "write d 2; y=1.rlx; b=x.rlx"],
+    );
+    let outcome = searched(&problem(&both), Profile::Fewest);
+    assert!(matches!(outcome.beyond_repair[..], [Finding::Race { .. }]));
+    let found = changes(&outcome.repair.unwrap());
+    assert_eq!(found, [(0, Action::FenceAfter), (2, Action::FenceAfter)]);
+}
+
+#[test]
+fn sites_of_one_place_change_together() {
+    // Both threads run the same code: my flag, then the other's.
+    let sb = dekker(["rlx", "rlx"]);
+    let all = problem(&sb);
+    let merged = |a: usize, b: usize, orders| {
+        let sites = [all.places[a].sites[0], all.places[b].sites[0]];
+        Place::new(sites.to_vec(), orders)
+    };
+    let shared = Problem {
+        places: vec![
+            merged(0, 2, Orders::Store(StoreOrder::Relaxed)),
+            merged(1, 3, Orders::Load(LoadOrder::Relaxed)),
+        ],
+        ..all.clone()
+    };
+    let found = searched(&shared, Profile::Fewest).repair.unwrap();
+    assert_eq!(changes(&found), [(0, Action::FenceAfter)]);
+    // A caller of its own is a place with fences only; one of the two is not enough.
+    let caller = Problem {
+        places: vec![
+            Place::new(all.places[0].sites.clone(), Orders::None),
+            Place::new(all.places[2].sites.clone(), Orders::None),
+        ],
+        ..all
+    };
+    let found = searched(&caller, Profile::Fewest).repair.unwrap();
+    let fences = [(0, Action::FenceAfter), (1, Action::FenceAfter)];
+    assert_eq!(changes(&found), fences);
+}
+
+#[test]
+fn a_fence_on_the_slow_path_is_preferred() {
+    // The same place in a hot loop and after it: x86 pays by the execution.
+    let sb = dekker(["rlx", "rlx"]);
+    let mut hot = problem(&sb);
+    // Ten more runs of the first thread's store, alone.
+    let alone: Vec<_> = hot.traces[0]
+        .iter()
+        .copied()
+        .filter(|e| e.thread.0 == 0 || e.site == hot.places[0].sites[0])
+        .collect();
+    hot.traces.extend(vec![alone; 10]);
+    let found = searched(&hot, Profile::X86).repair.unwrap();
+    assert_eq!(
+        changes(&found),
+        [(1, Action::FenceBefore), (2, Action::FenceAfter)]
+    );
+}
+
+#[test]
+fn a_search_without_time_or_cancelled_says_so() {
+    let sb = problem(&dekker(["rlx", "rlx"]));
+    let options = Options {
+        budget: Some(Duration::ZERO),
+        ..Options::default()
+    };
+    let outcome = repair(&sb, &options, |_| {}).unwrap();
+    assert_eq!(outcome.ended, Ended::OutOfTime);
+    assert!(outcome.repair.is_none());
+    let options = Options {
+        cancel: Some(Arc::new(AtomicBool::new(true))),
+        ..Options::default()
+    };
+    let outcome = repair(&sb, &options, |_| {}).unwrap();
+    assert_eq!(outcome.ended, Ended::Cancelled);
+}
+
+#[test]
+fn a_search_cancelled_on_the_way_gives_the_best_so_far() {
+    let iriw = problem(&named(
+        "iriw",
+        &["x=1.rlx", "y=1.rlx", "a=x.rlx; b=y.rlx", "c=y.rlx; d=x.rlx"],
+    ));
+    let cancel = Arc::new(AtomicBool::new(false));
+    let options = Options {
+        cancel: Some(cancel.clone()),
+        ..Options::default()
+    };
+    let outcome = repair(&iriw, &options, |progress| {
+        if progress.best_cost.is_some() {
+            cancel.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+    })
+    .unwrap();
+    assert_eq!(outcome.ended, Ended::Cancelled);
+    let best = outcome.repair.expect("it knew one");
+    assert!(best.cost >= outcome.lower_bound);
+    let left_out = unneeded(
+        &iriw,
+        &best.changes.iter().map(|c| c.change).collect::<Vec<_>>(),
+    );
+    assert_eq!(left_out.unwrap(), [] as [usize; 0]);
+}
+
+#[test]
+fn what_is_not_needed_is_found() {
+    let mp = problem(&named("mp", &["d=1.rlx; f=1.rlx", "a=f.rlx; b=d.rlx"]));
+    let change = |place, action| Change { place, action };
+    let with_too_much = [
+        change(0, RELEASE),
+        change(1, RELEASE),
+        change(2, ACQUIRE),
+        change(3, Action::FenceBefore),
+    ];
+    // The fence would do for the acquire, but it comes last and goes first.
+    assert_eq!(unneeded(&mp, &with_too_much).unwrap(), [3, 0]);
+}
+
+#[test]
+fn the_same_problem_has_the_same_repair() {
+    let iriw = problem(&named(
+        "iriw",
+        &["x=1.rlx", "y=1.rlx", "a=x.rlx; b=y.rlx", "c=y.rlx; d=x.rlx"],
+    ));
+    for profile in [Profile::Fewest, Profile::X86, Profile::Arm64] {
+        let first = searched(&iriw, profile).repair;
+        let alone = rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .build()
+            .unwrap();
+        assert_eq!(alone.install(|| searched(&iriw, profile).repair), first);
+    }
+}
