@@ -62,10 +62,13 @@ impl Variables {
 }
 
 /// Demangled, and without the number that the compiler gives to a function's
-/// static variable (`counter.0`).
+/// static variable (`counter.0`). The name of a C variable is none of the
+/// demangler's business: it would take `x` for a type.
 fn plain_name(symbol: &str) -> String {
-    let name = addr2line::demangle(symbol, addr2line::gimli::DW_LANG_C_plus_plus);
-    let name = name.unwrap_or_else(|| symbol.to_owned());
+    let mangled = symbol.strip_prefix("_Z").map(|_| symbol);
+    let name = mangled
+        .and_then(|name| addr2line::demangle(name, addr2line::gimli::DW_LANG_C_plus_plus))
+        .unwrap_or_else(|| symbol.to_owned());
     match name.rsplit_once('.') {
         Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => name.to_owned(),
         _ => name,
@@ -75,6 +78,13 @@ fn plain_name(symbol: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn c_names_are_left_alone() {
+        assert_eq!(plain_name("x"), "x");
+        assert_eq!(plain_name("y"), "y");
+        assert_eq!(plain_name("_ZN5queue4headE"), "queue::head");
+    }
 
     #[test]
     fn an_address_is_named_by_the_variable_around_it() {
