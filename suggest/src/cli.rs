@@ -19,6 +19,8 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Finds what could go wrong on weak memory and prints the cheapest repair as a patch
+    Suggest(SuggestArgs),
     /// Builds and runs a program's tests and reports what could go wrong on weak memory
     Check(CheckArgs),
     /// Runs something built with `wmfix cc` or `wmfix c++` and reports what it finds
@@ -51,6 +53,39 @@ pub enum Command {
     },
     /// Prints the manual page, for `man -l -`
     Man,
+}
+
+/// `wmfix suggest`.
+#[derive(Debug, Args)]
+pub struct SuggestArgs {
+    /// A source file with `main`, or a folder.
+    #[arg(default_value = ".")]
+    pub path: PathBuf,
+    /// What changes are weighed by.
+    #[arg(long, value_name = "PROFILE", default_value = "fewest")]
+    pub cost: Cost,
+    /// Change the files, too.
+    #[arg(long)]
+    pub apply: bool,
+    /// How to run and report.
+    #[command(flatten)]
+    pub how: RunOptions,
+    /// The test command, instead of the program that was built.
+    #[arg(last = true)]
+    pub command: Vec<OsString>,
+}
+
+/// What changes are weighed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Cost {
+    /// Every change costs the same.
+    Fewest,
+    /// By what x86-64 pays for it, and how often it runs.
+    X86,
+    /// By what AArch64 pays for it, and how often it runs.
+    Arm64,
+    /// By the worse of the two.
+    Portable,
 }
 
 /// `wmfix check`.

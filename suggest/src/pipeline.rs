@@ -6,17 +6,18 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use wmfix_analysis::{Config, Model};
+use wmfix_analysis::{Config, Event, Model};
 
 use crate::cli::{MemoryModel, RunOptions, Switch};
 use crate::findings::{Collected, Known, observe};
 use crate::observe::Places;
+use crate::patch::Corpus;
 use crate::progress::Progress;
 use crate::report::{Again, Dossier, Setting, assemble};
 use crate::run::{Budget, Launch, Stopped, Summary, Watchdog, until_quiet};
 
 /// What is to be examined.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Subject {
     /// What to run, one after the other.
     pub launches: Vec<(Launch, Again)>,
@@ -37,79 +38,153 @@ pub enum Examined {
 
 /// Runs the subject until nothing new is found, and reports.
 pub fn examine(subject: Subject, options: &RunOptions) -> anyhow::Result<Examined> {
-    let started = Instant::now();
-    let places = Mutex::new(Places::default());
-    let known = Known::default();
-    let mut collected = Collected::default();
-    let config = Config {
-        model: match options.model {
-            MemoryModel::Rc11 => Model::Rc11,
-            MemoryModel::Rc20 => Model::Rc20,
-        },
-        races: options.races == Switch::On,
-        ..Config::default()
-    };
-    let folders = Folders::new()?;
-    let mut total = Summary {
-        runs: 0,
-        stopped: Stopped::Quiet,
-    };
-    let progress = Progress::new(options);
-    let mut again = Vec::new();
-    for (number, (launch, how)) in subject.launches.into_iter().enumerate() {
-        again.push(how);
-        if let Some(trouble) = cannot_start(&launch) {
-            return Ok(Examined::NotStarted(trouble));
-        }
-        let time_left = options
-            .time
-            .map(|time| Duration::from_secs_f64(time).saturating_sub(started.elapsed()));
-        let budget = Budget {
-            quiet_runs: options.runs,
-            time: time_left,
-            jobs: jobs(options),
-        };
-        let watchdog = Watchdog::new(Duration::from_secs_f64(options.timeout));
-        let run = |number: u64| {
-            let folder = folders.take()?;
-            let finished =
-                launch.once(options.seed.wrapping_add(number), folder.path(), &watchdog)?;
-            observe(&finished, &places, &known, config)
-        };
-        let summary = until_quiet(
-            budget,
-            run,
-            || watchdog.end_all(),
-            |run, observation| {
-                let new =
-                    collected.take(number, options.seed.wrapping_add(run), observation, &known);
-                progress.run(&collected);
-                Ok(new)
+    let mut session = Session::new(options, Keep::Findings);
+    if let Some(instead) = session.run(&subject, options.seed)? {
+        return Ok(instead);
+    }
+    Ok(Examined::Done(Box::new(session.dossier(subject)?)))
+}
+
+/// What is kept of runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// What they showed.
+    Findings,
+    /// Also their traces, for a repair.
+    Traces,
+}
+
+/// Runs of a program and all that is known from them.
+pub struct Session<'o> {
+    options: &'o RunOptions,
+    keep: Keep,
+    places: Mutex<Places>,
+    known: Known,
+    collected: Collected,
+    corpus: Corpus,
+    total: Summary,
+    started: Instant,
+}
+
+impl<'o> Session<'o> {
+    /// Nothing is known yet.
+    pub fn new(options: &'o RunOptions, keep: Keep) -> Self {
+        Self {
+            options,
+            keep,
+            places: Mutex::default(),
+            known: Known::default(),
+            collected: Collected::default(),
+            corpus: Corpus::default(),
+            total: Summary {
+                runs: 0,
+                stopped: Stopped::Quiet,
             },
-        )?;
-        total.runs += summary.runs;
-        total.stopped = summary.stopped;
-        if summary.stopped == Stopped::Interrupted {
-            break;
+            started: Instant::now(),
         }
     }
-    progress.end();
-    if collected.processes == 0 && total.runs > 0 && collected.troubles.is_empty() {
-        return Ok(Examined::NotInstrumented);
+
+    /// How runs are analysed.
+    pub fn config(&self) -> Config {
+        Config {
+            model: match self.options.model {
+                MemoryModel::Rc11 => Model::Rc11,
+                MemoryModel::Rc20 => Model::Rc20,
+            },
+            races: self.options.races == Switch::On,
+            ..Config::default()
+        }
     }
-    let setting = Setting {
-        summary: total,
-        seconds: started.elapsed().as_secs_f64(),
-        files: subject.files,
-        again,
-        current_folder: std::env::current_dir().context("no current folder")?,
-    };
-    let mut places = places.into_inner().expect("no panic while locked");
-    Ok(Examined::Done(Box::new(assemble(
-        &collected,
-        &mut places,
-        setting,
-    ))))
+
+    /// What was found.
+    pub fn collected(&self) -> &Collected {
+        &self.collected
+    }
+
+    /// What was run.
+    pub fn summary(&self) -> Summary {
+        self.total
+    }
+
+    /// The traces that were kept, and the places that they name.
+    pub fn traces(&mut self) -> (&[Vec<Event>], &mut Places) {
+        let places = self.places.get_mut().expect("no panic while locked");
+        (self.corpus.traces(), places)
+    }
+
+    /// Runs the subject from a seed on until nothing new is found. Gives what
+    /// there is instead of an examination, if it could not be run.
+    pub fn run(&mut self, subject: &Subject, seed: u64) -> anyhow::Result<Option<Examined>> {
+        let (options, config, keep) = (self.options, self.config(), self.keep);
+        let folders = Folders::new()?;
+        let progress = Progress::new(options);
+        let mut runs = 0;
+        for (number, (launch, _)) in subject.launches.iter().enumerate() {
+            if let Some(trouble) = cannot_start(launch) {
+                return Ok(Some(Examined::NotStarted(trouble)));
+            }
+            let time_left = options
+                .time
+                .map(|time| Duration::from_secs_f64(time).saturating_sub(self.started.elapsed()));
+            let budget = Budget {
+                quiet_runs: options.runs,
+                time: time_left,
+                jobs: jobs(options),
+            };
+            let watchdog = Watchdog::new(Duration::from_secs_f64(options.timeout));
+            let (places, known) = (&self.places, &self.known);
+            let (collected, corpus) = (&mut self.collected, &mut self.corpus);
+            let run = |number: u64| {
+                let folder = folders.take()?;
+                let finished = launch.once(seed.wrapping_add(number), folder.path(), &watchdog)?;
+                observe(&finished, places, known, config)
+            };
+            let summary = until_quiet(
+                budget,
+                run,
+                || watchdog.end_all(),
+                |run, mut observation| {
+                    let traces = std::mem::take(&mut observation.traces);
+                    let failing =
+                        !observation.violations.is_empty() || !observation.races.is_empty();
+                    let new = collected.take(number, seed.wrapping_add(run), observation, known);
+                    if keep == Keep::Traces {
+                        for trace in traces {
+                            corpus.offer(trace, failing, new);
+                        }
+                    }
+                    progress.run(collected);
+                    Ok(new)
+                },
+            )?;
+            runs += summary.runs;
+            self.total.stopped = summary.stopped;
+            if summary.stopped == Stopped::Interrupted {
+                break;
+            }
+        }
+        progress.end();
+        self.total.runs += runs;
+        let silent = self.collected.processes == 0 && self.collected.troubles.is_empty();
+        Ok((silent && runs > 0).then_some(Examined::NotInstrumented))
+    }
+
+    /// The report on all runs.
+    pub fn dossier(&mut self, subject: Subject) -> anyhow::Result<Dossier> {
+        let setting = Setting {
+            summary: self.total,
+            seconds: self.started.elapsed().as_secs_f64(),
+            files: subject.files,
+            again: subject
+                .launches
+                .into_iter()
+                .map(|(_, again)| again)
+                .collect(),
+            current_folder: std::env::current_dir().context("no current folder")?,
+        };
+        let places = self.places.get_mut().expect("no panic while locked");
+        Ok(assemble(&self.collected, places, setting))
+    }
 }
 
 /// As many as asked for, or as there are processors.

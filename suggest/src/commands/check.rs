@@ -21,24 +21,10 @@ pub fn run(arguments: CheckArgs) -> anyhow::Result<Exit> {
         }
     };
     let folder = tempfile::Builder::new().prefix("wmfix-build-").tempdir()?;
-    let mut executables = Vec::new();
-    for program in &programs {
-        match build(program, folder.path())? {
-            Build::Built(executable) => executables.push(executable),
-            Build::Failed(output) => {
-                eprint!("{output}");
-                eprintln!(
-                    "wmfix: {} does not build; what the compiler said is above",
-                    program.name
-                );
-                return Ok(Exit::Failed);
-            }
-            Build::NoCompiler(why) => {
-                eprintln!("wmfix: {why}");
-                return Ok(Exit::Failed);
-            }
-        }
-    }
+    let executables = match executables(&programs, &[], folder.path())? {
+        Ok(executables) => executables,
+        Err(exit) => return Ok(exit),
+    };
     let subject = Subject {
         launches: launches(&arguments, executables, folder.path()),
         files: source_files(&programs)?,
@@ -46,8 +32,35 @@ pub fn run(arguments: CheckArgs) -> anyhow::Result<Exit> {
     examine_and_report(subject, &arguments.how)
 }
 
+/// Builds programs into a folder; says why not, and gives the exit for that.
+pub fn executables(
+    programs: &[Program],
+    include: &[PathBuf],
+    folder: &Path,
+) -> anyhow::Result<Result<Vec<PathBuf>, Exit>> {
+    let mut executables = Vec::new();
+    for program in programs {
+        match build(program, include, folder)? {
+            Build::Built(executable) => executables.push(executable),
+            Build::Failed(output) => {
+                eprint!("{output}");
+                eprintln!(
+                    "wmfix: {} does not build; what the compiler said is above",
+                    program.name
+                );
+                return Ok(Err(Exit::Failed));
+            }
+            Build::NoCompiler(why) => {
+                eprintln!("wmfix: {why}");
+                return Ok(Err(Exit::Failed));
+            }
+        }
+    }
+    Ok(Ok(executables))
+}
+
 /// The programs, one after the other; or the test command, with them on PATH.
-fn launches(
+pub fn launches(
     arguments: &CheckArgs,
     executables: Vec<PathBuf>,
     folder: &Path,
@@ -83,7 +96,8 @@ fn launches(
     vec![(launch, again)]
 }
 
-fn source_files(programs: &[Program]) -> anyhow::Result<Vec<PathBuf>> {
+/// The source files of programs, absolute.
+pub fn source_files(programs: &[Program]) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for source in programs.iter().flat_map(|program| &program.sources) {
         files.push(std::path::absolute(source)?);

@@ -6,6 +6,7 @@ mod examine;
 mod explain;
 mod man;
 mod run;
+mod suggest;
 mod wrappers;
 
 use crate::cc::{self, Language};
@@ -16,6 +17,7 @@ use crate::exit::Exit;
 /// that users or their programs can do wrong is an [`Exit`].
 pub fn run(cli: Cli) -> anyhow::Result<Exit> {
     match cli.command {
+        Command::Suggest(arguments) => suggest::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Run(arguments) => run::run(arguments),
         Command::Explain(arguments) => explain::run(&arguments),

@@ -5,7 +5,7 @@ use std::sync::{Mutex, RwLock};
 
 use anyhow::Context;
 use wmfix_analysis::{
-    Analyzer, Config, EventIndex, FoundRace, Model, Operation, SiteId, ThreadId, Violation,
+    Analyzer, Config, Event, EventIndex, FoundRace, Model, Operation, SiteId, ThreadId, Violation,
     ViolationKind,
 };
 use wmfix_trace::Ending;
@@ -53,6 +53,8 @@ pub struct Observation {
     pub troubles: Vec<String>,
     /// The end of what the program printed, if it did not end well.
     pub failed_output: Option<String>,
+    /// What each process did.
+    pub traces: Vec<Vec<Event>>,
 }
 
 /// How a process ended that did not end by itself.
@@ -114,12 +116,16 @@ pub fn observe(
         processes: 0,
         troubles: Vec::new(),
         failed_output: finished.failed_output(),
+        traces: Vec::new(),
     };
     for path in &finished.traces {
         let bytes =
             std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         match decode(&bytes, places) {
-            Ok(decoded) => observation.process(&decoded, places, known, config),
+            Ok(decoded) => {
+                observation.process(&decoded, places, known, config);
+                observation.traces.push(decoded.events);
+            }
             Err(error) => observation.troubles.push(error.to_string()),
         }
     }

@@ -9,3 +9,4 @@ mod waits;
 
 pub use decode::{Decoded, decode};
 pub use places::{Action, Places};
+pub use sources::SourceFile;

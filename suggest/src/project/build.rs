@@ -20,16 +20,17 @@ pub enum Build {
     NoCompiler(String),
 }
 
-/// Builds a program into a folder.
-pub fn build(program: &Program, folder: &Path) -> anyhow::Result<Build> {
+/// Builds a program into a folder. Quoted includes are also looked for in the
+/// folders of `include`.
+pub fn build(program: &Program, include: &[PathBuf], folder: &Path) -> anyhow::Result<Build> {
     let is = |language| move |source: &PathBuf| language_of(source) == language;
     let with_cxx = program.sources.iter().any(is(SourceLanguage::Cpp));
     if with_cxx && program.sources.iter().any(is(SourceLanguage::C)) {
-        return build_mixed(program, folder);
+        return build_mixed(program, include, folder);
     }
     let language = if with_cxx { Language::Cxx } else { Language::C };
     let executable = folder.join(&program.name);
-    let mut arguments = options(language);
+    let mut arguments = options(language, include);
     arguments.extend(program.sources.iter().map(|source| source.clone().into()));
     arguments.extend(["-o".into(), executable.clone().into()]);
     Ok(match compile(language, arguments)? {
@@ -39,7 +40,7 @@ pub fn build(program: &Program, folder: &Path) -> anyhow::Result<Build> {
 }
 
 /// C files among C++ files: each with its own compiler, then linked as C++.
-fn build_mixed(program: &Program, folder: &Path) -> anyhow::Result<Build> {
+fn build_mixed(program: &Program, include: &[PathBuf], folder: &Path) -> anyhow::Result<Build> {
     let mut link: Vec<OsString> = vec!["-pthread".into()];
     for (number, source) in program.sources.iter().enumerate() {
         let language = match language_of(source) {
@@ -47,7 +48,7 @@ fn build_mixed(program: &Program, folder: &Path) -> anyhow::Result<Build> {
             SourceLanguage::Cpp => Language::Cxx,
         };
         let object = folder.join(format!("{}-{number}.o", program.name));
-        let mut arguments = options(language);
+        let mut arguments = options(language, include);
         arguments.extend([
             "-c".into(),
             source.into(),
@@ -69,12 +70,16 @@ fn build_mixed(program: &Program, folder: &Path) -> anyhow::Result<Build> {
 
 /// Light optimisation, as it shortens the runs and moves no atomic access; the
 /// newest common standard, as nobody has said another.
-fn options(language: Language) -> Vec<OsString> {
+fn options(language: Language, include: &[PathBuf]) -> Vec<OsString> {
     let standard = match language {
         Language::C => "-std=gnu17",
         Language::Cxx => "-std=gnu++20",
     };
-    [standard, "-O1", "-pthread"].map(OsString::from).into()
+    let mut options: Vec<OsString> = [standard, "-O1", "-pthread"].map(OsString::from).into();
+    for folder in include {
+        options.extend(["-iquote".into(), folder.into()]);
+    }
+    options
 }
 
 /// Runs the compiler; `None` if all went well.

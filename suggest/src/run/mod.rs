@@ -8,4 +8,4 @@ mod watchdog;
 
 pub use process::{Ended, Finished, Launch};
 pub use until_quiet::{Budget, Stopped, Summary, until_quiet};
-pub use watchdog::{Watchdog, stop_on_interrupt};
+pub use watchdog::{Watchdog, interrupted, stop_on_interrupt};

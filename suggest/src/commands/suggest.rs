@@ -1,0 +1,151 @@
+//! `wmfix suggest [PATH] [-- TEST COMMAND]`: build, run, find, repair, verify.
+//! The patch goes to stdout, what it means to stderr.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use wmfix_rewriter::{unified_diff, write_file};
+
+use super::check::{executables, launches, source_files};
+use super::examine::colors;
+use crate::cli::{CheckArgs, Cost, Format, MemoryModel, SuggestArgs};
+use crate::exit::Exit;
+use crate::mend::{Mended, Mending, mend};
+use crate::pipeline::{Examined, Keep, Session, Subject};
+use crate::project::{Program, find_programs};
+use crate::repair::Profile;
+use crate::report::{Text, Verdict};
+use crate::run::stop_on_interrupt;
+use crate::state;
+
+/// Finds the cheapest repair of what is at the path, and prints it.
+pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
+    if arguments.how.model != MemoryModel::Rc11 {
+        eprintln!("wmfix: a repair needs `--model rc11`; the other model is for check and run");
+        return Ok(Exit::Usage);
+    }
+    let programs = match find_programs(&arguments.path) {
+        Ok(programs) => programs,
+        Err(nothing) => {
+            eprintln!("wmfix: {nothing}");
+            return Ok(Exit::Usage);
+        }
+    };
+    stop_on_interrupt()?;
+    let check = CheckArgs {
+        path: arguments.path.clone(),
+        how: arguments.how.clone(),
+        command: arguments.command.clone(),
+    };
+    let folder = tempfile::Builder::new().prefix("wmfix-build-").tempdir()?;
+    let built = match executables(&programs, &[], folder.path())? {
+        Ok(executables) => executables,
+        Err(exit) => return Ok(exit),
+    };
+    let subject = Subject {
+        launches: launches(&check, built, folder.path()),
+        files: source_files(&programs)?,
+    };
+    let mut session = Session::new(&check.how, Keep::Traces);
+    match session.run(&subject, check.how.seed)? {
+        None | Some(Examined::Done(_)) => {}
+        Some(Examined::NotStarted(why)) => {
+            eprintln!("wmfix: {why}");
+            return Ok(Exit::Usage);
+        }
+        Some(Examined::NotInstrumented) => {
+            eprintln!("wmfix: no process of the command left a trace: does it run the programs?");
+            return Ok(Exit::Usage);
+        }
+    }
+    let tree = tree_of(&arguments.path);
+    let patched_subject = |programs: &[Program], include: &[PathBuf], folder: &Path| {
+        let built = executables(programs, include, folder)?;
+        Ok(built.ok().map(|built| Subject {
+            launches: launches(&check, built, folder),
+            files: Vec::new(),
+        }))
+    };
+    let mending = Mending {
+        programs: &programs,
+        tree: &tree,
+        profile: profile(arguments.cost),
+        options: &check.how,
+        build: &patched_subject,
+    };
+    let mut dossier = session.dossier(subject.clone())?;
+    let mended = match dossier.report.verdict {
+        Verdict::Findings => Some(mend(&mut session, &subject, &mending)?),
+        Verdict::Clean | Verdict::Failed => None,
+    };
+    // More runs may have been needed on the way: the report is on all of them.
+    dossier = session.dossier(subject)?;
+    let patch = mended.as_ref().map(diff).transpose()?.unwrap_or_default();
+    if let Some(mended) = &mended {
+        let text = String::from_utf8_lossy(&patch);
+        dossier.report.repair = mended.as_json(arguments.cost, &text);
+        dossier.report.unrepairable = mended.unrepairable.clone();
+    }
+    match check.how.format {
+        Format::Json => {
+            let text = serde_json::to_string_pretty(&dossier.report)? + "\n";
+            std::io::stdout().write_all(text.as_bytes())?;
+        }
+        Format::Text => {
+            std::io::stdout().write_all(&patch)?;
+            if !check.how.quiet {
+                eprint!("{}", Text::new(colors(check.how.color)).report(&dossier));
+            }
+        }
+    }
+    state::save(&dossier)?;
+    if let Some(mended) = &mended {
+        mended.tell();
+        if arguments.apply && mended.verified() {
+            for file in &mended.files {
+                write_file(&tree, &file.path, &file.edits)?;
+            }
+        }
+    }
+    Ok(match dossier.report.verdict {
+        Verdict::Clean => Exit::Clean,
+        Verdict::Findings => Exit::Findings,
+        Verdict::Failed => Exit::Failed,
+    })
+}
+
+/// All files as one diff, with paths relative to the current folder.
+fn diff(mended: &Mended) -> anyhow::Result<Vec<u8>> {
+    let current = std::env::current_dir()?.canonicalize()?;
+    let mut diff = Vec::new();
+    for file in &mended.files {
+        let full = file.path.canonicalize()?;
+        let shown = full.strip_prefix(&current).unwrap_or_else(|_| {
+            eprintln!(
+                "wmfix: the patch applies in the root folder, as {} is not below this one",
+                full.display()
+            );
+            full.strip_prefix("/").unwrap_or(&full)
+        });
+        diff.extend(unified_diff(shown, &file.before, &file.after));
+    }
+    Ok(diff)
+}
+
+/// The folder whose files may be changed.
+fn tree_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        _ if path.is_dir() => path.to_owned(),
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+fn profile(cost: Cost) -> Profile {
+    match cost {
+        Cost::Fewest => Profile::Fewest,
+        Cost::X86 => Profile::X86,
+        Cost::Arm64 => Profile::Arm64,
+        Cost::Portable => Profile::Portable,
+    }
+}

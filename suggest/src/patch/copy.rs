@@ -1,0 +1,78 @@
+//! A copy of a program's sources with the patched ones in place. Headers that
+//! are not changed stay where they are: quoted includes find them there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::menu::PatchedFile;
+use crate::project::Program;
+
+/// The patched sources of programs in a folder of their own.
+#[derive(Debug)]
+pub struct PatchedCopy {
+    /// The programs, their sources in the copy.
+    pub programs: Vec<Program>,
+    /// The folders of the original sources, for quoted includes.
+    pub include: Vec<PathBuf>,
+}
+
+impl PatchedCopy {
+    /// Copies the sources of programs into a folder, and the patched files.
+    pub fn make(
+        programs: &[Program],
+        files: &[PatchedFile],
+        tree: &Path,
+        folder: &Path,
+    ) -> anyhow::Result<Self> {
+        let tree = tree.canonicalize().context("cannot find the sources")?;
+        let mut include = Vec::new();
+        let mut copies = Vec::new();
+        for program in programs {
+            let mut sources = Vec::new();
+            for source in &program.sources {
+                let source = source
+                    .canonicalize()
+                    .with_context(|| format!("cannot find {}", source.display()))?;
+                let target = place(&tree, folder, &source);
+                let text = fs::read(&source)
+                    .with_context(|| format!("cannot read {}", source.display()))?;
+                write(&target, &text)?;
+                sources.push(target);
+                include.extend(source.parent().map(Path::to_owned));
+            }
+            copies.push(Program {
+                name: program.name.clone(),
+                sources,
+            });
+        }
+        for file in files {
+            let source = file.path.canonicalize();
+            let source = source.with_context(|| format!("cannot find {}", file.path.display()))?;
+            write(&place(&tree, folder, &source), &file.after)?;
+        }
+        include.sort();
+        include.dedup();
+        Ok(Self {
+            programs: copies,
+            include,
+        })
+    }
+}
+
+/// Where a file of the tree stands in the copy.
+fn place(tree: &Path, folder: &Path, source: &Path) -> PathBuf {
+    match source.strip_prefix(tree) {
+        Ok(below) => folder.join(below),
+        // Not in the tree: it is compiled from the copy all the same.
+        Err(_) => folder.join(source.file_name().unwrap_or_default()),
+    }
+}
+
+fn write(target: &Path, text: &[u8]) -> anyhow::Result<()> {
+    if let Some(parent) = target.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::write(target, text).with_context(|| format!("cannot write {}", target.display()))
+}

@@ -1,0 +1,87 @@
+//! The recorded runs that the repair search looks at: those that hold findings,
+//! and a few of the others, for the counts of executions.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use wmfix_analysis::Event;
+
+/// At most so many runs with findings: later ones hardly say anything new.
+const MOST_FAILING: usize = 300;
+
+/// So many runs without findings.
+const MOST_CLEAN: usize = 20;
+
+/// Of so many events together, at most.
+const MOST_EVENTS: usize = 20_000_000;
+
+/// Runs that are kept.
+#[derive(Debug, Default)]
+pub struct Corpus {
+    traces: Vec<Vec<Event>>,
+    seen: HashSet<u64>,
+    failing: usize,
+    clean: usize,
+    events: usize,
+}
+
+impl Corpus {
+    /// Offers the trace of a run. One that shows something new is kept, whatever
+    /// there is already.
+    pub fn offer(&mut self, trace: Vec<Event>, failing: bool, new: bool) {
+        let room = match failing {
+            true => self.failing < MOST_FAILING,
+            false => self.clean < MOST_CLEAN,
+        };
+        let fits = self.events + trace.len() <= MOST_EVENTS;
+        if !(new || room && fits) || !self.seen.insert(fingerprint(&trace)) {
+            return;
+        }
+        self.failing += usize::from(failing);
+        self.clean += usize::from(!failing);
+        self.events += trace.len();
+        self.traces.push(trace);
+    }
+
+    /// The traces.
+    pub fn traces(&self) -> &[Vec<Event>] {
+        &self.traces
+    }
+}
+
+/// Equal for runs whose threads did the same in the same order.
+fn fingerprint(trace: &[Event]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for event in trace {
+        (event.thread, event.site).hash(&mut hasher);
+        event.operation.stays_in_loop().hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wmfix_analysis::{Operation, SiteId, ThreadId};
+
+    fn ended(thread: u32) -> Vec<Event> {
+        vec![Event {
+            thread: ThreadId(thread),
+            site: SiteId(0),
+            operation: Operation::Exit,
+        }]
+    }
+
+    #[test]
+    fn a_run_is_kept_once_and_few_are_kept_that_show_nothing() {
+        let mut corpus = Corpus::default();
+        for thread in 0..100 {
+            corpus.offer(ended(thread), false, false);
+            corpus.offer(ended(thread), false, false);
+        }
+        assert_eq!(corpus.traces().len(), MOST_CLEAN);
+        corpus.offer(ended(200), true, false);
+        corpus.offer(ended(201), false, true);
+        assert_eq!(corpus.traces().len(), MOST_CLEAN + 2);
+    }
+}

@@ -1,0 +1,279 @@
+//! What may be changed, and what a change makes of the text. Every action at
+//! every place is shown to the rewriter first: what it refuses is no candidate.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use wmfix_analysis::{Event, FenceOrder, LoadOrder, Operation, RmwOrder, SiteId, StoreOrder};
+use wmfix_frontend::{Language, MemoryOrder, ParsedFile, Site, Vocabularies};
+use wmfix_rewriter::{Action as TextAction, EditSet, Project, check_file, rewrite};
+
+use crate::observe::{Places, SourceFile};
+use crate::repair::{Action, Change, Orders, Place};
+
+/// What may be changed: the places that the search chooses from, with their text.
+pub struct Menu {
+    /// For the search, in the order of the source.
+    pub places: Vec<Place>,
+    /// For each place, its operation in the text.
+    sites: Vec<Option<Site>>,
+    files: BTreeMap<PathBuf, Text>,
+    project: Project,
+}
+
+/// A file that can be changed.
+struct Text {
+    parsed: ParsedFile,
+    source: Arc<SourceFile>,
+}
+
+/// A file with all its changes.
+#[derive(Debug)]
+pub struct PatchedFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// As it is.
+    pub before: Vec<u8>,
+    /// As it would be.
+    pub after: Vec<u8>,
+    /// What is between the two.
+    pub edits: EditSet,
+}
+
+/// Where an operation stands: its file and the range of its text, or, without a
+/// text, the number of its site.
+type Key = (Option<(PathBuf, usize, usize)>, Option<SiteId>);
+
+impl Menu {
+    /// What may be changed in files below `tree`, of the operations that ran.
+    pub fn new(traces: &[Vec<Event>], places: &mut Places, tree: &Path) -> Self {
+        let mut menu = Self {
+            places: Vec::new(),
+            sites: Vec::new(),
+            files: BTreeMap::new(),
+            project: Project {
+                vocabularies: Vocabularies::builtin(),
+                ..Project::default()
+            },
+        };
+        for (key, (sites, orders)) in operations(traces, places) {
+            let text = sites.first().and_then(|&id| places.get(id).site.clone());
+            menu.places.push(Place::new(sites, orders));
+            menu.sites.push(text);
+            if let (Some((path, ..)), _) = key {
+                menu.open(&path, places);
+            }
+        }
+        for number in 0..menu.places.len() {
+            for action in menu.places[number].actions() {
+                if let Err(reason) = menu.try_one(number, action, tree) {
+                    menu.places[number].refuse(action, reason);
+                }
+            }
+        }
+        menu
+    }
+
+    /// The files with these changes, and the changes that cannot be made
+    /// together with the others.
+    pub fn patched(&self, changes: &[Change]) -> (Vec<PatchedFile>, Vec<(Change, String)>) {
+        let mut by_file: BTreeMap<&Path, Vec<Change>> = BTreeMap::new();
+        for &change in changes {
+            let site = self.sites[change.place].as_ref();
+            if let Some(site) = site {
+                by_file.entry(&site.file).or_default().push(change);
+            }
+        }
+        let mut files = Vec::new();
+        let mut refused = Vec::new();
+        for (path, changes) in by_file {
+            let text = &self.files[path];
+            let wishes: Vec<_> = changes.iter().filter_map(|&c| self.wish(c)).collect();
+            let planned = rewrite(
+                &text.parsed,
+                &text.source.scan.sites,
+                &wishes,
+                &self.project,
+            );
+            let why = planned.refused.iter();
+            refused.extend(why.map(|(n, reason)| (changes[*n], reason.to_string())));
+            let before = text.source.text.clone();
+            match planned.edits.apply(&before) {
+                Ok(after) => files.push(PatchedFile {
+                    path: path.to_owned(),
+                    before,
+                    after,
+                    edits: planned.edits,
+                }),
+                Err(error) => refused.extend(changes.iter().map(|&c| (c, error.to_string()))),
+            }
+        }
+        (files, refused)
+    }
+
+    /// The operation of a place in the text.
+    pub fn site(&self, place: usize) -> Option<&Site> {
+        self.sites[place].as_ref()
+    }
+
+    fn open(&mut self, path: &Path, places: &mut Places) {
+        if self.files.contains_key(path) {
+            return;
+        }
+        if let Some(source) = places.sources.file(path) {
+            let language = source.scan.language;
+            let parsed = ParsedFile::parse(path, source.text.clone(), language);
+            self.project.names.add_text(&source.text);
+            self.files.insert(path.to_owned(), Text { parsed, source });
+        }
+    }
+
+    /// Why an action cannot be done at a place.
+    fn try_one(&self, place: usize, action: Action, tree: &Path) -> Result<(), String> {
+        let Some(site) = &self.sites[place] else {
+            return Err("the operation was not found in the text".to_owned());
+        };
+        let Some(text) = self.files.get(site.file.as_path()) else {
+            return Err(format!("{} cannot be read", site.file.display()));
+        };
+        check_file(tree, &site.file, &text.source.text).map_err(|refusal| refusal.to_string())?;
+        let Some(wish) = self.wish(Change { place, action }) else {
+            return Err("the operation was not found in the text".to_owned());
+        };
+        let sites = &text.source.scan.sites;
+        let planned = rewrite(&text.parsed, sites, &[wish], &self.project);
+        match planned.refused.first() {
+            Some((_, refusal)) => Err(refusal.to_string()),
+            None => Ok(()),
+        }
+    }
+
+    /// A change as the rewriter takes it.
+    fn wish(&self, change: Change) -> Option<wmfix_rewriter::Change> {
+        let site = self.sites[change.place].clone()?;
+        let raise = |order, failure| TextAction::Raise { order, failure };
+        let action = match change.action {
+            Action::FenceBefore => TextAction::FenceBefore,
+            Action::FenceAfter => TextAction::FenceAfter,
+            Action::Load(order) => raise(load(order), None),
+            Action::Store(order) => raise(store(order), None),
+            Action::Rmw(order) => raise(rmw(order), None),
+            Action::Fence(order) => raise(fence(order), None),
+            Action::CompareExchange { success, failure } => {
+                let unchanged = matches!(
+                    self.places[change.place].orders,
+                    Orders::CompareExchange { failure: old, .. } if old == failure
+                );
+                raise(rmw(success), (!unchanged).then(|| load(failure)))
+            }
+        };
+        Some(wmfix_rewriter::Change::new(site, action))
+    }
+}
+
+/// The atomic operations of traces, in the order of the source, each with the
+/// sites that come from it and the weakest orders it had.
+fn operations(traces: &[Vec<Event>], places: &Places) -> BTreeMap<Key, (Vec<SiteId>, Orders)> {
+    let mut found: BTreeMap<Key, (Vec<SiteId>, Orders)> = BTreeMap::new();
+    let mut weakest: BTreeMap<SiteId, Orders> = BTreeMap::new();
+    for event in traces.iter().flatten() {
+        if let Some(orders) = orders_of(&event.operation) {
+            let known = weakest.entry(event.site).or_insert(orders);
+            *known = weaker(*known, orders);
+        }
+    }
+    for (site, mut orders) in weakest {
+        let text = places.get(site).site.as_ref();
+        if let Orders::CompareExchange { free_failure, .. } = &mut orders {
+            let language = text.and_then(|text| Language::of(&text.file, b""));
+            *free_failure = language == Some(Language::Cpp);
+        }
+        let key = match text {
+            Some(text) => {
+                let span = (text.file.to_path_buf(), text.span.start, text.span.end);
+                (Some(span), None)
+            }
+            None => (None, Some(site)),
+        };
+        let (sites, known) = found.entry(key).or_insert_with(|| (Vec::new(), orders));
+        sites.push(site);
+        *known = weaker(*known, orders);
+    }
+    found
+}
+
+fn orders_of(operation: &Operation) -> Option<Orders> {
+    Some(match *operation {
+        Operation::Load { order, .. } => Orders::Load(order),
+        Operation::Store { order, .. } => Orders::Store(order),
+        Operation::Rmw { order, .. } => Orders::Rmw(order),
+        Operation::CompareExchange {
+            success, failure, ..
+        } => Orders::CompareExchange {
+            success,
+            failure,
+            free_failure: false,
+        },
+        Operation::Fence { order } => Orders::Fence(order),
+        _ => return None,
+    })
+}
+
+/// The weaker of two orders of one operation; of two that cannot be compared,
+/// or of different operations, the first.
+fn weaker(one: Orders, other: Orders) -> Orders {
+    let covers = match (one, other) {
+        (Orders::Load(a), Orders::Load(b)) => a.join(b) == a,
+        (Orders::Store(a), Orders::Store(b)) => a.join(b) == a,
+        (Orders::Rmw(a), Orders::Rmw(b)) => a.join(b) == a,
+        (Orders::Fence(a), Orders::Fence(b)) => a.join(b) == a,
+        (
+            Orders::CompareExchange {
+                success, failure, ..
+            },
+            Orders::CompareExchange {
+                success: s,
+                failure: f,
+                ..
+            },
+        ) => success.join(s) == success && failure.join(f) == failure,
+        _ => false,
+    };
+    if covers { other } else { one }
+}
+
+fn load(order: LoadOrder) -> MemoryOrder {
+    match order {
+        LoadOrder::Relaxed => MemoryOrder::Relaxed,
+        LoadOrder::Acquire => MemoryOrder::Acquire,
+        LoadOrder::SeqCst => MemoryOrder::SeqCst,
+    }
+}
+
+fn store(order: StoreOrder) -> MemoryOrder {
+    match order {
+        StoreOrder::Relaxed => MemoryOrder::Relaxed,
+        StoreOrder::Release => MemoryOrder::Release,
+        StoreOrder::SeqCst => MemoryOrder::SeqCst,
+    }
+}
+
+fn rmw(order: RmwOrder) -> MemoryOrder {
+    match order {
+        RmwOrder::Relaxed => MemoryOrder::Relaxed,
+        RmwOrder::Acquire => MemoryOrder::Acquire,
+        RmwOrder::Release => MemoryOrder::Release,
+        RmwOrder::AcqRel => MemoryOrder::AcqRel,
+        RmwOrder::SeqCst => MemoryOrder::SeqCst,
+    }
+}
+
+fn fence(order: FenceOrder) -> MemoryOrder {
+    match order {
+        FenceOrder::Acquire => MemoryOrder::Acquire,
+        FenceOrder::Release => MemoryOrder::Release,
+        FenceOrder::AcqRel => MemoryOrder::AcqRel,
+        FenceOrder::SeqCst => MemoryOrder::SeqCst,
+    }
+}

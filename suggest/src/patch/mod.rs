@@ -1,0 +1,13 @@
+//! Between the repair search and the text: which runs the search looks at, what
+//! may be changed where, and what the chosen changes make of the files. Knows
+//! nothing of how a repair is found.
+
+mod copy;
+mod corpus;
+mod menu;
+mod words;
+
+pub use copy::PatchedCopy;
+pub use corpus::Corpus;
+pub use menu::{Menu, PatchedFile};
+pub use words::{action_words, cost_words};

@@ -1,0 +1,177 @@
+//! `wmfix suggest` as its users have it: from a C file to a patch that applies,
+//! and a patched program that shows nothing any more.
+
+use std::fs;
+
+use wmfix_tests::product::{Ran, World};
+use wmfix_tests::tools::{Need, have_all};
+
+const STORE_BUFFERING: &str = include_str!("../corpus/suggest/sb.c");
+const MESSAGE_PASSING: &str = include_str!("../corpus/suggest/mp.c");
+const PETERSON: &str = include_str!("../corpus/suggest/peterson.c");
+
+fn can_run(test: &str) -> bool {
+    have_all(test, &[Need::Program("gcc"), Need::Program("git")])
+}
+
+fn wmfix(world: &World, line: &str) -> Ran {
+    let mut command = world.wmfix("gcc");
+    command.args(line.split_whitespace());
+    Ran::of(&mut command)
+}
+
+/// Suggests, applies the patch with git, and checks that nothing is left. Gives
+/// the lines that the patch adds.
+fn mended(name: &str, text: &str, options: &str) -> Vec<String> {
+    let world = World::new();
+    world.write(name, text);
+    let suggested = wmfix(&world, &format!("suggest {name} --runs 50 {options}"));
+    assert_eq!(suggested.code, Some(1), "{suggested:?}");
+    assert!(
+        suggested.stderr.contains("showed nothing more"),
+        "{suggested:?}"
+    );
+    let untouched = fs::read_to_string(world.path().join(name)).unwrap();
+    assert_eq!(untouched, text, "the user's file is the user's");
+    world.write("it.patch", &suggested.stdout);
+    let mut apply = world.command("git");
+    apply.args(["apply", "it.patch"]);
+    let applied = Ran::of(&mut apply);
+    assert_eq!(applied.code, Some(0), "{applied:?}\n{}", suggested.stdout);
+    let checked = wmfix(&world, &format!("check {name} --runs 100 --seed 1000"));
+    assert_eq!(checked.code, Some(0), "{checked:?}\n{}", suggested.stdout);
+    let lines = suggested.stdout.lines();
+    let added = lines.filter(|line| line.starts_with('+') && !line.starts_with("+++"));
+    added.map(|line| line[1..].trim().to_owned()).collect()
+}
+
+#[test]
+fn store_buffering_gets_a_fence_a_thread() {
+    if !can_run("store_buffering_gets_a_fence_a_thread") {
+        return;
+    }
+    let fence = "atomic_thread_fence(memory_order_seq_cst);";
+    assert_eq!(mended("sb.c", STORE_BUFFERING, ""), [fence, fence]);
+    assert_eq!(
+        mended("sb.c", STORE_BUFFERING, "--cost x86"),
+        [fence, fence]
+    );
+}
+
+#[test]
+fn message_passing_gets_release_and_acquire() {
+    if !can_run("message_passing_gets_release_and_acquire") {
+        return;
+    }
+    let expected = [
+        "atomic_store_explicit(&ready, 1, memory_order_release);",
+        "while (!atomic_load_explicit(&ready, memory_order_acquire))",
+    ];
+    for cost in ["fewest", "x86", "arm64", "portable"] {
+        let added = mended("mp.c", MESSAGE_PASSING, &format!("--cost {cost}"));
+        assert_eq!(added, expected, "{cost}");
+    }
+}
+
+#[test]
+fn petersons_lock_is_repaired_and_its_section_is_free_of_races() {
+    if !can_run("petersons_lock_is_repaired_and_its_section_is_free_of_races") {
+        return;
+    }
+    let added = mended("peterson.c", PETERSON, "");
+    // The hand-over must release, whatever keeps the entry in order.
+    let release = "atomic_store_explicit(&flag[me], 0, memory_order_release);";
+    assert!(added.iter().any(|line| line == release), "{added:?}");
+}
+
+#[test]
+fn a_program_without_findings_gets_no_patch() {
+    if !can_run("a_program_without_findings_gets_no_patch") {
+        return;
+    }
+    let world = World::new();
+    world.write("sb.c", &STORE_BUFFERING.replace("relaxed", "seq_cst"));
+    let suggested = wmfix(&world, "suggest sb.c --runs 50");
+    assert_eq!(suggested.code, Some(0), "{suggested:?}");
+    assert_eq!(suggested.stdout, "");
+}
+
+#[test]
+fn a_lock_in_a_header_is_patched_there_and_applied() {
+    if !can_run("a_lock_in_a_header_is_patched_there_and_applied") {
+        return;
+    }
+    let world = World::new();
+    let header = "#pragma once\n#include <stdatomic.h>\n#include \"unchanged.h\"\n\
+        static atomic_int locked;\n\
+        static void lock(void) {\n\
+        \x20   int expected = FREE;\n\
+        \x20   while (!atomic_compare_exchange_weak_explicit(&locked, &expected, 1, memory_order_relaxed, memory_order_relaxed))\n\
+        \x20       expected = FREE;\n}\n\
+        static void unlock(void) { atomic_store_explicit(&locked, FREE, memory_order_relaxed); }\n";
+    world.write("code/unchanged.h", "#define FREE 0\n");
+    world.write("code/lock.h", header);
+    world.write(
+        "code/main.c",
+        "#include \"lock.h\"\n#include <pthread.h>\nstatic int shared;\n\
+         static void *work(void *p) { lock(); shared++; unlock(); return p; }\n\
+         int main(void) {\n    pthread_t a, b;\n    pthread_create(&a, 0, work, 0);\n\
+         \x20   pthread_create(&b, 0, work, 0);\n    pthread_join(a, 0);\n    pthread_join(b, 0);\n\
+         \x20   return shared != 2;\n}\n",
+    );
+    let suggested = wmfix(&world, "suggest code/main.c --runs 50 --apply");
+    assert_eq!(suggested.code, Some(1), "{suggested:?}");
+    let patched = fs::read_to_string(world.path().join("code/lock.h")).unwrap();
+    assert!(
+        patched.contains("memory_order_acquire, memory_order_relaxed"),
+        "{patched}"
+    );
+    assert!(patched.contains("FREE, memory_order_release"), "{patched}");
+    let checked = wmfix(&world, "check code/main.c --runs 50 --seed 500");
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+}
+
+#[test]
+fn what_no_order_can_repair_is_said() {
+    if !can_run("what_no_order_can_repair_is_said") {
+        return;
+    }
+    let world = World::new();
+    world.write(
+        "race.c",
+        "#include <pthread.h>\nstatic int shared;\n\
+         static void *work(void *p) { shared++; return p; }\n\
+         int main(void) {\n    pthread_t a, b;\n    pthread_create(&a, 0, work, 0);\n\
+         \x20   pthread_create(&b, 0, work, 0);\n    pthread_join(a, 0);\n    pthread_join(b, 0);\n\
+         \x20   return 0;\n}\n",
+    );
+    let suggested = wmfix(&world, "suggest race.c --runs 30");
+    assert_eq!(suggested.code, Some(1), "{suggested:?}");
+    assert_eq!(suggested.stdout, "");
+    assert!(suggested.stderr.contains("not repaired"), "{suggested:?}");
+}
+
+#[test]
+fn json_has_the_repair() {
+    if !can_run("json_has_the_repair") {
+        return;
+    }
+    let world = World::new();
+    world.write("mp.c", MESSAGE_PASSING);
+    let suggested = wmfix(&world, "suggest mp.c --runs 50 --format json");
+    assert_eq!(suggested.code, Some(1), "{suggested:?}");
+    let report: serde_json::Value = serde_json::from_str(&suggested.stdout).unwrap();
+    let repair = &report["repair"];
+    assert_eq!(repair["optimal"], true);
+    assert_eq!(repair["cost"], 2);
+    assert_eq!(repair["profile"], "fewest");
+    assert!(repair["verified_runs"].as_u64().unwrap() >= 50);
+    let to: Vec<&str> = repair["changes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|change| change["to"].as_str().unwrap())
+        .collect();
+    assert_eq!(to, ["release", "acquire"]);
+    assert!(repair["patch"].as_str().unwrap().starts_with("diff --git"));
+}
