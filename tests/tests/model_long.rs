@@ -2,7 +2,12 @@
 //! come and go, and runs too long for brute force, in which forgetting must not
 //! change a verdict.
 
-use wmfix_analysis::{Config, Event, Limits, Model, Operation, SiteId, ThreadId};
+use std::collections::BTreeMap;
+
+use wmfix_analysis::{
+    Bytes, CasOutcome, Config, Event, Limits, LocationId, Model, Operation, SiteId, ThreadId,
+    Violation,
+};
 use wmfix_tests::brute::Graph;
 use wmfix_tests::compare::{Subject, Tally, Watched, axioms_of, compare_along};
 use wmfix_tests::litmus::{Program, Rng, coming_and_going, large};
@@ -113,6 +118,88 @@ fn long_runs_have_the_violations_that_location_clocks_find() {
         }
     }
     assert!(violations > 1_000, "{violations} violations");
+}
+
+#[test]
+fn a_location_born_again_is_a_new_one() {
+    // The same run twice: once an object is made anew in place of the old one, and
+    // once every new object is a location that was never used before.
+    let (mut violations, mut births) = (0, 0);
+    for seed in 0..200 {
+        let mut rng = Rng::new(3_000 + seed);
+        let shape = Shape::random(&mut rng);
+        let events = stream(&shape, 600, &mut rng);
+        let mut reborn = Watched::new(unlimited(Model::Rc11));
+        let mut fresh = Watched::new(unlimited(Model::Rc11));
+        let mut names: BTreeMap<LocationId, LocationId> = BTreeMap::new();
+        let mut memory: BTreeMap<LocationId, u64> = BTreeMap::new();
+        let mut next_name = 1_000;
+        for (n, event) in events.iter().enumerate() {
+            let mut event = *event;
+            if let Some(location) = location_mut(&mut event.operation).map(|l| *l) {
+                if rng.percent(2) {
+                    next_name += 1;
+                    births += 1;
+                    let value = memory.get(&location).copied().unwrap_or(0);
+                    names.insert(location, LocationId(next_name));
+                    let birth = |location: LocationId| Event {
+                        operation: Operation::Birth {
+                            location,
+                            bytes: Bytes {
+                                address: 64 * u64::from(location.0),
+                                size: 4,
+                            },
+                            value,
+                        },
+                        ..event
+                    };
+                    reborn.watch(&birth(location)).unwrap();
+                    fresh.watch(&birth(LocationId(next_name))).unwrap();
+                }
+                if let Some(value) = value_after(&event.operation) {
+                    memory.insert(location, value);
+                }
+            }
+            let got = reborn.watch(&event).unwrap();
+            if let Some(location) = location_mut(&mut event.operation) {
+                *location = *names.get(location).unwrap_or(location);
+            }
+            let expected = fresh.watch(&event).unwrap();
+            let stale = |v: Option<&Violation>| v.map(|v| (v.kind, v.newer, v.stale.clone()));
+            assert_eq!(
+                stale(got.as_ref()),
+                stale(expected.as_ref()),
+                "seed {seed}, event {n}: {event:?}"
+            );
+            violations += usize::from(got.is_some());
+        }
+    }
+    assert!(
+        violations > 1_000 && births > 1_000,
+        "{violations}, {births} births"
+    );
+}
+
+fn location_mut(operation: &mut Operation) -> Option<&mut LocationId> {
+    match operation {
+        Operation::Load { location, .. }
+        | Operation::Store { location, .. }
+        | Operation::Rmw { location, .. }
+        | Operation::CompareExchange { location, .. } => Some(location),
+        _ => None,
+    }
+}
+
+fn value_after(operation: &Operation) -> Option<u64> {
+    match *operation {
+        Operation::Store { value, .. } => Some(value),
+        Operation::Rmw { written, .. } => Some(written),
+        Operation::CompareExchange {
+            outcome: CasOutcome::Exchanged(value),
+            ..
+        } => Some(value),
+        _ => None,
+    }
 }
 
 fn along_random_runs(count: u64, model: Model, generate: impl Fn(&mut Rng) -> Program) -> Tally {

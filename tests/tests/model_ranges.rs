@@ -80,10 +80,29 @@ struct Partner {
 struct Naive {
     known: BTreeMap<ThreadId, BTreeSet<usize>>,
     ended: BTreeMap<ThreadId, BTreeSet<usize>>,
-    locks: BTreeMap<LockId, BTreeSet<usize>>,
+    /// What those left who held a lock in some mode.
+    locks: BTreeMap<(LockId, Mode), BTreeSet<usize>>,
     messages: BTreeMap<LocationId, BTreeSet<usize>>,
     objects: BTreeMap<LocationId, Bytes>,
     accesses: Vec<Partner>,
+}
+
+/// A lock mode that can be a key.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Mode {
+    Exclusive,
+    Shared,
+    Signal,
+}
+
+impl From<LockMode> for Mode {
+    fn from(mode: LockMode) -> Self {
+        match mode {
+            LockMode::Exclusive => Self::Exclusive,
+            LockMode::Shared => Self::Shared,
+            LockMode::Signal => Self::Signal,
+        }
+    }
 }
 
 impl Naive {
@@ -100,12 +119,22 @@ impl Naive {
                 self.ended.insert(thread, known);
             }
             Operation::Join { child } => self.learn(thread, &self.ended[&child].clone()),
-            Operation::Release { lock, .. } => {
-                self.locks.entry(lock).or_default().extend(&known);
+            Operation::Release { lock, mode } => {
+                let left = self.locks.entry((lock, mode.into())).or_default();
+                left.extend(&known);
             }
-            Operation::Acquire { lock, .. } => {
-                let token = self.locks.entry(lock).or_default().clone();
-                self.learn(thread, &token);
+            Operation::Acquire { lock, mode } => {
+                // Readers learn from writers, writers from both, who waits for a
+                // signal from those who sent it.
+                let teachers: &[Mode] = match mode {
+                    LockMode::Exclusive => &[Mode::Exclusive, Mode::Shared],
+                    LockMode::Shared => &[Mode::Exclusive],
+                    LockMode::Signal => &[Mode::Signal],
+                };
+                for &teacher in teachers {
+                    let left = self.locks.entry((lock, teacher)).or_default().clone();
+                    self.learn(thread, &left);
+                }
             }
             Operation::Birth {
                 location, bytes, ..
@@ -187,7 +216,7 @@ impl Naive {
 }
 
 /// Random events on sixty bytes with three atomic objects among them. Most
-/// accesses are made under a mutex, or hardly a stream would get far.
+/// accesses are made under a lock, or hardly a stream would get far.
 struct Source {
     threads: u32,
     running: Vec<ThreadId>,
@@ -262,7 +291,22 @@ impl Source {
         if rng.percent(self.bare) {
             return vec![event(thread, access)];
         }
-        let (lock, mode) = (LOCK, LockMode::Exclusive);
+        if rng.percent(5) {
+            let (lock, mode) = (LOCK, LockMode::Signal);
+            return vec![
+                event(thread, Operation::Release { lock, mode }),
+                event(rng.pick(&self.running), Operation::Acquire { lock, mode }),
+            ];
+        }
+        // Readers share the lock; now and then one of them writes.
+        let reads = matches!(access, Operation::Read { .. });
+        let shared = if reads { 60 } else { self.bare };
+        let mode = if rng.percent(shared) {
+            LockMode::Shared
+        } else {
+            LockMode::Exclusive
+        };
+        let lock = LOCK;
         vec![
             event(thread, Operation::Acquire { lock, mode }),
             event(thread, access),
