@@ -39,7 +39,11 @@ pub(crate) fn apply(
     access: &Access,
 ) -> usize {
     thread.number += 1;
-    thread.leave_run(Some(id));
+    // A location begun anew is another one under the same name: a thread in the
+    // middle of a run there would have a history.
+    let again = thread.run != Some(id) || location.histories().iter().any(|h| h.slot == slot);
+    thread.leave_run(again.then_some(id));
+    thread.run = Some(id);
     // Before the acquire below: what comes with this access's own message is not
     // psc-before it just for that.
     let mut own = ScSet::default();
