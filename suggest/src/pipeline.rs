@@ -106,10 +106,21 @@ impl<'o> Session<'o> {
         self.total
     }
 
-    /// The traces that were kept, and the places that they name.
-    pub fn traces(&mut self) -> (&[Vec<Event>], &mut Places) {
+    /// The places of the runs.
+    pub fn places(&mut self) -> &mut Places {
+        self.places.get_mut().expect("no panic while locked")
+    }
+
+    /// The traces that were kept, to be taken back, and the places they name.
+    pub fn lend_traces(&mut self) -> (Vec<Vec<Event>>, &mut Places) {
         let places = self.places.get_mut().expect("no panic while locked");
-        (self.corpus.traces(), places)
+        (self.corpus.lend(), places)
+    }
+
+    /// Takes back what was lent, before the next run.
+    pub fn take_back(&mut self, traces: Vec<Vec<Event>>) -> &mut Places {
+        self.corpus.take_back(traces);
+        self.places()
     }
 
     /// Runs the subject from a seed on until nothing new is found. Gives what

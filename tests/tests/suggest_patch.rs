@@ -11,11 +11,19 @@ const MESSAGE_PASSING: &str = include_str!("../corpus/suggest/mp.c");
 const PETERSON: &str = include_str!("../corpus/suggest/peterson.c");
 
 fn can_run(test: &str) -> bool {
-    have_all(test, &[Need::Program("gcc"), Need::Program("git")])
+    have_all(
+        test,
+        &[
+            Need::Program("gcc"),
+            Need::Program("g++"),
+            Need::Program("git"),
+        ],
+    )
 }
 
 fn wmfix(world: &World, line: &str) -> Ran {
     let mut command = world.wmfix("gcc");
+    command.env("WMFIX_REAL_CXX", "g++");
     command.args(line.split_whitespace());
     Ran::of(&mut command)
 }
@@ -82,6 +90,59 @@ fn petersons_lock_is_repaired_and_its_section_is_free_of_races() {
     // The hand-over must release, whatever keeps the entry in order.
     let release = "atomic_store_explicit(&flag[me], 0, memory_order_release);";
     assert!(added.iter().any(|line| line == release), "{added:?}");
+}
+
+#[test]
+fn a_work_stealing_deque_needs_no_more_fences_than_the_published_one() {
+    if !can_run("a_work_stealing_deque_needs_no_more_fences_than_the_published_one") {
+        return;
+    }
+    // Published with fences in push (release), take and steal (both seq_cst).
+    let added = mended("deque.c", include_str!("../corpus/suggest/deque.c"), "");
+    let fences = added.iter().filter(|line| line.contains("thread_fence"));
+    assert!(fences.count() <= 3, "{added:?}");
+}
+
+#[test]
+fn a_seqlock_and_a_stack_in_cpp_are_repaired() {
+    if !can_run("a_seqlock_and_a_stack_in_cpp_are_repaired") {
+        return;
+    }
+    let added = mended("seqlock.c", include_str!("../corpus/suggest/seqlock.c"), "");
+    assert!(!added.is_empty());
+    let added = mended(
+        "treiber.cpp",
+        include_str!("../corpus/suggest/treiber.cpp"),
+        "",
+    );
+    let fences = added.iter().filter(|line| line.contains("thread_fence"));
+    assert_eq!(
+        fences.count(),
+        0,
+        "a stack publishes with release and acquire: {added:?}"
+    );
+}
+
+#[test]
+fn a_program_that_never_works_is_not_repaired() {
+    if !can_run("a_program_that_never_works_is_not_repaired") {
+        return;
+    }
+    let world = World::new();
+    let crashing = STORE_BUFFERING
+        .replace(
+            "#include <stdio.h>",
+            "#include <stdio.h>\n#include <stdlib.h>",
+        )
+        .replace("return 0;", "abort();");
+    world.write("sb.c", &crashing);
+    let suggested = wmfix(&world, "suggest sb.c --runs 30");
+    assert_eq!(suggested.code, Some(3), "{suggested:?}");
+    assert_eq!(suggested.stdout, "");
+    assert!(
+        suggested.stderr.contains("before any change"),
+        "{suggested:?}"
+    );
 }
 
 #[test]

@@ -75,13 +75,22 @@ pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
     };
     let mut dossier = session.dossier(subject.clone())?;
     let mended = match dossier.report.verdict {
+        Verdict::Findings if session.collected().every_run_failed() => {
+            // Nothing can be verified on a program that never works.
+            eprint!("{}", Text::new(colors(check.how.color)).report(&dossier));
+            eprintln!(
+                "wmfix: the program fails in every run before any change: make it work first"
+            );
+            return Ok(Exit::Failed);
+        }
         Verdict::Findings => Some(mend(&mut session, &subject, &mending)?),
         Verdict::Clean | Verdict::Failed => None,
     };
     // More runs may have been needed on the way: the report is on all of them.
     dossier = session.dossier(subject)?;
-    let patch = mended.as_ref().map(diff).transpose()?.unwrap_or_default();
-    if let Some(mended) = &mended {
+    let shown = mended.as_ref().filter(|mended| mended.builds());
+    let patch = shown.map(diff).transpose()?.unwrap_or_default();
+    if let Some(mended) = shown {
         let text = String::from_utf8_lossy(&patch);
         dossier.report.repair = mended.as_json(arguments.cost, &text);
         dossier.report.unrepairable = mended.unrepairable.clone();
@@ -106,6 +115,9 @@ pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
                 write_file(&tree, &file.path, &file.edits)?;
             }
         }
+    }
+    if shown.is_none() && mended.is_some() {
+        return Ok(Exit::OurFault);
     }
     Ok(match dossier.report.verdict {
         Verdict::Clean => Exit::Clean,

@@ -1,0 +1,118 @@
+//! From findings to a verified patch: search the cheapest repair for the runs
+//! there are, put it into a copy, build and run that again, and go back for
+//! more runs if it shows what the first ones did not.
+
+mod told;
+mod verify;
+mod words;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::cli::RunOptions;
+use crate::patch::Menu;
+use crate::pipeline::{Session, Subject};
+use crate::project::Program;
+use crate::repair::{Change, Options, Outcome, Problem, Profile, Reasoned, repair};
+use crate::run::interrupted;
+use verify::verify;
+use words::Namer;
+
+pub use told::Mended;
+pub use verify::Verification;
+
+/// So many times a repair that does not hold is followed by more runs.
+const ROUNDS: u64 = 4;
+
+/// How long the search may take if nobody says: it ends with the best repair it
+/// knows then.
+const SEARCH_TIME: Duration = Duration::from_secs(60);
+
+/// Builds programs, with more folders for quoted includes, into a folder, and
+/// says how to run them; `None` if they do not build, and has said why.
+pub type Build<'a> = dyn Fn(&[Program], &[PathBuf], &Path) -> anyhow::Result<Option<Subject>> + 'a;
+
+/// What a patch is made for and how.
+pub struct Mending<'a> {
+    /// The programs.
+    pub programs: &'a [Program],
+    /// The folder whose files may be changed.
+    pub tree: &'a Path,
+    /// What changes are weighed by.
+    pub profile: Profile,
+    /// How programs are run.
+    pub options: &'a RunOptions,
+    /// How they are built.
+    pub build: &'a Build<'a>,
+}
+
+/// Finds a repair and verifies it.
+pub fn mend(
+    session: &mut Session<'_>,
+    subject: &Subject,
+    mending: &Mending<'_>,
+) -> anyhow::Result<Mended> {
+    let mut refused: Vec<(Change, String)> = Vec::new();
+    let mut round = 0;
+    loop {
+        let config = session.config();
+        let (traces, places) = session.lend_traces();
+        let mut menu = Menu::new(&traces, places, mending.tree);
+        for (change, reason) in &refused {
+            menu.places[change.place].refuse(change.action, reason.clone());
+        }
+        let problem = Problem {
+            traces,
+            places: menu.places.clone(),
+            analysis: config,
+        };
+        let outcome = searched(&problem, mending)?;
+        let places = session.take_back(problem.traces);
+        let changes: Vec<Change> = chosen(&outcome).iter().map(|c| c.change).collect();
+        let (files, together) = menu.patched(&changes);
+        if !together.is_empty() && !interrupted() {
+            // The search has to go around what does not fit together.
+            refused.extend(together);
+            continue;
+        }
+        let names = Namer {
+            menu: &menu,
+            places,
+        };
+        let mut mended = names.mended(&outcome, files);
+        let left = names.left(&outcome);
+        mended.verification = verify(session, mending, &mended.files, &left)?;
+        round += 1;
+        let again = matches!(mended.verification, Verification::Fails(_)) && round < ROUNDS;
+        if !again || interrupted() {
+            return Ok(mended);
+        }
+        // Numbers of places may change with more runs.
+        refused.clear();
+        let seed = mending.options.seed.wrapping_add(session.summary().runs);
+        session.run(subject, seed)?;
+    }
+}
+
+fn searched(problem: &Problem, mending: &Mending<'_>) -> anyhow::Result<Outcome> {
+    let cancel = Arc::new(AtomicBool::new(interrupted()));
+    let options = Options {
+        profile: mending.profile,
+        budget: Some(match mending.options.time {
+            Some(time) => Duration::from_secs_f64(time),
+            None => SEARCH_TIME,
+        }),
+        cancel: Some(cancel.clone()),
+    };
+    let outcome = repair(problem, &options, |_| {
+        cancel.store(interrupted(), Ordering::Relaxed);
+    })?;
+    Ok(outcome)
+}
+
+fn chosen(outcome: &Outcome) -> &[Reasoned] {
+    let repair = outcome.repair.as_ref();
+    repair.map_or(&[], |repair| &repair.changes)
+}

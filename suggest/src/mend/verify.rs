@@ -1,0 +1,105 @@
+//! The patched program, built and run: whether it shows anything that the
+//! original did not, or that the repair was to remove.
+
+use std::collections::BTreeSet;
+
+use wmfix_analysis::SiteId;
+
+use super::Mending;
+use crate::observe::{Action as Kind, Places};
+use crate::patch::{PatchedCopy, PatchedFile};
+use crate::pipeline::{Keep, Session};
+use crate::run::interrupted;
+
+/// The seeds of a patched program's runs begin so far from the original's.
+const FRESH: u64 = 1 << 32;
+
+/// What the patched program showed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verification {
+    /// There was nothing to verify.
+    NoPatch,
+    /// Nothing more than what cannot be repaired, in so many runs.
+    Clean(u64),
+    /// It does not build.
+    DoesNotBuild,
+    /// Something is still wrong with it.
+    Fails(String),
+    /// The user wanted an end before that was known.
+    Interrupted,
+}
+
+/// Builds and runs the patched program with fresh seeds.
+pub(super) fn verify(
+    original: &Session<'_>,
+    mending: &Mending<'_>,
+    files: &[PatchedFile],
+    left: &BTreeSet<Whereabouts>,
+) -> anyhow::Result<Verification> {
+    if files.is_empty() {
+        return Ok(Verification::NoPatch);
+    }
+    let folder = tempfile::Builder::new()
+        .prefix("wmfix-patched-")
+        .tempdir()?;
+    let sources = folder.path().join("sources");
+    let copy = PatchedCopy::make(mending.programs, files, mending.tree, &sources)?;
+    let Some(subject) = (mending.build)(&copy.programs, &copy.include, folder.path())? else {
+        return Ok(Verification::DoesNotBuild);
+    };
+    let mut session = Session::new(mending.options, Keep::Findings);
+    let seed = mending.options.seed.wrapping_add(FRESH);
+    if session.run(&subject, seed)?.is_some() {
+        return Ok(Verification::Fails("it cannot be run".to_owned()));
+    }
+    if interrupted() {
+        return Ok(Verification::Interrupted);
+    }
+    let runs = session.summary().runs;
+    let ends: Vec<_> = session.collected().ended.keys().copied().collect();
+    let new_end = ends
+        .iter()
+        .find(|end| !original.collected().ended.contains_key(end));
+    if let Some(end) = new_end {
+        return Ok(Verification::Fails(format!("a run ends with {end:?}")));
+    }
+    let keys: Vec<[Option<SiteId>; 2]> = {
+        let found = session.collected();
+        let violations = found.violations.iter();
+        let violations = violations.map(|v| [Some(v.key.0), v.key.1]);
+        let races = found.races.iter().map(|r| {
+            let race = &r.first.race.race;
+            [Some(race.first.site), Some(race.second.site)]
+        });
+        violations.chain(races).collect()
+    };
+    let places = session.places();
+    for sites in keys {
+        let place: Vec<Whereabouts> = sites
+            .into_iter()
+            .flatten()
+            .map(|site| whereabouts(places, site))
+            .collect();
+        if !place.iter().all(|place| left.contains(place)) {
+            let (file, function, _) = &place[0];
+            return Ok(Verification::Fails(format!(
+                "there is still a finding in {function} ({file})"
+            )));
+        }
+    }
+    Ok(Verification::Clean(runs))
+}
+
+/// What a place is known by before and after the patch: its file's name, its
+/// function, and what is done there.
+pub(super) type Whereabouts = (String, String, Kind);
+
+pub(super) fn whereabouts(places: &Places, site: SiteId) -> Whereabouts {
+    let place = places.get(site);
+    let file = place
+        .point
+        .as_ref()
+        .and_then(|point| point.file.file_name());
+    let file = file.unwrap_or_default().to_string_lossy().into_owned();
+    (file, place.function.clone(), place.action)
+}
