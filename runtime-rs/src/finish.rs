@@ -14,7 +14,7 @@ use crate::sys;
 use crate::turn;
 
 /// The exit code of a program that came to a deadlock.
-const DEADLOCK: c_int = 124;
+const DEADLOCK: c_int = 122;
 /// The exit code of a program that came to a livelock.
 const LIVELOCK: c_int = 123;
 

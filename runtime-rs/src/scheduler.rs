@@ -17,6 +17,9 @@ use crate::thread::{Thread, phase};
 /// What a choice costs on the counted clock, in nanoseconds.
 const TICK: u64 = 1_000;
 
+/// After how many choices those who may be helped from outside look again.
+const LOOK_AGAIN: u64 = 1024;
+
 /// Everything that schedules.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
@@ -34,6 +37,9 @@ pub(crate) struct Scheduler {
     timed: usize,
     /// How many threads run without the turn.
     pub(crate) away: usize,
+    /// Something outside of this process, or a signal handler, may wake a
+    /// thread: when all wait it is not yet a deadlock.
+    pub(crate) outside_help: bool,
     /// Choices among idle threads since anything changed.
     pub(crate) barren: u64,
 }
@@ -79,6 +85,7 @@ impl Scheduler {
             now: 0,
             timed: 0,
             away: 0,
+            outside_help: false,
             barren: 0,
         }
     }
@@ -122,6 +129,9 @@ impl Scheduler {
         }
         if self.away > 0 {
             self.let_in();
+        }
+        if self.outside_help && (self.now / TICK).is_multiple_of(LOOK_AGAIN) {
+            self.have_all_look_again();
         }
     }
 
@@ -193,6 +203,19 @@ impl Scheduler {
     pub(crate) fn wake_all(&mut self, what: WaitsFor) {
         for thread in self.waiting(what) {
             self.wake(thread);
+        }
+    }
+
+    /// Lets those who wait for what a signal handler or another process may
+    /// have given back see for themselves.
+    pub(crate) fn have_all_look_again(&mut self) {
+        for thread in 0..self.slots.len() as u32 {
+            if let Status::Waiting(
+                WaitsFor::Lock(_) | WaitsFor::Semaphore(_) | WaitsFor::Futex(_),
+            ) = self.slot(thread).status
+            {
+                self.wake(thread);
+            }
         }
     }
 

@@ -227,6 +227,7 @@ pub(crate) unsafe extern "C" fn thread_begins(thread: *mut Thread) -> Task {
     settle(thread);
     // SAFETY: the thread's own record; the creator has filled it.
     unsafe {
+        sys::block_signals((*thread).blocked_signals);
         if MODE.load(Ordering::SeqCst) == mode::CONTROLLED {
             turn::park(thread);
             (*thread).phase.store(phase::OUTSIDE, Ordering::SeqCst);

@@ -27,9 +27,6 @@ pub(crate) struct State {
     pub(crate) locations: Locations,
     /// Under `os`: the thread of the last record.
     pub(crate) last_thread: u32,
-    /// Something outside of this process, or a signal handler, may wake a
-    /// thread: when all wait it is not yet a deadlock.
-    pub(crate) outside_help: bool,
     /// Fruitless looks whether such help has come.
     pub(crate) fruitless: u32,
     /// Read-write locks that a writer holds, by address.
@@ -75,7 +72,6 @@ impl State {
             recorder,
             locations: Locations::new(),
             last_thread: 0,
-            outside_help: false,
             fruitless: 0,
             writers: Vec::new(),
             #[cfg(not(test))]

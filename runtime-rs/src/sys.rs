@@ -77,6 +77,22 @@ pub(crate) fn thread_number() -> u32 {
     unsafe { raw_syscall(libc::SYS_gettid, [0; 6]) as u32 }
 }
 
+/// Sets which signals the calling thread does not get; the ones before.
+pub(crate) fn block_signals(mask: u64) -> u64 {
+    let mut before = 0u64;
+    let arguments = [
+        libc::SIG_SETMASK as usize,
+        &raw const mask as usize,
+        &raw mut before as usize,
+        size_of::<u64>(),
+        0,
+        0,
+    ];
+    // SAFETY: both masks are ours.
+    unsafe { raw_syscall(libc::SYS_rt_sigprocmask, arguments) };
+    before
+}
+
 /// Lets another thread of the machine run.
 pub(crate) fn yield_now() {
     // SAFETY: takes nothing, changes nothing of ours.

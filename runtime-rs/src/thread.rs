@@ -67,6 +67,8 @@ pub(crate) struct Thread {
     /// What it was started to do.
     pub(crate) routine: *mut c_void,
     pub(crate) argument: *mut c_void,
+    /// The signals it does not get once it has settled: those of its creator.
+    pub(crate) blocked_signals: u64,
     /// How often its key's destructor may still put off its end.
     pub(crate) rounds: u32,
     /// A volatile write whose value will be known at the next hook.
@@ -102,6 +104,7 @@ impl Thread {
             depth: 0,
             routine: ptr::null_mut(),
             argument: ptr::null_mut(),
+            blocked_signals: 0,
             rounds: libc_destructor_rounds(),
             pending: None,
             next_newcomer: ptr::null_mut(),

@@ -15,7 +15,6 @@ use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering, Ordering::Seq
 use wmfix_trace::{Cause, MAX_RECORD, Operation, ThreadId, Turn, WaitsFor, encode_turn};
 
 use crate::finish;
-use crate::scheduler::Status;
 use crate::state::{State, state};
 use crate::strategy::Kind;
 use crate::sys;
@@ -312,10 +311,6 @@ impl Held {
         if idle_rounds.is_multiple_of(1000) {
             finish::watch_livelock(state, idle_rounds);
         }
-        if idle_rounds.is_multiple_of(1000) && state.outside_help {
-            self.have_all_look_again();
-        }
-        let state = self.state();
         // A sleeper is what the spinning threads may be waiting for.
         if idle_rounds.is_multiple_of(100) {
             state.scheduler.skip_time();
@@ -327,27 +322,12 @@ impl Held {
     #[cold]
     fn look_for_help(&mut self) {
         let state = self.state();
-        if !state.outside_help || state.fruitless >= finish::FRUITLESS {
+        if !state.scheduler.outside_help || state.fruitless >= finish::FRUITLESS {
             finish::deadlock(state);
         }
         state.fruitless += 1;
         sys::sleep(2);
-        self.have_all_look_again();
-    }
-
-    /// Lets those who wait for what a signal handler or another process may
-    /// have given back see for themselves.
-    fn have_all_look_again(&mut self) {
-        let state = self.state();
-        for thread in 0..state.scheduler.slots.len() as u32 {
-            let waits = state.scheduler.slot(thread).status;
-            if let Status::Waiting(
-                WaitsFor::Lock(_) | WaitsFor::Semaphore(_) | WaitsFor::Futex(_),
-            ) = waits
-            {
-                state.scheduler.wake(thread);
-            }
-        }
+        state.scheduler.have_all_look_again();
     }
 
     /// Gives threads that came from nowhere their numbers.
@@ -455,7 +435,9 @@ impl Watch {
     fn look(&mut self, me: *mut Thread) -> bool {
         let holder = HOLDER.load(SeqCst);
         // SAFETY: threads' records are never freed.
-        let ready = unsafe { &(*me).ready }.load(SeqCst);
+        let (ready, phase_of_me) = unsafe { (&(*me).ready, &(*me).phase) };
+        // One that has come back counts too: nobody may be left to let it in.
+        let ready = ready.load(SeqCst) || phase_of_me.load(SeqCst) == phase::ARRIVED;
         if holder.is_null() {
             return ready && take_from_nobody(me);
         }
@@ -494,6 +476,7 @@ impl Watch {
         unsafe {
             let state = state();
             state.scheduler.send_away((*holder).id);
+            state.scheduler.let_in();
             let choices = core::mem::take(&mut state.scheduler.choices);
             write_turn(state, (*me).id, choices, Cause::Watchdog);
             (*me).go.store(go::WAIT, SeqCst);
@@ -512,6 +495,7 @@ fn take_from_nobody(me: *mut Thread) -> bool {
     // SAFETY: the turn is this thread's now.
     unsafe {
         let state = state();
+        state.scheduler.let_in();
         let choices = core::mem::take(&mut state.scheduler.choices);
         write_turn(state, (*me).id, choices, Cause::Watchdog);
         (*me).go.store(go::WAIT, SeqCst);

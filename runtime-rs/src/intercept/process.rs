@@ -28,7 +28,7 @@ unsafe extern "C" fn fork(_pc: u64) -> libc::pid_t {
     };
     flush_volatile(&mut held);
     // The child may wake a thread of ours, through memory they share.
-    held.state().outside_help = true;
+    held.state().scheduler.outside_help = true;
     let pid = behind::fork();
     if pid != 0 {
         return pid;
@@ -48,7 +48,7 @@ unsafe extern "C" fn fork(_pc: u64) -> libc::pid_t {
         .number
         .store(sys::thread_number(), core::sync::atomic::Ordering::SeqCst);
     start::begin_run(config, true);
-    held.state().outside_help = true;
+    held.state().scheduler.outside_help = true;
     0
 }
 
@@ -127,14 +127,14 @@ unsafe extern "C" fn action(
     if let Some(new) = unsafe { new.as_ref() }
         && let Some(mut held) = turn::enter()
     {
-        held.state().outside_help |= new.sa_sigaction > libc::SIG_IGN;
+        held.state().scheduler.outside_help |= new.sa_sigaction > libc::SIG_IGN;
     }
     behind::sigaction(signal, new, old)
 }
 
 unsafe extern "C" fn signal(signal: c_int, handler: usize, _pc: u64) -> usize {
     if let Some(mut held) = turn::enter() {
-        held.state().outside_help |= handler > libc::SIG_IGN;
+        held.state().scheduler.outside_help |= handler > libc::SIG_IGN;
     }
     behind::signal(signal, handler)
 }

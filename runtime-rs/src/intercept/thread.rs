@@ -9,6 +9,7 @@ use crate::behind;
 use crate::scheduler::Status;
 use crate::start;
 use crate::strategy::Kind;
+use crate::sys;
 use crate::thread::{Thread, phase};
 use crate::trampoline;
 use crate::turn::{self, Held};
@@ -37,7 +38,12 @@ pub(super) unsafe extern "C" fn create(
     // Under `os` the child may be running before the parent has said so: it
     // waits for the lock that the parent holds now.
     let begin = wmfix_thread_start as *mut c_void;
+    // A handler that runs in the child must find it settled.
+    let blocked = sys::block_signals(u64::MAX);
+    // SAFETY: nobody else knows the record yet.
+    unsafe { (*child).blocked_signals = blocked };
     let result = behind::pthread_create(handle, attributes, begin, child.cast());
+    sys::block_signals(blocked);
     if result != 0 {
         return result;
     }
