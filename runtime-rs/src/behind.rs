@@ -122,6 +122,7 @@ behind! {
     malloc_usable_size(block: *mut c_void) -> usize;
     munmap(address: *mut c_void, size: usize) -> c_int;
 
+    quick_exit(code: c_int) -> ();
     fork() -> libc::pid_t;
     execve(path: *const c_char, arguments: *const c_void, environment: *const c_void) -> c_int;
     execvpe(file: *const c_char, arguments: *const c_void, environment: *const c_void) -> c_int;

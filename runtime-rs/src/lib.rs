@@ -32,11 +32,13 @@ mod arena;
 mod behind;
 mod config;
 mod finish;
+mod gate;
 #[cfg(not(test))]
 mod intercept;
 mod locations;
 mod memory;
 mod modules;
+mod park;
 mod places;
 mod recorder;
 mod rng;

@@ -26,6 +26,8 @@ pub(crate) struct Scheduler {
     pub(crate) slots: Vec<Slot>,
     /// Could go on, and should.
     runnable: Vec<u32>,
+    /// Changes whenever `runnable` does.
+    version: u64,
     /// Could go on, but have found nothing to do.
     idle: Vec<u32>,
     strategy: Chosen,
@@ -79,6 +81,7 @@ impl Scheduler {
         Self {
             slots: Vec::new(),
             runnable: Vec::new(),
+            version: 0,
             idle: Vec::new(),
             strategy,
             choices: 0,
@@ -105,6 +108,7 @@ impl Scheduler {
         });
         self.strategy.started(id);
         self.runnable.push(id);
+        self.version += 1;
         self.set_ready(id, true);
         id
     }
@@ -146,6 +150,7 @@ impl Scheduler {
         Some(self.strategy.choose(&Point {
             current,
             candidates,
+            version: self.version,
             kind,
         }))
     }
@@ -196,6 +201,7 @@ impl Scheduler {
         slot.detector.progress();
         self.timed -= usize::from(timed);
         self.runnable.push(thread);
+        self.version += 1;
         self.set_ready(thread, true);
     }
 
@@ -254,6 +260,7 @@ impl Scheduler {
                 self.slot(id).status = Status::Runnable;
                 self.away -= 1;
                 self.runnable.push(id);
+                self.version += 1;
                 self.set_ready(id, true);
                 self.changed();
             }
@@ -268,6 +275,7 @@ impl Scheduler {
             for thread in core::mem::take(&mut self.idle) {
                 self.slots[thread as usize].detector.progress();
                 self.runnable.push(thread);
+                self.version += 1;
             }
         }
     }
@@ -276,6 +284,7 @@ impl Scheduler {
     pub(crate) fn idles(&mut self, thread: u32) {
         if let Some(at) = self.runnable.iter().position(|&other| other == thread) {
             self.runnable.remove(at);
+            self.version += 1;
             self.idle.push(thread);
         }
     }
@@ -286,6 +295,7 @@ impl Scheduler {
         if let Some(at) = self.idle.iter().position(|&other| other == thread) {
             self.idle.remove(at);
             self.runnable.push(thread);
+            self.version += 1;
         }
     }
 
@@ -327,6 +337,7 @@ impl Scheduler {
 
     fn leave_lists(&mut self, thread: u32) {
         self.runnable.retain(|&other| other != thread);
+        self.version += 1;
         self.idle.retain(|&other| other != thread);
     }
 

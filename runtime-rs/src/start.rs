@@ -8,6 +8,7 @@ use wmfix_trace::{Header, Operation, Reader, Strategy as Named, WaitsFor};
 
 use crate::config::{Config, cannot_start};
 use crate::finish;
+use crate::park::{PATIENCE, park};
 use crate::recorder::Recorder;
 use crate::scheduler::Scheduler;
 use crate::state::{self, State};
@@ -15,7 +16,7 @@ use crate::strategy::{Chosen, Pct, Random, Replay};
 use crate::sys;
 use crate::thread::{Thread, phase};
 use crate::tls;
-use crate::turn::{self, HOLDER, Held, MODE, PATIENCE, mode};
+use crate::turn::{self, HOLDER, Held, MODE, mode};
 
 const NOT_YET: u8 = 0;
 const STARTING: u8 = 1;
@@ -229,7 +230,7 @@ pub(crate) unsafe extern "C" fn thread_begins(thread: *mut Thread) -> Task {
     unsafe {
         sys::block_signals((*thread).blocked_signals);
         if MODE.load(Ordering::SeqCst) == mode::CONTROLLED {
-            turn::park(thread);
+            park(thread);
             (*thread).phase.store(phase::OUTSIDE, Ordering::SeqCst);
         }
         Task {

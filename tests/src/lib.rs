@@ -9,6 +9,7 @@ pub mod reference;
 pub mod registry;
 pub mod repairing;
 pub mod rewriter;
+pub mod runs;
 pub mod sites;
 pub mod streams;
 pub mod tools;

@@ -22,6 +22,8 @@ pub(crate) struct Point<'a> {
     /// what happened before. Without `current` if that one cannot go on, or
     /// should not, because it spins or yields.
     pub(crate) candidates: &'a [u32],
+    /// Changes whenever the candidates do.
+    pub(crate) version: u64,
     /// What `current` is about to do.
     pub(crate) kind: Kind,
 }

@@ -14,7 +14,7 @@
 //!    most runs, so that being started first is no advantage.
 //! 4. A thread that keeps the turn for very long falls behind, so that no loop
 //!    of a high priority starves the one it waits for.
-//! 5. Three runs in eight begin with a uniform walk, which reaches what needs
+//! 5. Five runs in eight begin with a uniform walk, which reaches what needs
 //!    many changes within a few operations.
 
 use alloc::vec::Vec;
@@ -47,6 +47,8 @@ pub(crate) struct Pct {
     changes: Vec<u64>,
     choices: u64,
     in_a_row: u64,
+    /// The candidates for which the highest was last looked for, by version.
+    looked_at: Option<u64>,
     together: bool,
     walk: Option<Random>,
 }
@@ -55,7 +57,7 @@ impl Pct {
     pub(crate) fn new(seed: u64, length: Option<u64>, depth: Option<u64>) -> Self {
         let mut rng = Rng::new(seed);
         let together = !rng.one_in(8);
-        let walk = (depth.is_none() && rng.below(8) < 3).then(|| Random::new(rng.next()));
+        let walk = (depth.is_none() && rng.below(8) < 5).then(|| Random::new(rng.next()));
         let length = match length {
             // An estimate from another run: somewhat more, as runs differ.
             Some(length) => length + length / 4 + 1,
@@ -75,9 +77,20 @@ impl Pct {
             changes,
             choices: 0,
             in_a_row: 0,
+            looked_at: None,
             together,
             walk,
         }
+    }
+
+    /// Whether the thread that has the turn was the highest of the same
+    /// candidates at the choice before, and no change is due.
+    #[inline]
+    fn nothing_new(&self, point: &Point<'_>) -> bool {
+        self.looked_at == Some(point.version)
+            && self.in_a_row > 0
+            && self.in_a_row <= PATIENCE
+            && self.changes.last().is_none_or(|&at| at > self.choices + 1)
     }
 
     fn fall_behind(&mut self, thread: u32) {
@@ -123,6 +136,11 @@ impl Strategy for Pct {
             self.choices += 1;
             return walk.choose(point);
         }
+        if self.nothing_new(point) {
+            self.choices += 1;
+            self.in_a_row += 1;
+            return point.current;
+        }
         let stays = point.can_stay();
         if self.together && point.kind == Kind::Create && stays {
             return point.current;
@@ -140,11 +158,10 @@ impl Strategy for Pct {
             self.fall_behind(point.current);
         }
         let next = self.highest(point.candidates);
-        self.in_a_row = if next == point.current {
-            self.in_a_row + 1
-        } else {
-            0
-        };
+        let kept = next == point.current;
+        self.in_a_row = if kept { self.in_a_row + 1 } else { 0 };
+        // Only a thread that was chosen is found again without looking.
+        self.looked_at = (kept && point.candidates.len() > 1).then_some(point.version);
         next
     }
 

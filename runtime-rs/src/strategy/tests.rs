@@ -15,15 +15,18 @@ fn run(strategy: &mut impl Strategy, operations: &[usize]) -> Vec<u32> {
     left.extend_from_slice(operations);
     let mut candidates = vec![0];
     strategy.started(0);
+    let mut version = 0;
     let mut created = 0;
     let mut current = 0;
     let mut order = Vec::new();
+    let mut begun = vec![false; operations.len() + 1];
     loop {
         if current == 0 && created < threads {
             if candidates.len() > 1 {
                 current = strategy.choose(&Point {
                     current,
                     candidates: &candidates,
+                    version,
                     kind: Kind::Create,
                 });
                 if current != 0 {
@@ -33,11 +36,13 @@ fn run(strategy: &mut impl Strategy, operations: &[usize]) -> Vec<u32> {
             created += 1;
             strategy.started(created);
             candidates.push(created);
+            version += 1;
             continue;
         }
         let done = left[current as usize] == 0;
         if done {
             candidates.retain(|&thread| thread != current);
+            version += 1;
         }
         if candidates.is_empty() {
             return order;
@@ -46,17 +51,20 @@ fn run(strategy: &mut impl Strategy, operations: &[usize]) -> Vec<u32> {
         let next = strategy.choose(&Point {
             current,
             candidates: &candidates,
+            version,
             kind,
         });
         assert!(candidates.contains(&next));
         if next == current && !done {
             left[current as usize] -= 1;
             order.push(current);
-        } else if next != current && left[next as usize] > 0 {
-            // It was parked before its operation, and now makes it.
+        } else if next != current && left[next as usize] > 0 && begun[next as usize] {
+            // It was parked before its operation, and now makes it. One that
+            // has just begun is asked once more.
             left[next as usize] -= 1;
             order.push(next);
         }
+        begun[next as usize] = true;
         current = next;
     }
 }
@@ -85,8 +93,8 @@ fn a_hundred_runs_reach_nearly_every_order_of_a_tiny_program() {
     assert!(of_twenty >= 17, "{of_twenty} of 20");
     // Three threads of two have 90: a hundred draws cannot have them all.
     let of_ninety = reached(&[2, 2, 2], 100, pct);
-    assert!(of_ninety >= 30, "{of_ninety} of 90");
-    assert!(reached(&[2, 2, 2], 1000, pct) >= 85);
+    assert!(of_ninety >= 38, "{of_ninety} of 90");
+    assert!(reached(&[2, 2, 2], 1000, pct) >= 80);
 }
 
 #[test]
@@ -102,7 +110,7 @@ fn every_thread_runs_alone_before_the_others_as_often_as_any() {
     }
     let [_, one, two, three] = first;
     for count in [one, two, three] {
-        assert!((50..200).contains(&count), "{first:?}");
+        assert!((25..200).contains(&count), "{first:?}");
     }
 }
 

@@ -1,0 +1,197 @@
+//! Waiting for the turn, and watching whoever holds it meanwhile: a holder that
+//! makes no step, asleep in a call that is not controlled, is robbed of it.
+
+use core::ptr;
+use core::sync::atomic::{
+    AtomicU32,
+    Ordering::{self, SeqCst},
+};
+
+use wmfix_trace::{Cause, MAX_RECORD, ThreadId, Turn, encode_turn};
+
+use crate::state::{State, state};
+use crate::sys;
+use crate::thread::{Thread, go, phase};
+use crate::turn::HOLDER;
+
+/// How often a thread looks before it sleeps: a turn that comes back soon
+/// then costs no system call.
+const LOOKS: u32 = 100;
+
+/// A holder that computes is left alone for so many times the patience.
+const COMPUTING: u32 = 50;
+
+/// Records that the turn changes hands.
+pub(crate) fn write_turn(state: &mut State, thread: u32, choices: u64, cause: Cause) {
+    let turn = Turn {
+        thread: ThreadId(thread),
+        choices,
+        cause,
+    };
+    state
+        .recorder
+        .write(MAX_RECORD, |out| encode_turn(out, turn));
+}
+
+/// Makes this thread, which is parked, the holder.
+pub(crate) fn hand_to(thread: *mut Thread) {
+    HOLDER.store(thread, SeqCst);
+    // SAFETY: threads' records are never freed.
+    let word = unsafe { &(*thread).go };
+    if word.swap(go::GO, SeqCst) == go::ASLEEP {
+        sys::futex_wake(word);
+    }
+}
+
+/// Waits until the turn is handed to this thread.
+pub(crate) fn park(thread: *mut Thread) {
+    // SAFETY: the thread's own record.
+    let me = unsafe { &*thread };
+    for _ in 0..LOOKS {
+        if me.go.load(SeqCst) == go::GO {
+            me.go.store(go::WAIT, SeqCst);
+            return;
+        }
+        core::hint::spin_loop();
+    }
+    let mut watch = Watch::default();
+    loop {
+        match me.go.compare_exchange(go::WAIT, go::ASLEEP, SeqCst, SeqCst) {
+            Err(go::GO) => break,
+            _ => {
+                let timeout = PATIENCE.load(Ordering::Relaxed);
+                sys::futex_wait(&me.go, go::ASLEEP, Some(u64::from(timeout)));
+            }
+        }
+        if me.go.load(SeqCst) == go::GO {
+            break;
+        }
+        if watch.look(thread) {
+            return;
+        }
+    }
+    me.go.store(go::WAIT, SeqCst);
+}
+
+/// Milliseconds between two looks of a parked thread.
+pub(crate) static PATIENCE: AtomicU32 = AtomicU32::new(20);
+
+/// What a parked thread has seen of the holder.
+#[derive(Default)]
+struct Watch {
+    holder: usize,
+    steps: u32,
+    looks: u32,
+}
+
+impl Watch {
+    /// Looks at the holder; true if the turn is this thread's now.
+    fn look(&mut self, me: *mut Thread) -> bool {
+        let holder = HOLDER.load(SeqCst);
+        // SAFETY: threads' records are never freed.
+        let (ready, phase_of_me) = unsafe { (&(*me).ready, &(*me).phase) };
+        // One that has come back counts too: nobody may be left to let it in.
+        let ready = ready.load(SeqCst) || phase_of_me.load(SeqCst) == phase::ARRIVED;
+        if holder.is_null() {
+            return ready && take_from_nobody(me);
+        }
+        if holder == me || !ready {
+            return false;
+        }
+        // SAFETY: as above.
+        let (steps, phase_of, number) = unsafe {
+            (
+                (*holder).steps.load(SeqCst),
+                &(*holder).phase,
+                (*holder).number.load(SeqCst),
+            )
+        };
+        if self.holder != holder as usize || self.steps != steps {
+            *self = Self {
+                holder: holder as usize,
+                steps,
+                looks: 0,
+            };
+            return false;
+        }
+        self.looks += 1;
+        let stuck = self.looks >= COMPUTING || sleeps(number);
+        if !stuck || phase_of.load(SeqCst) != phase::OUTSIDE {
+            return false;
+        }
+        if phase_of
+            .compare_exchange(phase::OUTSIDE, phase::ROBBED, SeqCst, SeqCst)
+            .is_err()
+        {
+            return false;
+        }
+        HOLDER.store(me, SeqCst);
+        // SAFETY: the turn is this thread's now.
+        unsafe {
+            let state = state();
+            state.scheduler.send_away((*holder).id);
+            state.scheduler.let_in();
+            let choices = core::mem::take(&mut state.scheduler.choices);
+            write_turn(state, (*me).id, choices, Cause::Watchdog);
+            (*me).go.store(go::WAIT, SeqCst);
+        }
+        true
+    }
+}
+
+fn take_from_nobody(me: *mut Thread) -> bool {
+    if HOLDER
+        .compare_exchange(ptr::null_mut(), me, SeqCst, SeqCst)
+        .is_err()
+    {
+        return false;
+    }
+    // SAFETY: the turn is this thread's now.
+    unsafe {
+        let state = state();
+        state.scheduler.let_in();
+        let choices = core::mem::take(&mut state.scheduler.choices);
+        write_turn(state, (*me).id, choices, Cause::Watchdog);
+        (*me).go.store(go::WAIT, SeqCst);
+    }
+    true
+}
+
+/// Whether the kernel has this thread of ours asleep.
+fn sleeps(number: u32) -> bool {
+    let mut path = [0u8; 48];
+    let text = alloc::format!("/proc/self/task/{number}/stat\0");
+    path[..text.len()].copy_from_slice(text.as_bytes());
+    let mut status = [0u8; 128];
+    // SAFETY: names and buffers are ours.
+    let len = unsafe {
+        let file = sys::raw_syscall(
+            libc::SYS_openat,
+            [
+                libc::AT_FDCWD as usize,
+                path.as_ptr() as usize,
+                libc::O_CLOEXEC as usize,
+                0,
+                0,
+                0,
+            ],
+        );
+        if file < 0 {
+            return false;
+        }
+        let buffer = status.as_mut_ptr() as usize;
+        let len = sys::raw_syscall(
+            libc::SYS_read,
+            [file as usize, buffer, status.len(), 0, 0, 0],
+        );
+        sys::raw_syscall(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]);
+        len
+    };
+    let read = &status[..usize::try_from(len).unwrap_or(0)];
+    // The state follows the name, which is in parentheses and may hold others.
+    let after_name = read.iter().rposition(|&byte| byte == b')');
+    matches!(
+        after_name.and_then(|at| read.get(at + 2)),
+        Some(b'S' | b'D')
+    )
+}

@@ -1,0 +1,123 @@
+//! Threads that wait for one another, in every way there is: no schedule hangs,
+//! every call gives what it must, and a deadlock is told from a long wait.
+
+use wmfix_tests::runs::Program;
+use wmfix_tests::tools::{Need, have_all};
+use wmfix_trace::{End, Ending, Record, WaitsFor};
+
+const STRATEGIES: [&str; 3] = ["pct", "random", "os"];
+
+fn compilers(test: &str) -> bool {
+    have_all(test, &[Need::Program("gcc"), Need::Program("clang")])
+}
+
+/// Builds with both compilers and runs with some seeds; all must say ok.
+fn always_ok(source: &str, flags: &[&str], seeds: u64) {
+    for compiler in ["gcc", "clang"] {
+        let program = Program::build(source, compiler, flags);
+        for strategy in STRATEGIES {
+            for seed in 0..seeds {
+                let run = program.run(strategy, seed);
+                let what = format!("{source} {compiler} {strategy} {seed}");
+                assert_eq!(run.stdout, "ok\n", "{what}: {}", run.stderr);
+                let trace = run.well(&what);
+                assert_eq!(
+                    trace.ending,
+                    Ending::Complete(End::Exit { code: 0 }),
+                    "{what}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn locks_of_posix() {
+    if compilers("locks_of_posix") {
+        always_ok("locks.c", &[], 8);
+    }
+}
+
+#[test]
+fn threads_of_c11() {
+    if compilers("threads_of_c11") {
+        always_ok("c11.c", &[], 8);
+    }
+}
+
+#[test]
+fn the_standard_library_of_cpp() {
+    if compilers("the_standard_library_of_cpp") {
+        always_ok("standard.cpp", &["-std=c++20"], 8);
+    }
+}
+
+#[test]
+fn loops_that_spin() {
+    if compilers("loops_that_spin") {
+        always_ok("spinning.c", &[], 15);
+    }
+}
+
+#[test]
+fn calls_that_nobody_controls() {
+    if compilers("calls_that_nobody_controls") {
+        always_ok("pipes.c", &[], 2);
+    }
+}
+
+#[test]
+fn a_deadlock_is_reported_and_only_where_there_is_one() {
+    if !compilers("a_deadlock_is_reported") {
+        return;
+    }
+    let program = Program::build("deadlock.c", "gcc", &[]);
+    let (mut dead, mut fine) = (0, 0);
+    for seed in 0..40 {
+        let run = program.run("random", seed);
+        if run.code == Some(0) {
+            fine += 1;
+            continue;
+        }
+        dead += 1;
+        assert_eq!(run.code, Some(122), "{}", run.stderr);
+        assert!(run.stderr.contains("deadlock"), "{}", run.stderr);
+        let trace = run.only_trace();
+        assert_eq!(trace.ending, Ending::Complete(End::Deadlock));
+        let stuck: Vec<_> = trace
+            .records
+            .iter()
+            .filter_map(|record| match record {
+                Record::Stuck(stuck) => Some(stuck),
+                _ => None,
+            })
+            .collect();
+        // main waits for a thread, the two threads for locks.
+        assert_eq!(stuck.len(), 3);
+        assert!(matches!(stuck[0].waits_for, WaitsFor::Thread(_)));
+        assert!(matches!(stuck[1].waits_for, WaitsFor::Lock(_)));
+        assert!(matches!(stuck[2].waits_for, WaitsFor::Lock(_)));
+        assert_ne!(stuck[1].waits_for, stuck[2].waits_for);
+        assert!(stuck.iter().all(|stuck| stuck.place.0 != 0));
+    }
+    assert!(dead >= 3 && fine >= 3, "{dead} dead, {fine} fine");
+}
+
+#[test]
+fn a_livelock_is_reported() {
+    if !compilers("a_livelock_is_reported") {
+        return;
+    }
+    let program = Program::build("livelock.c", "gcc", &[]);
+    for strategy in ["pct", "random"] {
+        let settings = [("WMFIX_STRATEGY", strategy), ("WMFIX_LIVELOCK", "100")];
+        let run = program.run_with(&settings, 1, &[]);
+        assert_eq!(run.code, Some(123), "{}", run.stderr);
+        let trace = run.only_trace();
+        assert_eq!(trace.ending, Ending::Complete(End::Livelock));
+        let spinning = trace.records.iter().filter(|record| {
+            matches!(record, Record::Stuck(stuck) if matches!(stuck.waits_for, WaitsFor::Value(_)))
+        });
+        assert_eq!(spinning.count(), 2);
+    }
+}
