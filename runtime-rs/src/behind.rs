@@ -29,7 +29,20 @@ impl Behind {
     #[cold]
     fn find(&self) -> *mut c_void {
         // SAFETY: a zero-terminated name.
-        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr().cast::<c_char>()) };
+        let mut found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        if found.is_null() {
+            // A linker that leaves out what is not needed takes our functions
+            // for all that a program wants of OpenMP's library.
+            // SAFETY: names of a library and of a function in it.
+            found = unsafe {
+                let library = libc::dlopen(c"libgomp.so.1".as_ptr(), libc::RTLD_NOW);
+                if library.is_null() {
+                    library
+                } else {
+                    libc::dlsym(library, self.name.as_ptr())
+                }
+            };
+        }
         assert!(
             !found.is_null(),
             "the C library has no {}",
@@ -43,6 +56,7 @@ impl Behind {
 macro_rules! behind {
     ($($name:ident ( $($argument:ident : $type:ty),* ) -> $result:ty;)*) => { $(
         #[doc = concat!("The C library's `", stringify!($name), "`.")]
+        #[allow(non_snake_case)]
         pub(crate) fn $name($($argument: $type),*) -> $result {
             const NAME: &CStr =
                 match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
@@ -72,6 +86,8 @@ behind! {
         argument: *mut c_void
     ) -> c_int;
     pthread_join(handle: Handle, result: *mut *mut c_void) -> c_int;
+    pthread_tryjoin_np(handle: Handle, result: *mut *mut c_void) -> c_int;
+    pthread_timedjoin_np(handle: Handle, result: *mut *mut c_void, time: Time) -> c_int;
     pthread_detach(handle: Handle) -> c_int;
 
     pthread_mutex_lock(mutex: *mut c_void) -> c_int;
@@ -85,6 +101,8 @@ behind! {
     pthread_rwlock_wrlock(lock: *mut c_void) -> c_int;
     pthread_rwlock_trywrlock(lock: *mut c_void) -> c_int;
     pthread_rwlock_timedwrlock(lock: *mut c_void, time: Time) -> c_int;
+    pthread_rwlock_clockrdlock(lock: *mut c_void, clock: c_int, time: Time) -> c_int;
+    pthread_rwlock_clockwrlock(lock: *mut c_void, clock: c_int, time: Time) -> c_int;
     pthread_rwlock_unlock(lock: *mut c_void) -> c_int;
     pthread_spin_lock(lock: *mut c_void) -> c_int;
     pthread_spin_trylock(lock: *mut c_void) -> c_int;
@@ -109,10 +127,27 @@ behind! {
     sem_wait(semaphore: *mut c_void) -> c_int;
     sem_trywait(semaphore: *mut c_void) -> c_int;
     sem_timedwait(semaphore: *mut c_void, time: Time) -> c_int;
+    sem_clockwait(semaphore: *mut c_void, clock: c_int, time: Time) -> c_int;
     sem_post(semaphore: *mut c_void) -> c_int;
     __cxa_guard_acquire(guard: *mut u8) -> c_int;
     __cxa_guard_release(guard: *mut u8) -> ();
     __cxa_guard_abort(guard: *mut u8) -> ();
+
+    GOMP_parallel(
+        body: *mut c_void,
+        data: *mut c_void,
+        threads: u32,
+        flags: u32
+    ) -> ();
+    GOMP_barrier() -> ();
+    GOMP_critical_start() -> ();
+    GOMP_critical_end() -> ();
+    GOMP_critical_name_start(name: *mut c_void) -> ();
+    GOMP_critical_name_end(name: *mut c_void) -> ();
+    GOMP_atomic_start() -> ();
+    GOMP_atomic_end() -> ();
+    omp_set_lock(lock: *mut c_void) -> ();
+    omp_unset_lock(lock: *mut c_void) -> ();
 
     sched_yield() -> c_int;
     clock_nanosleep(clock: c_int, flags: c_int, time: Time, left: *mut libc::timespec) -> c_int;

@@ -190,8 +190,5 @@ fn sleeps(number: u32) -> bool {
     let read = &status[..usize::try_from(len).unwrap_or(0)];
     // The state follows the name, which is in parentheses and may hold others.
     let after_name = read.iter().rposition(|&byte| byte == b')');
-    matches!(
-        after_name.and_then(|at| read.get(at + 2)),
-        Some(b'S' | b'D')
-    )
+    matches!(after_name.and_then(|at| read.get(at + 2)), Some(b'S'))
 }

@@ -54,7 +54,10 @@ impl Recorder {
         let mut recorder = Self::off();
         recorder.path = new_file(folder, header.pid)?;
         let bytes = encode_header(header, command);
-        recorder.grow(bytes.len())?;
+        if let Err(errno) = recorder.grow(bytes.len()) {
+            remove(&recorder.path);
+            return Err(errno);
+        }
         // The magic last: half a header must not look like a whole one.
         let magic = wmfix_trace::MAGIC.len();
         // SAFETY: `grow` has made this much room.
@@ -210,6 +213,13 @@ fn open(path: &[u8], flags: i32) -> Result<usize, i32> {
     ];
     // SAFETY: the path ends in a zero.
     check(unsafe { sys::raw_syscall(libc::SYS_openat, arguments) })
+}
+
+/// Removes a file that could not even take a header.
+fn remove(path: &[u8]) {
+    let arguments = [libc::AT_FDCWD as usize, path.as_ptr() as usize, 0, 0, 0, 0];
+    // SAFETY: the path ends in a zero.
+    unsafe { sys::raw_syscall(libc::SYS_unlinkat, arguments) };
 }
 
 fn close(file: usize) {

@@ -170,3 +170,49 @@ fn plain_accesses_are_recorded_when_races_are_looked_for() {
         }
     }
 }
+
+#[test]
+fn instrumented_libraries_loaded_at_run_time_are_seen() {
+    if !compilers("instrumented_libraries") {
+        return;
+    }
+    for compiler in ["gcc", "clang"] {
+        let host = Program::build("plugin_host.c", compiler, &["-ldl"]);
+        let library = Program::build("plugin.c", compiler, &["-shared", "-fPIC"]);
+        let library = library.folder().join("program");
+        for strategy in ["pct", "random", "os"] {
+            let settings = [("WMFIX_STRATEGY", strategy)];
+            let run = host.run_with(&settings, 1, &[library.to_str().expect("a path")]);
+            assert_eq!(run.stdout, "ok\n", "{compiler} {strategy}: {}", run.stderr);
+            let trace = run.well(strategy);
+            let adds = trace.count(|operation| matches!(operation, Operation::Rmw { .. }));
+            assert_eq!(adds, 44);
+            let named = trace.records.iter().any(|record| {
+                matches!(record, wmfix_trace::Record::Module(module)
+                    if std::path::Path::new(&module.path) == library)
+            });
+            assert!(named, "{compiler} {strategy}");
+        }
+    }
+}
+
+#[test]
+fn teams_of_openmp_are_ordered() {
+    if !compilers("teams_of_openmp") {
+        return;
+    }
+    let program = Program::build("openmp.c", "gcc", &["-fopenmp"]);
+    for strategy in ["pct", "os"] {
+        for seed in 0..2 {
+            let run = program.run(strategy, seed);
+            assert_eq!(run.stdout, "ok\n", "{strategy} {seed}: {}", run.stderr);
+            let trace = run.well(strategy);
+            let signal = wmfix_trace::LockMode::Signal;
+            // Three teams of three: each member arrives, meets the others and leaves.
+            let acquires = trace.count(
+                |operation| matches!(operation, Operation::Acquire { mode, .. } if *mode == signal),
+            );
+            assert_eq!(acquires, 3 * (3 + 3 + 1));
+        }
+    }
+}

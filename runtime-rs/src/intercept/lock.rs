@@ -120,6 +120,37 @@ unsafe extern "C" fn rwlock_timedrdlock(
     )
 }
 
+unsafe extern "C" fn rwlock_clockrdlock(
+    lock: *mut c_void,
+    clock: c_int,
+    time: *const libc::timespec,
+    pc: u64,
+) -> c_int {
+    take(
+        &reader(lock),
+        Patience::until(clock, time),
+        pc,
+        || behind::pthread_rwlock_tryrdlock(lock),
+        || behind::pthread_rwlock_clockrdlock(lock, clock, time),
+    )
+}
+
+unsafe extern "C" fn rwlock_clockwrlock(
+    lock: *mut c_void,
+    clock: c_int,
+    time: *const libc::timespec,
+    pc: u64,
+) -> c_int {
+    let result = take(
+        &mutex(lock),
+        Patience::until(clock, time),
+        pc,
+        || behind::pthread_rwlock_trywrlock(lock),
+        || behind::pthread_rwlock_clockwrlock(lock, clock, time),
+    );
+    has_writer(lock, result)
+}
+
 unsafe extern "C" fn rwlock_wrlock(lock: *mut c_void, pc: u64) -> c_int {
     let result = take(
         &mutex(lock),
@@ -202,6 +233,8 @@ trampoline!(weak, "pthread_mutex_unlock", 1, mutex_unlock);
 trampoline!(weak, "pthread_rwlock_rdlock", 1, rwlock_rdlock);
 trampoline!(weak, "pthread_rwlock_tryrdlock", 1, rwlock_tryrdlock);
 trampoline!(weak, "pthread_rwlock_timedrdlock", 2, rwlock_timedrdlock);
+trampoline!(weak, "pthread_rwlock_clockrdlock", 3, rwlock_clockrdlock);
+trampoline!(weak, "pthread_rwlock_clockwrlock", 3, rwlock_clockwrlock);
 trampoline!(weak, "pthread_rwlock_wrlock", 1, rwlock_wrlock);
 trampoline!(weak, "pthread_rwlock_trywrlock", 1, rwlock_trywrlock);
 trampoline!(weak, "pthread_rwlock_timedwrlock", 2, rwlock_timedwrlock);

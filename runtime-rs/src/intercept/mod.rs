@@ -15,6 +15,7 @@ mod futex;
 mod lock;
 mod memory;
 mod once;
+mod openmp;
 mod process;
 mod semaphore;
 mod take;

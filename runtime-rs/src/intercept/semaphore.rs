@@ -57,6 +57,21 @@ unsafe extern "C" fn timedwait(
     ))
 }
 
+unsafe extern "C" fn clockwait(
+    semaphore: *mut c_void,
+    clock: c_int,
+    time: *const libc::timespec,
+    pc: u64,
+) -> c_int {
+    fail_with(take(
+        &wanted(semaphore),
+        Patience::until(clock, time),
+        pc,
+        || attempt(semaphore),
+        || error_of(behind::sem_clockwait(semaphore, clock, time)),
+    ))
+}
+
 unsafe extern "C" fn trywait(semaphore: *mut c_void, pc: u64) -> c_int {
     fail_with(try_to_take(&wanted(semaphore), pc, || {
         error_of(behind::sem_trywait(semaphore))
@@ -71,5 +86,6 @@ unsafe extern "C" fn post(semaphore: *mut c_void, pc: u64) -> c_int {
 
 trampoline!(weak, "sem_wait", 1, wait);
 trampoline!(weak, "sem_timedwait", 2, timedwait);
+trampoline!(weak, "sem_clockwait", 3, clockwait);
 trampoline!(weak, "sem_trywait", 1, trywait);
 trampoline!(weak, "sem_post", 1, post);

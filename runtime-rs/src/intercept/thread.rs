@@ -4,6 +4,7 @@ use core::ffi::{c_int, c_void};
 
 use wmfix_trace::{Operation, ThreadId, WaitsFor};
 
+use super::time::Patience;
 use crate::abi::flush_volatile;
 use crate::behind;
 use crate::scheduler::Status;
@@ -126,17 +127,51 @@ pub(super) unsafe extern "C" fn join(
     result: *mut *mut c_void,
     pc: u64,
 ) -> c_int {
+    wait_for_end(handle, result, Patience::Endless, pc, || {
+        behind::pthread_join(handle, result)
+    })
+}
+
+unsafe extern "C" fn tryjoin(handle: libc::pthread_t, result: *mut *mut c_void, pc: u64) -> c_int {
+    let now = Patience::For(0);
+    match wait_for_end(handle, result, now, pc, || {
+        behind::pthread_tryjoin_np(handle, result)
+    }) {
+        libc::ETIMEDOUT => libc::EBUSY,
+        outcome => outcome,
+    }
+}
+
+unsafe extern "C" fn timedjoin(
+    handle: libc::pthread_t,
+    result: *mut *mut c_void,
+    time: *const libc::timespec,
+    pc: u64,
+) -> c_int {
+    let patience = Patience::until(libc::CLOCK_REALTIME, time);
+    wait_for_end(handle, result, patience, pc, || {
+        behind::pthread_timedjoin_np(handle, result, time)
+    })
+}
+
+fn wait_for_end(
+    handle: libc::pthread_t,
+    result: *mut *mut c_void,
+    patience: Patience,
+    pc: u64,
+    block: impl FnOnce() -> c_int,
+) -> c_int {
     let Some(mut held) = turn::enter() else {
-        return behind::pthread_join(handle, result);
+        return block();
     };
     flush_volatile(&mut held);
     let Some(child) = named(&mut held, handle) else {
         drop(held);
-        return behind::pthread_join(handle, result);
+        return block();
     };
     if !held.controlled() {
         drop(held);
-        let outcome = behind::pthread_join(handle, result);
+        let outcome = block();
         if outcome == 0 {
             joined(child, pc);
         }
@@ -144,26 +179,31 @@ pub(super) unsafe extern "C" fn join(
     }
     held.point(Kind::Operation);
     let place = held.place(pc);
+    let deadline = patience.deadline(held.state().scheduler.now);
     while held.state().scheduler.slot(child).status != Status::Ended {
-        held.wait(place, WaitsFor::Thread(ThreadId(child)), None);
+        if held.wait(place, WaitsFor::Thread(ThreadId(child)), deadline) {
+            return libc::ETIMEDOUT;
+        }
     }
+    // What is left of the thread is the library's, and short.
     let outcome = behind::pthread_join(handle, result);
     if outcome == 0 {
-        held.state().scheduler.slot(child).joined = true;
-        let place = held.place(pc);
-        let child = ThreadId(child);
-        held.record(place, &Operation::Join { child });
-        held.has_changed();
+        note_join(&mut held, child, place);
     }
     outcome
 }
 
+fn note_join(held: &mut Held, child: u32, place: u32) {
+    held.state().scheduler.slot(child).joined = true;
+    let child = ThreadId(child);
+    held.record(place, &Operation::Join { child });
+    held.has_changed();
+}
+
 fn joined(child: u32, pc: u64) {
     if let Some(mut held) = turn::enter() {
-        held.state().scheduler.slot(child).joined = true;
         let place = held.place(pc);
-        let child = ThreadId(child);
-        held.record(place, &Operation::Join { child });
+        note_join(&mut held, child, place);
     }
 }
 
@@ -178,4 +218,6 @@ pub(super) unsafe extern "C" fn detach(handle: libc::pthread_t, _pc: u64) -> c_i
 
 trampoline!(weak, "pthread_create", 4, create);
 trampoline!(weak, "pthread_join", 2, join);
+trampoline!(weak, "pthread_tryjoin_np", 2, tryjoin);
+trampoline!(weak, "pthread_timedjoin_np", 3, timedjoin);
 trampoline!(weak, "pthread_detach", 1, detach);
