@@ -3,7 +3,7 @@
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 /// A function of the C library, found once.
 struct Behind {
@@ -51,6 +51,25 @@ impl Behind {
         self.found.store(found, Ordering::Relaxed);
         found
     }
+}
+
+/// Set while `free` itself is looked for. The search frees the message of an
+/// earlier one that failed, which would start the search again.
+static FINDING_FREE: AtomicBool = AtomicBool::new(false);
+
+/// Finds `free`, and what our own `free` asks for, before anything else is
+/// looked for: at the start, and where it is called earlier than that.
+pub(crate) fn find_free() {
+    if !FINDING_FREE.swap(true, Ordering::Relaxed) {
+        free(ptr::null_mut());
+        malloc_usable_size(ptr::null_mut());
+        FINDING_FREE.store(false, Ordering::Relaxed);
+    }
+}
+
+/// Whether a block had better be left alone.
+pub(crate) fn is_finding_free() -> bool {
+    FINDING_FREE.load(Ordering::Relaxed)
 }
 
 macro_rules! behind {

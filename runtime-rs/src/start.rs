@@ -6,6 +6,7 @@ use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use wmfix_trace::{Header, Operation, Reader, Strategy as Named, WaitsFor};
 
+use crate::behind;
 use crate::config::{Config, cannot_start};
 use crate::finish;
 use crate::park::{PATIENCE, park};
@@ -54,6 +55,7 @@ fn start() {
         STARTED_IS.store(STARTED, Ordering::Release);
         return;
     }
+    behind::find_free();
     let mut key = 0;
     // SAFETY: the destructor takes what `settle` puts under the key.
     if unsafe { libc::pthread_key_create(&mut key, Some(thread_ends)) } != 0 {

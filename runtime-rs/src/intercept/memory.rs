@@ -3,6 +3,7 @@
 //! delete` comes here through `free`.
 
 use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicU8, Ordering};
 
 use crate::behind;
 use crate::locations::may_hold_atomic;
@@ -30,9 +31,18 @@ fn size_of(block: *mut c_void) -> u64 {
 unsafe extern "C" fn free(block: *mut c_void, pc: u64) {
     if turn::is_on() {
         given_back(block as u64, size_of(block), pc);
+    } else if FOUND.load(Ordering::Relaxed) == 0 {
+        if behind::is_finding_free() {
+            return;
+        }
+        behind::find_free();
+        FOUND.store(1, Ordering::Relaxed);
     }
     behind::free(block);
 }
+
+/// Whether the library's `free` has been found.
+static FOUND: AtomicU8 = AtomicU8::new(0);
 
 unsafe extern "C" fn realloc(block: *mut c_void, size: usize, pc: u64) -> *mut c_void {
     if !turn::is_on() {
