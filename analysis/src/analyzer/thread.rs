@@ -122,7 +122,8 @@ pub(crate) struct Threads {
 #[derive(Clone, Debug)]
 enum State {
     Running(Slot),
-    Ended(Token),
+    /// Boxed: the state stays for every thread there ever was.
+    Ended(Box<Token>),
     Joined,
 }
 
@@ -277,7 +278,7 @@ impl Threads {
             ..Thread::new(thread.id)
         };
         let id = thread.id;
-        self.states.insert(id, State::Ended(token));
+        self.states.insert(id, State::Ended(Box::new(token)));
         self.set_running(id, None);
     }
 
