@@ -70,6 +70,13 @@ fn parsed(args: Vec<OsString>) -> Exit {
 
 fn ended(result: anyhow::Result<Exit>) -> Exit {
     result.unwrap_or_else(|error| {
+        // Whoever reads our result has read enough.
+        let cause = error
+            .downcast_ref::<std::io::Error>()
+            .map(std::io::Error::kind);
+        if cause == Some(std::io::ErrorKind::BrokenPipe) {
+            return Exit::Clean;
+        }
         eprintln!("wmfix: {error:#}");
         Exit::OurFault
     })

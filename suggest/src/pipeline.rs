@@ -14,7 +14,7 @@ use crate::observe::Places;
 use crate::patch::Corpus;
 use crate::progress::Progress;
 use crate::report::{Again, Dossier, Setting, assemble};
-use crate::run::{Budget, Launch, Stopped, Summary, Watchdog, until_quiet};
+use crate::run::{Budget, Launch, Stopped, Summary, Taken, Watchdog, until_quiet};
 
 /// What is to be examined.
 #[derive(Clone, Debug)]
@@ -158,14 +158,14 @@ impl<'o> Session<'o> {
                     let traces = std::mem::take(&mut observation.traces);
                     let failing =
                         !observation.violations.is_empty() || !observation.races.is_empty();
-                    let new = collected.take(number, seed.wrapping_add(run), observation, known);
+                    let taken = collected.take(number, seed.wrapping_add(run), observation, known);
                     if keep == Keep::Traces {
                         for trace in traces {
-                            corpus.offer(trace, failing, new);
+                            corpus.offer(trace, failing, taken == Taken::New);
                         }
                     }
                     progress.run(collected);
-                    Ok(new)
+                    Ok(taken)
                 },
             )?;
             runs += summary.runs;

@@ -34,6 +34,9 @@ const WALK: u64 = 64;
 /// As many choices in a row are one thread's at most.
 const PATIENCE: u64 = 5_000;
 
+/// Of so many yields and waits, one makes its thread fall behind all others.
+const STOPS: u64 = 32;
+
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Pct {
@@ -49,6 +52,7 @@ pub(crate) struct Pct {
     in_a_row: u64,
     /// The candidates for which the highest was last looked for, by version.
     looked_at: Option<u64>,
+    stops: u64,
     together: bool,
     walk: Option<Random>,
 }
@@ -78,6 +82,7 @@ impl Pct {
             choices: 0,
             in_a_row: 0,
             looked_at: None,
+            stops: 0,
             together,
             walk,
         }
@@ -156,6 +161,14 @@ impl Strategy for Pct {
         }
         if stays && self.in_a_row > PATIENCE {
             self.fall_behind(point.current);
+        }
+        // Threads that yield to each other for ever must not starve a lower one,
+        // even if each of them writes something on the way.
+        if point.kind == Kind::Stop {
+            self.stops += 1;
+            if self.stops.is_multiple_of(STOPS) {
+                self.fall_behind(point.current);
+            }
         }
         let next = self.highest(point.candidates);
         let kept = next == point.current;

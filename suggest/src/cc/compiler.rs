@@ -168,6 +168,28 @@ impl Compiler {
     }
 }
 
+/// The compiler that CC or CXX names for ordinary builds, as a build system would
+/// hand it over; nothing if they name none that is known, or if the wrapper has
+/// been told of one.
+pub fn users_choice(language: Language) -> Vec<OsString> {
+    let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+    if is_set("WMFIX_REAL_CC") || is_set(language.variable()) {
+        return Vec::new();
+    }
+    let variable = match language {
+        Language::C => "CC",
+        Language::Cxx => "CXX",
+    };
+    let value = env::var(variable).unwrap_or_default();
+    let words: Vec<OsString> = value.split_whitespace().map(OsString::from).collect();
+    let compiler = words.iter().find(|word| !is_launcher(word));
+    if compiler.is_some_and(|word| is_compiler_name(word)) {
+        words
+    } else {
+        Vec::new()
+    }
+}
+
 /// Whether a word names a compiler: `gcc`, `/usr/bin/clang++-14`,
 /// `x86_64-linux-gnu-g++`.
 fn is_compiler_name(word: &OsStr) -> bool {

@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::runtime_archive::RuntimeFiles;
 use compiler::Compiler;
 
-pub use compiler::{Language, NoCompiler};
+pub use compiler::{Language, NoCompiler, users_choice};
 
 /// The real compiler's command for a command line of the wrapper's.
 #[derive(Debug)]

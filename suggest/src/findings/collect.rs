@@ -7,7 +7,10 @@ use wmfix_analysis::SiteId;
 use super::observation::{
     Instance, Known, Observation, ProcessEnd, RaceInstance, RaceKey, ViolationKey,
 };
-use crate::run::Ended;
+use crate::run::{Ended, Taken};
+
+/// So many runs that hang, and nothing but these, are enough.
+const HANGS: u64 = 3;
 
 /// A violation, as first seen.
 #[derive(Clone, Debug)]
@@ -58,21 +61,23 @@ pub struct Collected {
     pub processes: u64,
     /// The end of what the first run printed that did not end well.
     pub failed_output: Option<String>,
+    failed: u64,
     schedules: HashSet<u64>,
     violation_at: HashMap<ViolationKey, usize>,
     race_at: HashMap<RaceKey, usize>,
 }
 
 impl Collected {
-    /// Takes a run's observation; says whether there was anything new in it.
+    /// Takes a run's observation and says what it was worth.
     pub fn take(
         &mut self,
         program: usize,
         seed: u64,
         observation: Observation,
         known: &Known,
-    ) -> bool {
+    ) -> Taken {
         let mut new = false;
+        let failed = observation.failed();
         let mut in_this_run = HashSet::new();
         for (key, instance) in observation.violations {
             match self.violation_at.get(&key) {
@@ -140,7 +145,22 @@ impl Collected {
         for trouble in observation.troubles {
             *self.troubles.entry(trouble).or_default() += 1;
         }
-        new
+        self.failed += u64::from(failed);
+        // Not one process was instrumented, or nothing but hangs: another run
+        // would be no different, and hangs take their time.
+        let hung = self
+            .ended
+            .get(&Ended::TimedOut)
+            .copied()
+            .unwrap_or_default();
+        let hopeless = self.processes == 0 && self.troubles.is_empty();
+        if hopeless || hung >= HANGS && hung == self.ended.values().sum::<u64>() {
+            Taken::Enough
+        } else if new {
+            Taken::New
+        } else {
+            Taken::Nothing
+        }
     }
 
     /// How many different schedules there were.
@@ -148,8 +168,8 @@ impl Collected {
         self.schedules.len() as u64
     }
 
-    /// Whether not a single run came to an end of its own.
+    /// Whether not a single run came to a good end.
     pub fn every_run_failed(&self) -> bool {
-        !self.ended.is_empty() && self.ended.keys().all(|ended| !ended.is_of_its_own())
+        self.failed > 0 && self.failed == self.ended.values().sum::<u64>()
     }
 }

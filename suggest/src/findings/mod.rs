@@ -9,5 +9,5 @@ mod story;
 mod tests;
 
 pub use collect::{Collected, RaceFinding, ViolationFinding};
-pub use observation::{Instance, Known, observe};
+pub use observation::{Instance, Known, observe, signal_name};
 pub use story::StepRole;

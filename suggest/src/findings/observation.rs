@@ -62,6 +62,8 @@ pub struct Observation {
 pub struct ProcessEnd {
     /// In words.
     pub what: String,
+    /// It was no good end: a crash, a deadlock, a livelock.
+    pub fatal: bool,
     /// Threads that could not go on: who, and where.
     pub stuck: Vec<(u32, SiteId, String)>,
 }
@@ -118,7 +120,9 @@ pub fn observe(
         failed_output: finished.failed_output(),
         traces: Vec::new(),
     };
-    for path in &finished.traces {
+    // Half a run proves nothing, and nobody waits for it any more.
+    let whole = finished.ended != Ended::Interrupted;
+    for path in finished.traces.iter().filter(|_| whole) {
         let bytes =
             std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         match decode(&bytes, places) {
@@ -133,6 +137,11 @@ pub fn observe(
 }
 
 impl Observation {
+    /// Whether the run came to no good end.
+    pub fn failed(&self) -> bool {
+        !self.ended.is_of_its_own() || self.ends.iter().any(|end| end.fatal)
+    }
+
     fn process(
         &mut self,
         decoded: &Decoded,
@@ -268,8 +277,13 @@ fn process_end(decoded: &Decoded, places: &Mutex<Places>) -> Option<ProcessEnd> 
         };
         (stuck.thread.0, *site, waits)
     });
+    let fatal = matches!(
+        decoded.ending,
+        Ending::Complete(End::Signal { .. } | End::Deadlock | End::Livelock)
+    );
     Some(ProcessEnd {
         what,
+        fatal,
         stuck: stuck.collect(),
     })
 }

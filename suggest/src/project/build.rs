@@ -84,6 +84,10 @@ fn options(language: Language, include: &[PathBuf]) -> Vec<OsString> {
 
 /// Runs the compiler; `None` if all went well.
 fn compile(language: Language, arguments: Vec<OsString>) -> anyhow::Result<Option<Build>> {
+    let arguments = cc::users_choice(language)
+        .into_iter()
+        .chain(arguments)
+        .collect();
     let mut wrapped = match cc::wrap(language, arguments)? {
         Ok(wrapped) => wrapped,
         Err(none) => return Ok(Some(Build::NoCompiler(none.to_string()))),

@@ -9,9 +9,9 @@ use wmfix_frontend::Site;
 
 use super::dossier::{Again, Detail, Dossier, Mark, RaceSides, Spot, StepLine};
 use super::model::{self, Kind, Report, Runs, Sites, VERSION, Verdict};
-use crate::findings::{Collected, Instance, RaceFinding, StepRole, ViolationFinding};
+use crate::findings::{Collected, Instance, RaceFinding, StepRole, ViolationFinding, signal_name};
 use crate::observe::{Action, Places};
-use crate::run::{Stopped, Summary};
+use crate::run::{Ended, Stopped, Summary};
 use crate::symbols::Frame;
 
 /// What a report needs beside the findings.
@@ -386,6 +386,22 @@ impl Assembler<'_> {
                 );
             }
             notes.push(note);
+        }
+        for (&ended, &count) in &collected.ended {
+            let what = match ended {
+                Ended::TimedOut => {
+                    "did not end in time and had to be stopped (see --timeout)".to_owned()
+                }
+                Ended::Signalled(number) if collected.ends.is_empty() => {
+                    format!("ended by {}", signal_name(number))
+                }
+                Ended::Exited(code) if code != 0 && collected.ends.is_empty() => {
+                    format!("ended with exit code {code}")
+                }
+                _ => continue,
+            };
+            let total: u64 = collected.ended.values().sum();
+            notes.push(format!("{count} of {total} runs {what}"));
         }
         for (trouble, count) in &collected.troubles {
             notes.push(format!("{}: {trouble}", processes(*count)));

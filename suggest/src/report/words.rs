@@ -1,7 +1,7 @@
 //! What is said about a finding, in plain words. Pure text, no layout.
 
 use super::dossier::{Detail, RaceSides};
-use super::model::{Kind, Place, Race, Value, Violation};
+use super::model::{Kind, Race, Value, Violation};
 
 /// The headline of a violation.
 pub fn title(violation: &Violation) -> String {
@@ -38,44 +38,44 @@ pub fn at_access(violation: &Violation) -> String {
 /// What happens at the newer write.
 pub fn at_write(violation: &Violation, detail: &Detail) -> String {
     let what = match &detail.newer_value {
-        Some(value) => format!("writes {value}"),
-        None => "writes".to_owned(),
+        Some(value) => format!("written {value}"),
+        None => "written".to_owned(),
     };
-    format!(
-        "{} {what} here, earlier in every interleaving with these reads",
-        writer(violation)
-    )
+    format!("{} has {what} here by then", writer(violation))
 }
 
 /// What could go wrong.
 pub fn consequence(violation: &Violation, detail: &Detail) -> String {
-    let newer = detail
-        .newer_value
-        .as_ref()
-        .map_or(String::new(), |value| format!(" of {value}"));
+    let newer = match &detail.newer_value {
+        Some(value) => format!("the write of {value}"),
+        None => "that write".to_owned(),
+    };
+    let thread = violation.threads.first().copied().unwrap_or_default();
     let mut text = match violation.kind {
         Kind::Read => format!(
-            "nothing orders the write{newer} before this read for every processor: the reading thread may go on as if it had not happened"
+            "{newer} need not be visible to thread {thread} yet: the processor or the compiler may let it go on as if the write had not happened"
         ),
         Kind::Write => format!(
-            "nothing orders the write{newer} before this one for every processor: the older write may win and stay the last value"
+            "{newer} need not be in place yet: the processor or the compiler may let this write happen first, and the older one stays"
         ),
         Kind::Rmw => format!(
-            "nothing orders the write{newer} before this update for every processor: the update may work on the value from before it"
+            "{newer} need not be in place yet: the processor or the compiler may let this update happen first, on the value from before"
         ),
     };
     if violation.same_value {
-        text += "; the stale value equals the one read here, so only what follows can show the difference";
+        text += "; that value is the same here, so only what the thread does next can show the difference";
     }
     text
 }
 
-/// How the orders read.
+/// What the memory orders that are there do not do.
 pub fn orders(violation: &Violation) -> String {
-    let access = with_order(&violation.access);
-    match &violation.write {
-        Some(write) => format!("{} and {access} do not order them", with_order(write)),
-        None => format!("{access} does not order them"),
+    let access = &violation.access.order;
+    match violation.write.as_ref().map(|write| write.order.as_str()) {
+        Some(write) if !write.is_empty() => {
+            format!("`{write}` at the write and `{access}` at the access do not forbid this")
+        }
+        _ => format!("`{access}` at the access does not forbid this"),
     }
 }
 
@@ -125,13 +125,5 @@ fn either(values: &[Value]) -> String {
         [first, rest @ ..] => rest.iter().fold(first.to_string(), |text, value| {
             format!("{text} or {value}")
         }),
-    }
-}
-
-fn with_order(place: &Place) -> String {
-    if place.order.is_empty() {
-        format!("`{}`", place.operation)
-    } else {
-        format!("`{}` ({})", place.operation, place.order)
     }
 }

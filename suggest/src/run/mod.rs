@@ -7,5 +7,5 @@ mod until_quiet;
 mod watchdog;
 
 pub use process::{Ended, Finished, Launch};
-pub use until_quiet::{Budget, Stopped, Summary, until_quiet};
+pub use until_quiet::{Budget, Stopped, Summary, Taken, until_quiet};
 pub use watchdog::{Watchdog, interrupted, stop_on_interrupt};

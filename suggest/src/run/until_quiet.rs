@@ -35,6 +35,17 @@ pub enum Stopped {
     Interrupted,
 }
 
+/// What looking at a run came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// There was something new in it.
+    New,
+    /// There was not.
+    Nothing,
+    /// No further run is worth it.
+    Enough,
+}
+
 /// What the loop did.
 #[derive(Clone, Copy, Debug)]
 pub struct Summary {
@@ -45,14 +56,14 @@ pub struct Summary {
 }
 
 /// Calls `run` with the numbers 0, 1, 2, … from several threads, and `take` with
-/// what came of each, in order. `take` says whether there was something new.
+/// what came of each, in order. `take` says what that was worth.
 /// The first error of either ends the loop. At its end `end_all` is called to end
 /// the runs that are still under way; what comes of them is not looked at.
 pub fn until_quiet<T: Send>(
     budget: Budget,
     run: impl Fn(u64) -> anyhow::Result<T> + Sync,
     end_all: impl FnOnce(),
-    mut take: impl FnMut(u64, T) -> anyhow::Result<bool>,
+    mut take: impl FnMut(u64, T) -> anyhow::Result<Taken>,
 ) -> anyhow::Result<Summary> {
     let started = Instant::now();
     let next = AtomicU64::new(0);
@@ -101,7 +112,9 @@ pub fn until_quiet<T: Send>(
                 break Ok(Stopped::Interrupted);
             }
             match result.and_then(|outcome| take(taken, outcome)) {
-                Ok(new) => quiet = if new { 0 } else { quiet + 1 },
+                Ok(Taken::New) => quiet = 0,
+                Ok(Taken::Nothing) => quiet += 1,
+                Ok(Taken::Enough) => quiet = budget.quiet_runs,
                 Err(error) => break Err(error),
             }
             taken += 1;
@@ -140,7 +153,8 @@ mod tests {
                 |number, outcome| {
                     assert_eq!(number, outcome);
                     seen.push(outcome);
-                    Ok(new_in.contains(&number))
+                    let new = new_in.contains(&number);
+                    Ok(if new { Taken::New } else { Taken::Nothing })
                 },
             );
             let summary = summary.unwrap();
@@ -180,7 +194,7 @@ mod tests {
             time: Some(Duration::ZERO),
             ..budget(1, 1)
         };
-        let summary = until_quiet(budget, Ok, || (), |_, _| Ok(true)).unwrap();
+        let summary = until_quiet(budget, Ok, || (), |_, _| Ok(Taken::New)).unwrap();
         assert_eq!(summary.stopped, Stopped::TimeUp);
     }
 }

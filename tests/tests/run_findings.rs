@@ -1,0 +1,256 @@
+//! What is found, how soon, and that it is the same every time.
+
+use serde_json::Value;
+use wmfix_tests::litmus::{Spelling, emit, program};
+use wmfix_tests::product::{Ran, World};
+use wmfix_tests::tools::{Need, have_all};
+
+const SEQLOCK: &str = include_str!("../corpus/programs/seqlock.c");
+
+fn gcc(test: &str) -> bool {
+    have_all(test, &[Need::Program("gcc")])
+}
+
+/// Each thread writes, looks at the other's, and writes again: found whatever
+/// the schedule, even if one thread ends before the other begins.
+fn predictive() -> String {
+    let threads = ["x=1.rel; a=y.acq; x=2.rel", "y=1.rel; b=x.acq; y=2.rel"];
+    emit(
+        &program("predictive", &threads).expect("a program"),
+        Spelling::C11,
+    )
+}
+
+fn check(world: &World, arguments: &[&str]) -> Value {
+    let mut command = world.wmfix("gcc");
+    Ran::of(
+        command
+            .arg("check")
+            .args(arguments)
+            .args(["--format", "json"]),
+    )
+    .json()
+}
+
+fn without_seconds(mut report: Value) -> Value {
+    report["runs"]["seconds"] = Value::Null;
+    report
+}
+
+#[test]
+fn one_thread_after_the_other_is_enough() {
+    if !gcc("one_thread_after_the_other_is_enough") {
+        return;
+    }
+    let world = World::new();
+    world.write("predictive.c", &predictive());
+    for seed in (0..20).map(|n| (n * 7919).to_string()) {
+        let report = check(&world, &["predictive.c", "--runs", "5", "--seed", &seed]);
+        let first = report["violations"].as_array().expect("a list").iter();
+        let within = first
+            .filter_map(|v| v["seed"].as_u64())
+            .min()
+            .expect("a violation");
+        assert!(
+            within < seed.parse::<u64>().unwrap() + 5,
+            "seed {seed}: {within}"
+        );
+    }
+    // No change of priorities: whoever begins goes on to its end.
+    let mut serial = world.wmfix("gcc");
+    serial
+        .env("WMFIX_DEPTH", "0")
+        .args(["check", "predictive.c", "--runs", "1"]);
+    assert_eq!(Ran::of(&mut serial).code, Some(1));
+    let story = Ran::well(world.wmfix("gcc").args(["explain", "V1"])).stdout;
+    let steps: Vec<&str> = story
+        .lines()
+        .filter(|line| line.contains("stores") || line.contains("reads"))
+        .collect();
+    assert!(steps.len() >= 4, "{story}");
+    assert!(story.contains("* reads"), "{story}");
+}
+
+#[test]
+fn a_missing_fence_of_a_seqlock_is_found_from_ten_seeds() {
+    if !gcc("a_missing_fence_of_a_seqlock_is_found_from_ten_seeds") {
+        return;
+    }
+    let world = World::new();
+    world.write("missing.c", SEQLOCK);
+    world.write("whole.c", &format!("#define FENCE\n{SEQLOCK}"));
+    for base in (0..10).map(|n| n * 100_000) {
+        let seed = base.to_string();
+        let report = check(
+            &world,
+            &[
+                "missing.c",
+                "--runs",
+                "1000",
+                "--time",
+                "60",
+                "--seed",
+                &seed,
+            ],
+        );
+        let found = report["violations"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .find(|violation| {
+                violation["access"]["operation"] == "atomic_load_explicit"
+                    && violation["location"] == "counter"
+            });
+        let found = found.unwrap_or_else(|| panic!("seed {seed}: {report}"));
+        assert!(found["seed"].as_u64().unwrap() < base + 1000, "{found}");
+        assert_eq!(found["kind"], "stale-read");
+    }
+    let report = check(&world, &["whole.c", "--runs", "1000"]);
+    assert_eq!(report["verdict"], "clean", "{report}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_report_whatever_the_jobs() {
+    if !gcc("the_same_seed_gives_the_same_report_whatever_the_jobs") {
+        return;
+    }
+    let world = World::new();
+    world.write("missing.c", SEQLOCK);
+    let report =
+        |jobs: &str| without_seconds(check(&world, &["missing.c", "--seed", "3", "--jobs", jobs]));
+    let first = report("1");
+    assert_eq!(first["verdict"], "findings");
+    for jobs in ["1", "2", "5"] {
+        assert_eq!(report(jobs), first, "{jobs} jobs");
+    }
+}
+
+#[test]
+fn the_report_is_as_the_contract_says() {
+    if !gcc("the_report_is_as_the_contract_says") {
+        return;
+    }
+    let world = World::new();
+    world.write("src/predictive.c", &predictive());
+    let report = check(&world, &["src/predictive.c"]);
+    assert_eq!(report["version"], 1);
+    assert_eq!(report["repair"], Value::Null);
+    for (field, shape) in [
+        ("runs", "total distinct_schedules events seconds"),
+        ("sites", "total reached unreached"),
+    ] {
+        for name in shape.split(' ') {
+            assert!(!report[field][name].is_null(), "{field}.{name}");
+        }
+    }
+    let violation = &report["violations"][0];
+    assert_eq!(violation["id"], "V1");
+    let names =
+        "kind threads location read_value stale_values same_value runs seed witness_checked";
+    for name in names.split(' ') {
+        assert!(!violation[name].is_null(), "{name}: {violation}");
+    }
+    for place in [&violation["access"], &violation["write"]] {
+        assert_eq!(place["file"], "src/predictive.c");
+        for name in ["line", "column"] {
+            assert!(
+                place[name].as_u64().is_some_and(|number| number > 0),
+                "{place}"
+            );
+        }
+        assert!(
+            place["function"]
+                .as_str()
+                .is_some_and(|name| name.starts_with("thread")),
+            "{place}"
+        );
+        assert!(
+            place["operation"]
+                .as_str()
+                .is_some_and(|name| name.starts_with("atomic_")),
+            "{place}"
+        );
+        assert!(
+            ["release", "acquire"].contains(&place["order"].as_str().unwrap()),
+            "{place}"
+        );
+    }
+}
+
+#[test]
+fn cxx_places_are_the_users_own_at_every_level() {
+    let needs = ["g++", "clang++"].map(Need::Program);
+    if !have_all("cxx_places_are_the_users_own_at_every_level", &needs) {
+        return;
+    }
+    let source = "#include <atomic>\n#include <thread>\n\
+        struct Flags { std::atomic<int> mine{0}, other{0}; };\n\
+        static Flags flags;\n\
+        template <class T> static void put(std::atomic<T> &to, T value) {\n\
+        \x20   to.store(value, std::memory_order_relaxed);\n}\n\
+        static int a, b;\n\
+        int main() {\n\
+        \x20   std::thread one([] { put(flags.mine, 1); a = flags.other; });\n\
+        \x20   std::thread two([] { put(flags.other, 1); b = flags.mine; });\n\
+        \x20   one.join(); two.join();\n}\n";
+    let world = World::new();
+    world.write("flags.cc", source);
+    for compiler in ["gcc", "clang"] {
+        for level in ["-O0", "-O2"] {
+            let mut build = world.wmfix(compiler);
+            Ran::well(build.args([
+                "c++",
+                level,
+                "-std=c++17",
+                "flags.cc",
+                "-o",
+                "flags",
+                "-pthread",
+            ]));
+            let mut run = world.wmfix(compiler);
+            let report = Ran::of(run.args(["run", "--format", "json", "--", "./flags"])).json();
+            let lines: Vec<(u64, u64)> = report["violations"]
+                .as_array()
+                .expect("a list")
+                .iter()
+                .map(|v| {
+                    (
+                        v["access"]["line"].as_u64().unwrap(),
+                        v["write"]["line"].as_u64().unwrap(),
+                    )
+                })
+                .collect();
+            assert_eq!(lines, [(10, 6), (11, 6)], "{compiler} {level}: {report}");
+            let location = report["violations"][0]["location"].as_str().unwrap();
+            assert!(location.starts_with("flags"), "{location}");
+        }
+    }
+}
+
+#[test]
+fn races_on_plain_data_are_found_and_can_be_left_out() {
+    if !gcc("races_on_plain_data_are_found_and_can_be_left_out") {
+        return;
+    }
+    let threads = [
+        "write data 1; x=1.rlx",
+        "a=x.rlx; skipunless a 1 1; read data",
+    ];
+    let world = World::new();
+    world.write(
+        "racy.c",
+        &emit(
+            &program("racy", &threads).expect("a program"),
+            Spelling::C11,
+        ),
+    );
+    let report = check(&world, &["racy.c"]);
+    let race = &report["races"][0];
+    assert_eq!(race["id"], "R1");
+    assert!(
+        race["location"].as_str().unwrap().contains("data"),
+        "{race}"
+    );
+    let without = check(&world, &["racy.c", "--races", "off"]);
+    assert_eq!(without["races"], serde_json::json!([]));
+}

@@ -1,0 +1,178 @@
+//! How runs can end, and what the command line says and leaves with then.
+
+use wmfix_tests::product::{Ran, World};
+use wmfix_tests::tools::{Need, have_all};
+
+fn gcc(test: &str) -> bool {
+    have_all(test, &[Need::Program("gcc")])
+}
+
+fn check(source: &str, arguments: &[&str]) -> Ran {
+    let world = World::new();
+    world.write("prog.c", source);
+    Ran::of(world.wmfix("gcc").args(["check", "prog.c"]).args(arguments))
+}
+
+#[test]
+fn a_program_that_does_not_build_is_shown_what_the_compiler_said() {
+    if !gcc("a_program_that_does_not_build_is_shown_what_the_compiler_said") {
+        return;
+    }
+    let ran = check("int main(void) { return oops; }\n", &[]);
+    assert_eq!(ran.code, Some(3));
+    assert!(
+        ran.stderr.contains("prog.c:1:") && ran.stderr.contains("does not build"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(ran.stdout, "");
+}
+
+#[test]
+fn a_crash_in_every_run_is_a_failure_and_its_output_is_shown() {
+    if !gcc("a_crash_in_every_run_is_a_failure_and_its_output_is_shown") {
+        return;
+    }
+    let source = "#include <stdio.h>\n#include <stdlib.h>\n\
+        int main(void) { fputs(\"about to fall\\n\", stderr); abort(); }\n";
+    let ran = check(source, &["--runs", "5"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("SIGABRT") && ran.stdout.contains("about to fall"),
+        "{}",
+        ran.stdout
+    );
+    let ran = check(source, &["--runs", "5", "--format", "json"]);
+    assert_eq!(ran.json()["verdict"], "failed");
+}
+
+#[test]
+fn a_crash_in_some_runs_is_a_note() {
+    if !gcc("a_crash_in_some_runs_is_a_note") {
+        return;
+    }
+    let source = "#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n\
+        static atomic_int x;\n\
+        static void *set(void *arg) { atomic_store(&x, 1); return arg; }\n\
+        int main(void) { pthread_t t; pthread_create(&t, 0, set, 0);\n\
+        if (atomic_load(&x)) abort(); pthread_join(t, 0); return 0; }\n";
+    let ran = check(source, &["--format", "json"]);
+    let report = ran.json();
+    assert_eq!(
+        (ran.code, &report["verdict"]),
+        (Some(0), &"clean".into()),
+        "{report}"
+    );
+    assert!(
+        report["notes"][0]
+            .as_str()
+            .is_some_and(|note| note.contains("SIGABRT")),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_program_that_never_ends_is_stopped() {
+    if !gcc("a_program_that_never_ends_is_stopped") {
+        return;
+    }
+    let source = "#include <unistd.h>\nint main(void) { for (;;) pause(); }\n";
+    let ran = check(
+        source,
+        &["--runs", "1", "--timeout", "1", "--format", "json"],
+    );
+    assert_eq!(ran.code, Some(3), "{} {}", ran.stdout, ran.stderr);
+    assert_eq!(ran.json()["verdict"], "failed");
+}
+
+#[test]
+fn no_atomics_no_threads_nothing_found() {
+    if !gcc("no_atomics_no_threads_nothing_found") {
+        return;
+    }
+    let ran = check("int main(void) { return 0; }\n", &["--runs", "3"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("nothing found"), "{}", ran.stdout);
+}
+
+#[test]
+fn wrong_use_says_what_to_do() {
+    if !gcc("wrong_use_says_what_to_do") {
+        return;
+    }
+    let world = World::new();
+    world.write("notes.txt", "");
+    world.write("empty/readme.md", "");
+    let wmfix = |arguments: &[&str]| Ran::of(world.wmfix("gcc").args(arguments));
+    for (arguments, words) in [
+        (&["check", "missing.c"][..], "missing.c"),
+        (&["check", "notes.txt"], "neither a C nor a C++"),
+        (&["check", "empty"], "main"),
+        (&["run", "--", "./no-such-program"], "no-such-program"),
+        (&["run", "--", "true"], "wmfix cc"),
+        (&["run"], "COMMAND"),
+        (&["run", "--runs", "0", "--", "true"], "runs"),
+        (
+            &["run", "--replay", "no-such-trace", "--", "true"],
+            "no-such-trace",
+        ),
+        (&["explain", "V1"], "first"),
+        (&["frobnicate"], "frobnicate"),
+    ] {
+        let ran = wmfix(arguments);
+        assert_eq!(
+            ran.code,
+            Some(2),
+            "{arguments:?}: {} {}",
+            ran.stdout,
+            ran.stderr
+        );
+        assert!(ran.stderr.contains(words), "{arguments:?}: {}", ran.stderr);
+        assert_eq!(ran.stdout, "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_folder_and_a_test_command() {
+    if !gcc("a_folder_and_a_test_command") {
+        return;
+    }
+    let world = World::new();
+    world.write("lib/part.c", "int part(int n) { return n - 3; }\n");
+    world.write("lib/part.h", "int part(int n);\n");
+    world.write(
+        "lib/parttest.c",
+        "#include \"part.h\"\nint main(int argc, char **argv) { (void)argv; return part(argc); }\n",
+    );
+    let alone = Ran::of(world.wmfix("gcc").args(["check", "lib", "--runs", "2"]));
+    assert_eq!(alone.code, Some(0), "{}", alone.stderr);
+    let command = [
+        "check",
+        "lib",
+        "--runs",
+        "2",
+        "--format",
+        "json",
+        "--",
+        "sh",
+        "-c",
+        "parttest one two && parttest 1 2",
+    ];
+    let ran = Ran::of(world.wmfix("gcc").args(command));
+    assert_eq!(ran.code, Some(0), "{} {}", ran.stdout, ran.stderr);
+}
+
+#[test]
+fn completions_and_the_manual_are_there() {
+    let world = World::new();
+    let ran = Ran::well(world.wmfix("gcc").args(["completions", "bash"]));
+    assert!(ran.stdout.contains("_wmfix"));
+    let manual = Ran::well(world.wmfix("gcc").arg("man")).stdout;
+    for command in ["check", "run", "explain", "cc"] {
+        assert!(
+            manual.contains(&format!("wmfix {command}"))
+                || manual.contains(&format!("wmfix\\-{command}")),
+            "{command}"
+        );
+    }
+}
