@@ -108,9 +108,6 @@ pub struct RunArgs {
     /// How to run and report.
     #[command(flatten)]
     pub how: RunOptions,
-    /// A recorded schedule (a trace file) to follow, once.
-    #[arg(long, value_name = "FILE")]
-    pub replay: Option<PathBuf>,
     /// The command to run.
     #[arg(last = true, required = true)]
     pub command: Vec<OsString>,
@@ -144,6 +141,9 @@ pub struct RunOptions {
     /// How the next thread is chosen.
     #[arg(long, value_name = "HOW", default_value = "pct")]
     pub strategy: Strategy,
+    /// A recorded schedule (a trace file) to follow, once.
+    #[arg(long, value_name = "FILE")]
+    pub replay: Option<PathBuf>,
     /// How many runs at a time; as many as there are processors, if not given.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub jobs: Option<u64>,

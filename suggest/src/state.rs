@@ -2,6 +2,7 @@
 //! cache folder, so that nobody's tree is touched.
 
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
@@ -9,13 +10,29 @@ use anyhow::Context;
 use crate::report::Dossier;
 use crate::runtime_archive::cache_folder;
 
-/// Keeps a dossier as that of the last run in the current folder.
+/// Keeps a dossier, and the traces of its findings, as those of the last run in
+/// the current folder.
 pub fn save(dossier: &Dossier) -> anyhow::Result<()> {
+    let mut kept = dossier.clone();
     let path = path()?;
     let folder = path.parent().context("a file in a folder")?;
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let file = tempfile::NamedTempFile::new_in(folder)?;
-    serde_json::to_writer(&file, dossier)?;
+    let traces = path.with_extension("traces");
+    match fs::remove_dir_all(&traces) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+        _ => {
+            fs::create_dir(&traces).with_context(|| format!("cannot make {}", traces.display()))?
+        }
+    }
+    for (id, bytes) in &dossier.traces {
+        let file = traces.join(format!("{id}.trace"));
+        fs::write(&file, bytes).with_context(|| format!("cannot write {}", file.display()))?;
+        if let Some(detail) = kept.details.get_mut(id) {
+            detail.trace = Some(file);
+        }
+    }
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(&serde_json::to_vec(&kept)?)?;
     file.persist(&path)
         .with_context(|| format!("cannot write {}", path.display()))?;
     Ok(())

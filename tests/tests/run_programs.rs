@@ -71,7 +71,7 @@ fn works(program: &Program) {
 
         let mut run = world.wmfix(compiler);
         run.args([
-            "run", "--runs", "3", "--time", "20", "--format", "json", "--", "./prog",
+            "run", "--runs", "3", "--races", "off", "--format", "json", "--", "./prog",
         ]);
         let report = Ran::of(run.args(program.arguments)).json();
         assert_ne!(report["verdict"], "failed", "{report}");

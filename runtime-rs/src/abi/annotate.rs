@@ -126,6 +126,8 @@ ignored! {
     AnnotateRWLockCreateStatic, AnnotateRWLockDestroy, AnnotateThreadName,
     AnnotateTraceMemory, AnnotateUnpublishMemoryRange, WTFAnnotateHappensBefore,
     WTFAnnotateHappensAfter,
+    // What programs tell a sanitizer around their own system calls: libuv does.
+    __sanitizer_syscall_pre_impl_close, __sanitizer_syscall_post_impl_close,
 }
 
 /// Fibres are scheduled by the program; to us they are one thread.

@@ -29,7 +29,7 @@ pub fn run(arguments: CheckArgs) -> anyhow::Result<Exit> {
         launches: launches(&arguments, executables, folder.path()),
         files: source_files(&programs)?,
     };
-    examine_and_report(subject, &arguments.how)
+    examine_and_report(subject, arguments.how)
 }
 
 /// Builds programs into a folder; says why not, and gives the exit for that.

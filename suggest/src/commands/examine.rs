@@ -11,11 +11,20 @@ use crate::run::stop_on_interrupt;
 use crate::state;
 
 /// Examines, prints the report and says how that ended.
-pub fn examine_and_report(subject: Subject, options: &RunOptions) -> anyhow::Result<Exit> {
+pub fn examine_and_report(subject: Subject, mut options: RunOptions) -> anyhow::Result<Exit> {
+    if let Some(trace) = &options.replay {
+        if !trace.is_file() {
+            eprintln!("wmfix: there is no trace {}", trace.display());
+            return Ok(Exit::Usage);
+        }
+        // The schedule is given: a second run would be the first one again.
+        options.runs = 1;
+        options.jobs = Some(1);
+    }
     stop_on_interrupt()?;
-    match examine(subject, options)? {
+    match examine(subject, &options)? {
         Examined::Done(dossier) => {
-            print(&dossier, options)?;
+            print(&dossier, &options)?;
             state::save(&dossier)?;
             Ok(match dossier.report.verdict {
                 Verdict::Clean => Exit::Clean,

@@ -1,7 +1,7 @@
 //! What one run showed: its traces decoded and analysed.
 
 use std::collections::{BTreeSet, HashSet};
-use std::sync::{Mutex, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 use anyhow::Context;
 use wmfix_analysis::{
@@ -89,6 +89,8 @@ pub struct Instance {
     pub witness_checked: bool,
     /// The way there.
     pub steps: Vec<Step>,
+    /// The trace of the process that showed it, unless it is very long.
+    pub trace: Option<Arc<[u8]>>,
 }
 
 /// A race in one run.
@@ -98,6 +100,8 @@ pub struct RaceInstance {
     pub race: FoundRace,
     /// The variable's name, if it has one.
     pub location: Option<String>,
+    /// The trace of the process that showed it, unless it is very long.
+    pub trace: Option<Arc<[u8]>>,
 }
 
 /// Analyses the traces of a finished run.
@@ -127,7 +131,9 @@ pub fn observe(
             std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         match decode(&bytes, places) {
             Ok(decoded) => {
+                let (violations, races) = (observation.violations.len(), observation.races.len());
                 observation.process(&decoded, places, known, config);
+                observation.keep_trace(bytes, violations, races);
                 observation.traces.push(decoded.events);
             }
             Err(error) => observation.troubles.push(error.to_string()),
@@ -140,6 +146,24 @@ impl Observation {
     /// Whether the run came to no good end.
     pub fn failed(&self) -> bool {
         !self.ended.is_of_its_own() || self.ends.iter().any(|end| end.fatal)
+    }
+
+    /// Keeps the trace with what was found new in it, from these numbers on.
+    fn keep_trace(&mut self, bytes: Vec<u8>, violations: usize, races: usize) {
+        /// A longer one is seen again by its seed only.
+        const LONGEST: usize = 16 << 20;
+        let trace: Arc<[u8]> = match bytes.len() {
+            0..=LONGEST => bytes.into(),
+            _ => return,
+        };
+        let instances = self.violations[violations..].iter_mut();
+        for instance in instances.filter_map(|(_, instance)| instance.as_mut()) {
+            instance.trace = Some(Arc::clone(&trace));
+        }
+        let instances = self.races[races..].iter_mut();
+        for instance in instances.filter_map(|(_, instance)| instance.as_mut()) {
+            instance.trace = Some(Arc::clone(&trace));
+        }
     }
 
     fn process(
@@ -192,6 +216,7 @@ impl Observation {
             let instance = (!is_known).then(|| RaceInstance {
                 race: found.clone(),
                 location: variable_at(found.race.bytes.address, decoded, places),
+                trace: None,
             });
             self.races.push((key, instance));
         }
@@ -221,6 +246,7 @@ impl Instance {
             same_value: violation.same_value,
             witness_checked: story::witness_holds(violation, decoded, model),
             steps: story::steps(violation, decoded, places, model),
+            trace: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use wmfix_analysis::{SiteId, ViolationKind};
 use wmfix_frontend::Site;
@@ -35,9 +36,9 @@ pub fn assemble(collected: &Collected, places: &mut Places, setting: Setting) ->
         places,
         current_folder: setting.current_folder,
     };
-    let mut details = BTreeMap::new();
-    let violations = assembler.violations(&collected.violations, &mut details);
-    let races = assembler.races(&collected.races, &mut details);
+    let mut found = Found::default();
+    let violations = assembler.violations(&collected.violations, &mut found);
+    let races = assembler.races(&collected.races, &mut found);
     let sites = assembler.sites(collected, &setting.files);
     let mut notes = Vec::new();
     match setting.summary.stopped {
@@ -47,8 +48,8 @@ pub fn assemble(collected: &Collected, places: &mut Places, setting: Setting) ->
             notes.push("interrupted: this is what was known by then".to_owned())
         }
     }
-    let found = !violations.is_empty() || !races.is_empty();
-    let verdict = match (found, collected.every_run_failed()) {
+    let any = !violations.is_empty() || !races.is_empty();
+    let verdict = match (any, collected.every_run_failed()) {
         (true, _) => Verdict::Findings,
         (false, true) => Verdict::Failed,
         (false, false) => Verdict::Clean,
@@ -72,9 +73,26 @@ pub fn assemble(collected: &Collected, places: &mut Places, setting: Setting) ->
     };
     Dossier {
         report,
-        details,
+        details: found.details,
+        traces: found.traces,
         again: setting.again,
         output: collected.failed_output.clone(),
+    }
+}
+
+/// What is kept about findings beside the report.
+#[derive(Default)]
+struct Found {
+    details: BTreeMap<String, Detail>,
+    traces: BTreeMap<String, Arc<[u8]>>,
+}
+
+impl Found {
+    fn add(&mut self, id: &str, detail: Detail, trace: &Option<Arc<[u8]>>) {
+        self.details.insert(id.to_owned(), detail);
+        if let Some(trace) = trace {
+            self.traces.insert(id.to_owned(), Arc::clone(trace));
+        }
     }
 }
 
@@ -86,25 +104,24 @@ struct Assembler<'a> {
 impl Assembler<'_> {
     fn violations(
         &mut self,
-        found: &[ViolationFinding],
-        details: &mut BTreeMap<String, Detail>,
+        findings: &[ViolationFinding],
+        found: &mut Found,
     ) -> Vec<model::Violation> {
-        let mut drafts: Vec<_> = found
-            .iter()
-            .map(|finding| self.violation(finding))
-            .collect();
-        drafts.sort_by(|(a, _), (b, _)| {
+        let mut drafts = Vec::new();
+        for finding in findings {
+            let (violation, detail) = self.violation(finding);
+            drafts.push((violation, detail, &finding.first.trace));
+        }
+        drafts.sort_by(|(a, ..), (b, ..)| {
             (&a.access, &a.write, a.kind).cmp(&(&b.access, &b.write, b.kind))
         });
-        let numbered = drafts
-            .into_iter()
-            .zip(1..)
-            .map(|((mut violation, detail), number)| {
-                violation.id = format!("V{number}");
-                details.insert(violation.id.clone(), detail);
-                violation
-            });
-        numbered.collect()
+        let mut violations = Vec::new();
+        for (number, (mut violation, detail, trace)) in (1..).zip(drafts) {
+            violation.id = format!("V{number}");
+            found.add(&violation.id, detail, trace);
+            violations.push(violation);
+        }
+        violations
     }
 
     fn violation(&mut self, finding: &ViolationFinding) -> (model::Violation, Detail) {
@@ -138,6 +155,7 @@ impl Assembler<'_> {
             other: write_spot,
             newer_value: first.newer_value.map(Into::into),
             program: finding.program,
+            trace: None,
             steps: self.steps(first),
             race: None,
         };
@@ -162,22 +180,20 @@ impl Assembler<'_> {
         lines.collect()
     }
 
-    fn races(
-        &mut self,
-        found: &[RaceFinding],
-        details: &mut BTreeMap<String, Detail>,
-    ) -> Vec<model::Race> {
-        let mut drafts: Vec<_> = found.iter().map(|finding| self.race(finding)).collect();
-        drafts.sort_by(|(a, _), (b, _)| (&a.first, &a.second).cmp(&(&b.first, &b.second)));
-        let numbered = drafts
-            .into_iter()
-            .zip(1..)
-            .map(|((mut race, detail), number)| {
-                race.id = format!("R{number}");
-                details.insert(race.id.clone(), detail);
-                race
-            });
-        numbered.collect()
+    fn races(&mut self, findings: &[RaceFinding], found: &mut Found) -> Vec<model::Race> {
+        let mut drafts = Vec::new();
+        for finding in findings {
+            let (race, detail) = self.race(finding);
+            drafts.push((race, detail, &finding.first.trace));
+        }
+        drafts.sort_by(|(a, ..), (b, ..)| (&a.first, &a.second).cmp(&(&b.first, &b.second)));
+        let mut races = Vec::new();
+        for (number, (mut race, detail, trace)) in (1..).zip(drafts) {
+            race.id = format!("R{number}");
+            found.add(&race.id, detail, trace);
+            races.push(race);
+        }
+        races
     }
 
     fn race(&mut self, finding: &RaceFinding) -> (model::Race, Detail) {
@@ -199,6 +215,7 @@ impl Assembler<'_> {
             other: Some(first),
             newer_value: None,
             program: finding.program,
+            trace: None,
             steps: Vec::new(),
             race: Some(RaceSides {
                 first_thread: race.first.thread.0,
@@ -215,7 +232,8 @@ impl Assembler<'_> {
 
     /// The variable's name, or the object as the source writes it.
     fn location(&mut self, variable: Option<&str>, sites: &[Option<SiteId>]) -> String {
-        if let Some(name) = variable {
+        // Within a variable the source knows better what it is.
+        if let Some(name) = variable.filter(|name| !name.contains('+')) {
             return name.to_owned();
         }
         for &site in sites.iter().flatten() {
@@ -227,7 +245,7 @@ impl Assembler<'_> {
                 return text.trim_start_matches(['&', '*']).trim().to_owned();
             }
         }
-        "an object without a name".to_owned()
+        variable.unwrap_or("an object without a name").to_owned()
     }
 
     /// A site as it is shown.

@@ -3,7 +3,8 @@
 //! finding, how to see it again). Kept for `wmfix explain`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +19,9 @@ pub struct Dossier {
     pub details: BTreeMap<String, Detail>,
     /// How to run each program again, but for the seed.
     pub again: Vec<Again>,
+    /// The traces that showed the findings, by id.
+    #[serde(skip)]
+    pub traces: BTreeMap<String, Arc<[u8]>>,
     /// The end of what the program printed, where that matters.
     pub output: Option<String>,
 }
@@ -42,6 +46,8 @@ pub struct Detail {
     pub newer_value: Option<Value>,
     /// Which of the programs showed it.
     pub program: usize,
+    /// The trace that showed it, once it is kept.
+    pub trace: Option<PathBuf>,
     /// The way there.
     pub steps: Vec<StepLine>,
     /// The threads of a race's accesses, first and second, and whether they write.
@@ -115,6 +121,17 @@ impl Dossier {
 }
 
 impl Again {
+    /// The command line that follows a recorded schedule.
+    pub fn with_trace(&self, trace: &Path) -> String {
+        let space = if self.after.is_empty() { "" } else { " " };
+        format!(
+            "{} --replay '{}'{space}{}",
+            self.before,
+            trace.display(),
+            self.after
+        )
+    }
+
     /// The command line for a seed.
     pub fn with_seed(&self, seed: u64) -> String {
         let space = if self.after.is_empty() { "" } else { " " };

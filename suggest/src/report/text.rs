@@ -77,7 +77,7 @@ impl Text {
             if let Some(write) = &detail.other {
                 text += &calls("the write", write);
             }
-            return Some(text);
+            return Some(text + &self.schedule(dossier, detail));
         }
         let race = dossier.report.races.iter().find(|race| race.id == id)?;
         let mut text = self.race(dossier, race, detail);
@@ -86,7 +86,18 @@ impl Text {
             text += &calls("the first access", first);
         }
         text += &calls("the second access", &detail.access);
-        Some(text)
+        Some(text + &self.schedule(dossier, detail))
+    }
+
+    /// How to follow the recorded schedule, even after unrelated edits.
+    fn schedule(&self, dossier: &Dossier, detail: &Detail) -> String {
+        let (Some(trace), Some(again)) = (&detail.trace, dossier.again.get(detail.program)) else {
+            return String::new();
+        };
+        format!(
+            "\nThe schedule was recorded. To follow it, even after other edits:\n  {}\n",
+            again.with_trace(trace)
+        )
     }
 
     fn violation(

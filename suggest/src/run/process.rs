@@ -65,15 +65,20 @@ impl Launch {
             Switch::On => "on",
             Switch::Off => "off",
         };
+        let mut settings = vec![
+            ("WMFIX_STRATEGY", strategy.into()),
+            ("WMFIX_VOLATILE", volatile.into()),
+            ("WMFIX_RACES", races.into()),
+        ];
+        if let Some(trace) = &options.replay {
+            let absolute = std::path::absolute(trace).unwrap_or_else(|_| trace.clone());
+            settings.push(("WMFIX_REPLAY", absolute.into()));
+        }
         Self {
             command,
             folder: None,
             environment: Vec::new(),
-            settings: vec![
-                ("WMFIX_STRATEGY", strategy.into()),
-                ("WMFIX_VOLATILE", volatile.into()),
-                ("WMFIX_RACES", races.into()),
-            ],
+            settings,
         }
     }
 

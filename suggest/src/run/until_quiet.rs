@@ -90,7 +90,8 @@ pub fn until_quiet<T: Send>(
             if interrupted() {
                 break Ok(Stopped::Interrupted);
             }
-            if budget.time.is_some_and(|limit| started.elapsed() >= limit) {
+            // One run at least, or there is nothing to report.
+            if taken > 0 && budget.time.is_some_and(|limit| started.elapsed() >= limit) {
                 break Ok(Stopped::TimeUp);
             }
             if quiet >= budget.quiet_runs {
@@ -181,7 +182,7 @@ mod tests {
             || (),
             |_, ()| {
                 taken += 1;
-                Ok(true)
+                Ok(Taken::New)
             },
         );
         assert_eq!(result.unwrap_err().to_string(), "no");

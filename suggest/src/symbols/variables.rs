@@ -69,9 +69,13 @@ fn plain_name(symbol: &str) -> String {
     let name = mangled
         .and_then(|name| addr2line::demangle(name, addr2line::gimli::DW_LANG_C_plus_plus))
         .unwrap_or_else(|| symbol.to_owned());
+    // A function's own variable: its name is enough.
+    let name = name
+        .rsplit_once(")::")
+        .map_or(name.as_str(), |(_, name)| name);
     match name.rsplit_once('.') {
         Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => name.to_owned(),
-        _ => name,
+        _ => name.to_owned(),
     }
 }
 
