@@ -171,10 +171,12 @@ fn a_lock_in_a_header_is_patched_there_and_applied() {
         \x20       expected = FREE;\n}\n\
         static void unlock(void) { atomic_store_explicit(&locked, FREE, memory_order_relaxed); }\n";
     world.write("code/unchanged.h", "#define FREE 0\n");
+    // An unchanged header between the program and the patched one.
+    world.write("code/between.h", "#include \"lock.h\"\n");
     world.write("code/lock.h", header);
     world.write(
         "code/main.c",
-        "#include \"lock.h\"\n#include <pthread.h>\nstatic int shared;\n\
+        "#include \"between.h\"\n#include <pthread.h>\nstatic int shared;\n\
          static void *work(void *p) { lock(); shared++; unlock(); return p; }\n\
          int main(void) {\n    pthread_t a, b;\n    pthread_create(&a, 0, work, 0);\n\
          \x20   pthread_create(&b, 0, work, 0);\n    pthread_join(a, 0);\n    pthread_join(b, 0);\n\
@@ -182,6 +184,10 @@ fn a_lock_in_a_header_is_patched_there_and_applied() {
     );
     let suggested = wmfix(&world, "suggest code/main.c --runs 50 --apply");
     assert_eq!(suggested.code, Some(1), "{suggested:?}");
+    assert!(
+        suggested.stderr.contains("showed nothing more"),
+        "{suggested:?}"
+    );
     let patched = fs::read_to_string(world.path().join("code/lock.h")).unwrap();
     assert!(
         patched.contains("memory_order_acquire, memory_order_relaxed"),

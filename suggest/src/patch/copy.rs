@@ -1,13 +1,19 @@
-//! A copy of a program's sources with the patched ones in place. Headers that
-//! are not changed stay where they are: quoted includes find them there.
+//! A copy of a program's sources with the patched ones in place. If a header is
+//! patched, all headers of the tree are copied, because any of them may include
+//! it; what is not copied is found by quoted includes where it is.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
+use ignore::WalkBuilder;
+use wmfix_frontend::Language;
 
 use super::menu::PatchedFile;
 use crate::project::Program;
+
+/// A tree with more headers than this is not copied.
+const MOST_HEADERS: usize = 20_000;
 
 /// The patched sources of programs in a folder of their own.
 #[derive(Debug)]
@@ -47,6 +53,13 @@ impl PatchedCopy {
                 sources,
             });
         }
+        let is_source = |file: &PatchedFile| {
+            let mut sources = programs.iter().flat_map(|program| &program.sources);
+            sources.any(|source| same_file(source, &file.path))
+        };
+        if !files.iter().all(is_source) {
+            copy_headers(&tree, folder)?;
+        }
         for file in files {
             let source = file.path.canonicalize();
             let source = source.with_context(|| format!("cannot find {}", file.path.display()))?;
@@ -59,6 +72,35 @@ impl PatchedCopy {
             include,
         })
     }
+}
+
+fn same_file(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    }
+}
+
+/// Copies what may be included, as far as it is not ignored by the project.
+fn copy_headers(tree: &Path, folder: &Path) -> anyhow::Result<()> {
+    let mut copied = 0;
+    for entry in WalkBuilder::new(tree).build() {
+        let entry = entry.context("cannot look through the tree")?;
+        let path = entry.path();
+        if !path.is_file() || !Language::may_be(path) {
+            continue;
+        }
+        copied += 1;
+        if copied > MOST_HEADERS {
+            bail!(
+                "{} has more than {MOST_HEADERS} source files: give a smaller folder",
+                tree.display()
+            );
+        }
+        let text = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        write(&place(tree, folder, path), &text)?;
+    }
+    Ok(())
 }
 
 /// Where a file of the tree stands in the copy.
