@@ -42,6 +42,10 @@ pub(crate) struct Frame {
 /// Deeper calls are counted, not kept.
 const MAX_DEPTH: usize = 1 << 13;
 
+/// How many rounds of destructors libc makes when a thread ends: ours is to be
+/// the last to run.
+const DESTRUCTOR_ROUNDS: u32 = 4;
+
 /// A thread of the program.
 #[derive(Debug)]
 pub(crate) struct Thread {
@@ -105,7 +109,7 @@ impl Thread {
             routine: ptr::null_mut(),
             argument: ptr::null_mut(),
             blocked_signals: 0,
-            rounds: libc_destructor_rounds(),
+            rounds: DESTRUCTOR_ROUNDS,
             pending: None,
             next_newcomer: ptr::null_mut(),
         }))
@@ -178,11 +182,4 @@ impl Thread {
             crate::sys::raw_syscall(libc::SYS_munmap, [self.frames as usize, size, 0, 0, 0, 0])
         };
     }
-}
-
-/// How many rounds of destructors libc makes when a thread ends: ours is to be
-/// the last to run.
-fn libc_destructor_rounds() -> u32 {
-    const PTHREAD_DESTRUCTOR_ITERATIONS: u32 = 4;
-    PTHREAD_DESTRUCTOR_ITERATIONS
 }

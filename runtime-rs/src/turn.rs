@@ -230,14 +230,16 @@ impl Held {
         self.state().scheduler.slot(me).timed_out
     }
 
-    /// The thread has ended: gives the turn away for good.
+    /// The thread has ended: gives the turn away for good. Its record says for
+    /// ever that it is in the runtime, so hooks that it meets later are not its.
     pub(crate) fn leave_for_good(mut self) {
         let me = self.thread().id;
         if self.controlled {
             self.pass(me, Cause::Ended);
-            // The record stays INSIDE: nobody will look for this thread again.
-            core::mem::forget(self);
+        } else {
+            GATE.unlock();
         }
+        core::mem::forget(self);
     }
 
     /// Finds somebody else to go on, whatever it takes.
