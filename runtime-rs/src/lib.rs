@@ -7,12 +7,12 @@
 //! its next visible operation whether it keeps it); every other thread is
 //! parked inside the runtime, or was found stuck in a call that is not
 //! controlled and has lost the turn. Under `os` scheduling the turn is a lock
-//! that is held for one operation. [`turn::Held`] is the proof of holding it.
+//! that is held for one operation. `turn::Held` is the proof of holding it.
 //!
-//! The program's atomic memory is touched in [`memory`] alone, and every choice
-//! that is not determined goes through [`strategy`].
+//! The program's atomic memory is touched in `memory` alone, and every choice
+//! that is not determined goes through `strategy`.
 //!
-//! No allocation here is the program's ([`arena`]), nothing unwinds into C (the
+//! No allocation here is the program's (`arena`), nothing unwinds into C (the
 //! archive is built with `panic = "abort"`), and std is not linked: its own use
 //! of threads, locks and memory would come back to us through the interceptors.
 #![no_std]
