@@ -7,6 +7,7 @@ mod calls;
 mod declared;
 mod found;
 mod implicit;
+mod includes;
 mod lines;
 mod loops;
 mod macros;

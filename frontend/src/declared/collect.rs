@@ -1,5 +1,7 @@
 //! Reads the declarations of a file out of its syntax tree.
 
+use std::sync::Arc;
+
 use tree_sitter::Node;
 
 use super::{AtomicKind, Base, Declaration, Declared, Type, Written};
@@ -15,7 +17,19 @@ const FILE: Span = 0..usize::MAX;
 impl Declared {
     /// Reads a file's declarations.
     pub fn of(file: &ParsedFile, vocabularies: &Vocabularies) -> Self {
-        let mut declared = Self::default();
+        Self::of_importing(file, Vec::new(), vocabularies)
+    }
+
+    /// Reads the declarations of a file that includes these headers.
+    pub fn of_importing(
+        file: &ParsedFile,
+        imports: Vec<Arc<Self>>,
+        vocabularies: &Vocabularies,
+    ) -> Self {
+        let mut declared = Self {
+            imports,
+            ..Self::default()
+        };
         let mut by_initializer = Vec::new();
         syntax::visit(file.tree().root_node(), |node, ancestors| {
             match node.kind() {
@@ -44,13 +58,6 @@ impl Declared {
                     }
                 }
                 "enumerator" | "preproc_def" => declared.constant(node, file),
-                "preproc_include" => {
-                    if let Some(path) = node.child_by_field_name("path") {
-                        let text = file.node_text(path);
-                        let name = text.trim_matches(|c| matches!(c, '<' | '>' | '"'));
-                        declared.includes.push(name.to_owned());
-                    }
-                }
                 _ => {}
             }
         });
@@ -163,7 +170,7 @@ impl Declared {
             .into_iter()
             .map(|parameter| {
                 let written = self.descriptor(parameter, file, vocabularies);
-                matches!(self.resolve(&written, vocabularies), Type::Atomic { .. })
+                matches!(self.resolve(&written), Type::Atomic { .. })
             })
             .collect();
         if atomic.contains(&true) {
@@ -303,7 +310,11 @@ impl Declared {
         }
         match node.kind() {
             "type_identifier" | "identifier" => {
-                plain(Base::Named(file.node_text(node).into_owned()))
+                let name = file.node_text(node);
+                plain(match vocabularies.type_vocabulary(&name) {
+                    Some(index) => Base::Atomic(AtomicKind::Class(index)),
+                    None => Base::Named(name.into_owned()),
+                })
             }
             "qualified_identifier" => match node.child_by_field_name("name") {
                 Some(name) => {
@@ -332,13 +343,6 @@ impl Declared {
                 let arguments = node.child_by_field_name("arguments").map(children);
                 for argument in arguments.unwrap_or_default() {
                     let mut written = self.descriptor(argument, file, vocabularies);
-                    let by_name = match &written.base {
-                        Base::Named(name) => vocabularies.type_vocabulary(name),
-                        _ => None,
-                    };
-                    if let Some(index) = by_name {
-                        written.base = Base::Atomic(AtomicKind::Class(index));
-                    }
                     if let Base::Atomic(_) = written.base {
                         // `unique_ptr<T[]>` is one step away from its elements, too.
                         let array = argument

@@ -70,7 +70,7 @@ impl Declared {
         };
         let argument = node.child_by_field_name("argument");
         match node.kind() {
-            "identifier" => self.name(&file.node_text(node), &node.byte_range(), vocabularies),
+            "identifier" => self.name(&file.node_text(node), &node.byte_range()),
             "qualified_identifier" => {
                 let mut last = node;
                 for _ in 0..DEEPEST {
@@ -80,8 +80,8 @@ impl Declared {
                     }
                 }
                 let text = file.node_text(last);
-                match self.name(&text, &node.byte_range(), vocabularies) {
-                    Type::Unknown => self.field(&text, None, vocabularies),
+                match self.name(&text, &node.byte_range()) {
+                    Type::Unknown => self.field(&text, None),
                     known => known,
                 }
             }
@@ -90,14 +90,14 @@ impl Declared {
                     return Type::Unknown;
                 };
                 let owner = argument.and_then(|owner| self.class_of(owner, file));
-                self.field(&file.node_text(field), owner.as_deref(), vocabularies)
+                self.field(&file.node_text(field), owner.as_deref())
             }
             "subscript_expression" => of(argument).deref(),
             "pointer_expression" if operator(node) == "*" => of(argument).deref(),
             "pointer_expression" => of(argument).address(),
             "parenthesized_expression" => of(syntax::children(node).pop()),
             "cast_expression" => node.child_by_field_name("type").map_or(Type::Unknown, |t| {
-                self.resolve(&self.descriptor(t, file, vocabularies), vocabularies)
+                self.resolve(&self.descriptor(t, file, vocabularies))
             }),
             "call_expression" => self.call(node, file, vocabularies),
             _ => Type::Unknown,
@@ -122,7 +122,7 @@ impl Declared {
             && let Some(&target) = callee.template_arguments.first()
         {
             let written = self.descriptor(target, file, vocabularies);
-            return self.resolve(&written, vocabularies);
+            return self.resolve(&written);
         }
         Type::Unknown
     }
@@ -159,21 +159,21 @@ impl Declared {
 
     /// The type of a bare name at a place: the innermost declaration, then the
     /// fields of the class around it, then the file and what it includes.
-    fn name(&self, name: &str, place: &Span, vocabularies: &Vocabularies) -> Type {
+    fn name(&self, name: &str, place: &Span) -> Type {
         let local = self.local(name, place);
         let file_wide = |declaration: &Declaration| declaration.scope.end == usize::MAX;
         if let Some(declaration) = local
             && !file_wide(declaration)
         {
-            return self.resolve(&declaration.written, vocabularies);
+            return self.resolve(&declaration.written);
         }
         if let Some(class) = self.class_at(place)
             && self.has_field(name, &class)
         {
-            return self.field(name, Some(&class), vocabularies);
+            return self.field(name, Some(&class));
         }
         if let Some(declaration) = local {
-            return self.resolve(&declaration.written, vocabularies);
+            return self.resolve(&declaration.written);
         }
         for import in &self.imports {
             if let Some(declaration) = import
@@ -181,12 +181,12 @@ impl Declared {
                 .get(name)
                 .and_then(|all| all.iter().find(|d| file_wide(d)))
             {
-                return self.resolve(&declaration.written, vocabularies);
+                return self.resolve(&declaration.written);
             }
         }
         // A base class, or a class that the file only continues: the field's own
         // name is all that is left to go by.
-        self.field(name, None, vocabularies)
+        self.field(name, None)
     }
 
     /// Whether a bare name at a place means a variable of the function around it.
@@ -220,22 +220,20 @@ impl Declared {
 
     /// The type of a field: of its class where that is known, or else the one
     /// that all fields of the name have.
-    fn field(&self, name: &str, class: Option<&str>, vocabularies: &Vocabularies) -> Type {
+    fn field(&self, name: &str, class: Option<&str>) -> Type {
         let of_class = |field: &&Declaration| class.is_some() && field.owner.as_deref() == class;
         let fields: Vec<&Declaration> = match self.all_fields(name).find(of_class) {
             Some(field) => vec![field],
             None => self.all_fields(name).collect(),
         };
-        let mut types = fields
-            .iter()
-            .map(|field| self.resolve(&field.written, vocabularies));
+        let mut types = fields.iter().map(|field| self.resolve(&field.written));
         match types.next() {
             Some(first) if types.all(|other| other == first) => first,
             _ => Type::Unknown,
         }
     }
 
-    pub(super) fn resolve(&self, written: &Written, vocabularies: &Vocabularies) -> Type {
+    pub(super) fn resolve(&self, written: &Written) -> Type {
         let mut depth = written.depth;
         let mut base = &written.base;
         for _ in 0..DEEPEST {
@@ -243,24 +241,33 @@ impl Declared {
                 Base::Atomic(kind) => return Type::Atomic { depth, kind: *kind },
                 Base::Plain => return Type::Plain,
                 Base::Opaque => return Type::Unknown,
-                Base::Named(name) => {
-                    if let Some(index) = vocabularies.type_vocabulary(name) {
-                        return Type::Atomic {
-                            depth,
-                            kind: AtomicKind::Class(index),
-                        };
+                Base::Named(name) => match self.alias(name) {
+                    Some(alias) => {
+                        depth = depth.saturating_add(alias.depth);
+                        base = &alias.base;
                     }
-                    match self.alias(name) {
-                        Some(alias) => {
-                            depth = depth.saturating_add(alias.depth);
-                            base = &alias.base;
-                        }
-                        None => return Type::Plain,
-                    }
-                }
+                    None => return Type::Plain,
+                },
             }
         }
         Type::Unknown
+    }
+
+    /// Whether a type is atomic by this file alone, at whatever depth, or has a name
+    /// that only another header explains.
+    pub(super) fn leads_to_atomic(&self, written: &Written) -> bool {
+        let mut base = &written.base;
+        for _ in 0..DEEPEST {
+            match base {
+                Base::Atomic(_) => return true,
+                Base::Plain | Base::Opaque => return false,
+                Base::Named(name) => match self.alias(name) {
+                    Some(alias) => base = &alias.base,
+                    None => return name.to_ascii_lowercase().contains("atomic"),
+                },
+            }
+        }
+        false
     }
 
     fn alias(&self, name: &str) -> Option<&Written> {

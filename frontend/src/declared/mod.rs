@@ -41,8 +41,6 @@ pub(crate) struct Declared {
     constants: FxHashMap<String, i128>,
     /// Spans of out-of-line methods with their class.
     methods: Vec<(Span, String)>,
-    /// The headers it includes, as written.
-    pub includes: Vec<String>,
     /// What the included headers of the same tree declare.
     pub imports: Vec<Arc<Declared>>,
 }
@@ -130,6 +128,38 @@ impl Declared {
     pub fn constant_value(&self, name: &str) -> Option<i128> {
         self.everywhere()
             .find_map(|all| all.constants.get(name).copied())
+    }
+
+    /// The names by which a file that includes this one could mean something
+    /// atomic, an order, or a macro that wraps an operation.
+    pub fn exported_names(&self) -> impl Iterator<Item = &str> {
+        let may_be_atomic = |declarations: &&Vec<Declaration>| {
+            declarations.iter().any(|declaration| {
+                let outside = declaration.owner.is_some() || declaration.scope.end == usize::MAX;
+                outside && matches!(declaration.written.base, Base::Atomic(_) | Base::Named(_))
+            })
+        };
+        let objects = self
+            .variables
+            .iter()
+            .chain(&self.fields)
+            .filter(move |(_, declarations)| {
+                may_be_atomic(declarations)
+                    && declarations
+                        .iter()
+                        .any(|d| self.leads_to_atomic(&d.written))
+            })
+            .map(|(name, _)| name);
+        let types = self
+            .types
+            .iter()
+            .filter(|(_, written)| self.leads_to_atomic(written))
+            .map(|(name, _)| name);
+        objects
+            .chain(types)
+            .chain(self.orders.aliases.keys())
+            .chain(self.macros.keys())
+            .map(String::as_str)
     }
 
     /// This file's declarations, then those of the headers it includes.
