@@ -65,6 +65,7 @@ impl Found<'_> {
             vocabulary: context.vocabularies.by_index(self.vocabulary).name.clone(),
             function: around.function,
             function_span: around.function_span,
+            statement_line: lines.position(around.statement.start).line,
             statement: around.statement,
             loop_span: around.loop_span,
             macro_name: around.macro_name,

@@ -10,7 +10,7 @@ use crate::order::MemoryOrder;
 use crate::scan::Context;
 use crate::site::{LoopRole, Operation};
 use crate::source::Language;
-use crate::syntax::{callee, operator};
+use crate::syntax::{DEEPEST, callee, operator, unwrap_parentheses};
 
 /// Reads a node that may be an atomic object used by itself.
 pub(crate) fn recognise<'t>(
@@ -26,6 +26,13 @@ pub(crate) fn recognise<'t>(
             | "pointer_expression"
             | "qualified_identifier"
     ) {
+        return None;
+    }
+    if base_name(node).is_some_and(|name| {
+        !context
+            .declared
+            .may_be_atomic(&context.file.node_text(name))
+    }) {
         return None;
     }
     let Type::Atomic { depth: 0, kind } = context.type_of(node) else {
@@ -61,6 +68,24 @@ pub(crate) fn recognise<'t>(
         rule: None,
         role: LoopRole::None,
     })
+}
+
+/// The name that decides an expression's type; `None` if something else does.
+fn base_name(node: Node<'_>) -> Option<Node<'_>> {
+    let mut node = node;
+    for _ in 0..DEEPEST {
+        node = match node.kind() {
+            "identifier" | "field_identifier" => return Some(node),
+            "field_expression" => node.child_by_field_name("field")?,
+            "qualified_identifier" => node.child_by_field_name("name")?,
+            "subscript_expression" | "pointer_expression" => {
+                node.child_by_field_name("argument")?
+            }
+            "parenthesized_expression" => unwrap_parentheses(node),
+            _ => return None,
+        };
+    }
+    None
 }
 
 enum Usage {

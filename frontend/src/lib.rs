@@ -8,6 +8,7 @@ mod declared;
 mod found;
 mod implicit;
 mod includes;
+mod learn;
 mod lines;
 mod loops;
 mod macros;
@@ -24,6 +25,7 @@ mod syntax;
 mod tree;
 mod vocabulary;
 
+pub use learn::{Wrapper, vocabulary_text, wrappers};
 pub use lines::LineIndex;
 pub use matching::{Match, OperationKind, match_site};
 pub use note::{Note, NoteKind};

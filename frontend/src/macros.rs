@@ -50,8 +50,23 @@ pub(crate) fn definitions(root: Node<'_>, context: &Context<'_>) -> Vec<Macro> {
     macros
 }
 
+/// Whether a macro's body may hold an operation: most are constants, and need no
+/// parser.
+fn is_worth_parsing(definition: &Macro, context: &Context<'_>) -> bool {
+    let body = &context.file.text()[definition.body.clone()];
+    if !body.contains(&b'(') {
+        return false;
+    }
+    body.split(|b| !b.is_ascii_alphanumeric() && *b != b'_')
+        .filter_map(|word| std::str::from_utf8(word).ok())
+        .any(|word| !word.is_empty() && context.rules(word).next().is_some())
+}
+
 /// The sites in a macro's body.
 pub(crate) fn sites(definition: &Macro, context: &Context<'_>) -> Vec<Site> {
+    if !is_worth_parsing(definition, context) {
+        return Vec::new();
+    }
     let tree = context.file.parse_part(&definition.body);
     let around = Surroundings {
         function: None,
@@ -71,6 +86,9 @@ pub(crate) fn sites(definition: &Macro, context: &Context<'_>) -> Vec<Site> {
 /// The rule for uses of a macro whose body is one atomic operation.
 pub(crate) fn wrapper(definition: &Macro, context: &Context<'_>) -> Option<Rule> {
     let parameters = definition.parameters.as_deref()?;
+    if !is_worth_parsing(definition, context) {
+        return None;
+    }
     let tree = context.file.parse_part(&definition.body);
     let mut found = context.found_under(tree.root_node());
     let (found, _) = found.pop().filter(|_| found.is_empty())?;

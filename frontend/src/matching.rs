@@ -70,7 +70,19 @@ pub fn match_site(scan: &FileScan, line: u32, column: u32, kind: OperationKind) 
             _ => Match::Ambiguous(fitting),
         };
     }
-    Match::None
+    // Optimised code is sometimes ascribed to the statement around a site.
+    let mut around = scan
+        .sites
+        .iter()
+        .filter(|site| site.macro_name.is_none() && exactly(site.operation, kind))
+        .filter(|site| site.statement_line <= line && line <= site.end.line);
+    match (around.next(), around.next()) {
+        (Some(site), None) => Match::Site(site),
+        (Some(first), Some(second)) => {
+            Match::Ambiguous([first, second].into_iter().chain(around).collect())
+        }
+        _ => Match::None,
+    }
 }
 
 fn exactly(operation: Operation, kind: OperationKind) -> bool {
@@ -119,4 +131,72 @@ fn distance(site: &Site, place: Position) -> (bool, u32) {
         .min()
         .unwrap_or(u32::MAX);
     (outside, nearest)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Match, OperationKind, match_site};
+    use crate::{FileScan, Vocabularies, scan_source};
+
+    fn scan(text: &str) -> FileScan {
+        scan_source(Path::new("a.cc"), text.as_bytes(), &Vocabularies::builtin())
+    }
+
+    fn object<'t>(found: &Match<'_>, text: &'t str) -> &'t str {
+        match found {
+            Match::Site(site) => &text[site.object.clone().expect("it has an object")],
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn sites_on_one_line_are_told_apart_by_column() {
+        let text = "std::atomic<int> a, b; int f() { return a.load() + b.load(); }";
+        let scan = scan(text);
+        let column =
+            |needle: &str| u32::try_from(text.find(needle).expect("there") + 1).expect("fits");
+        // gcc points behind the name, clang at the name or the start of the call.
+        for (start, name) in [("a.load", "a"), ("b.load", "b")] {
+            for offset in [0, 2, 6] {
+                let found = match_site(&scan, 1, column(start) + offset, OperationKind::Load);
+                assert_eq!(object(&found, text), name, "{start}+{offset}");
+            }
+        }
+        assert!(matches!(
+            match_site(&scan, 1, 0, OperationKind::Load),
+            Match::Ambiguous(sites) if sites.len() == 2
+        ));
+    }
+
+    #[test]
+    fn sites_on_one_line_are_told_apart_by_kind() {
+        let text = "std::atomic<int> a, b; void f() { a.store(b.load()); a++; }";
+        let scan = scan(text);
+        let load = match_site(&scan, 1, 0, OperationKind::Load);
+        assert_eq!(object(&load, text), "b");
+        let store = match_site(&scan, 1, 0, OperationKind::Store);
+        assert_eq!(object(&store, text), "a");
+        assert_eq!(match_site(&scan, 1, 0, OperationKind::Fence), Match::None);
+        assert_eq!(match_site(&scan, 2, 0, OperationKind::Load), Match::None);
+    }
+
+    #[test]
+    fn a_call_over_several_lines_is_found_on_each() {
+        let text = "std::atomic<int> a;\nint f() {\n  return a\n    .load(\n      std::memory_order_acquire);\n}\n";
+        let scan = scan(text);
+        for line in 3..=5 {
+            let found = match_site(&scan, line, 5, OperationKind::Load);
+            assert_eq!(object(&found, text), "a", "line {line}");
+        }
+    }
+
+    #[test]
+    fn what_compilers_make_a_loop_of_is_the_operation() {
+        let text = "std::atomic<int> a; void f() { a.fetch_max(3); }";
+        let scan = scan(text);
+        let found = match_site(&scan, 1, 32, OperationKind::CompareExchange);
+        assert_eq!(object(&found, text), "a");
+    }
 }

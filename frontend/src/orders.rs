@@ -75,6 +75,12 @@ impl OrderNames {
 
 /// The order that an expression's text names by a standard name.
 pub(crate) fn standard(text: &str) -> Option<MemoryOrder> {
+    // `mi_memory_order(acquire)`: a macro that pastes the name together.
+    if let Some((function, name)) = text.strip_suffix(')').and_then(|t| t.split_once('('))
+        && function.ends_with("memory_order")
+    {
+        return bare(name);
+    }
     let is_name = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b':';
     if !text.bytes().all(is_name) {
         return None;

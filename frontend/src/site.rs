@@ -45,6 +45,8 @@ pub struct Site {
     pub function_span: Option<Span>,
     /// The enclosing statement, with its semicolon.
     pub statement: Span,
+    /// The line on which that starts.
+    pub statement_line: u32,
     /// The innermost enclosing loop of the same function.
     pub loop_span: Option<Span>,
     /// The macro in whose body the site stands. Debug information never points

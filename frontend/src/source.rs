@@ -132,8 +132,15 @@ fn parse_ranges(text: &[u8], language: Language, spans: &[Span]) -> Tree {
     parser
         .set_included_ranges(&ranges)
         .expect("one range cannot overlap another");
+    // Only what is parsed has to be readable: a part is often a line of a large file.
+    let start = spans.first().map_or(0, |span| span.start);
+    let end = spans.last().map_or(text.len(), |span| span.end);
+    let text = match readable(&text[start..end]) {
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+        Cow::Owned(part) => Cow::Owned([&text[..start], &part, &text[end..]].concat()),
+    };
     parser
-        .parse(&*readable(text), None)
+        .parse(&*text, None)
         .expect("a parser with a language and no time limit gives a tree")
 }
 

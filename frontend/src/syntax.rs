@@ -70,6 +70,14 @@ pub(crate) fn callee(call: Node<'_>) -> Option<Callee<'_>> {
                 node.child_by_field_name("name")?
             }
             "dependent_name" | "parenthesized_expression" => node.named_child(0)?,
+            // `atomic(load)(x)`: a macro pastes the name together.
+            "call_expression" => {
+                let pasted = arguments(node);
+                match pasted[..] {
+                    [name] if name.kind() == "identifier" => name,
+                    _ => return None,
+                }
+            }
             _ => return None,
         };
     }
@@ -231,14 +239,16 @@ pub(crate) fn within(inner: &Span, outer: &Span) -> bool {
     outer.start <= inner.start && inner.end <= outer.end
 }
 
-/// Visits every node under `root` in the order of the text, with its ancestors
-/// from the root down. Does not recurse: text can be nested arbitrarily deep.
+/// Visits every named or missing node under `root` in the order of the text, with
+/// its ancestors from the root down. Does not recurse: text can be nested arbitrarily deep.
 pub(crate) fn visit<'t>(root: Node<'t>, mut each: impl FnMut(Node<'t>, &[Node<'t>])) {
     let mut cursor = root.walk();
     let mut ancestors: Vec<Node<'t>> = Vec::new();
     loop {
         let node = cursor.node();
-        each(node, &ancestors);
+        if node.is_named() || node.is_missing() {
+            each(node, &ancestors);
+        }
         if cursor.goto_first_child() {
             ancestors.push(node);
             continue;

@@ -25,6 +25,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Runs something built with `wmfix cc` or `wmfix c++` and reports what it finds
     Run(RunArgs),
+    /// Lists the atomic operations in C and C++ sources, from the text alone
+    Scan(ScanArgs),
     /// Shows one finding of the last run in depth
     Explain(ExplainArgs),
     /// Stands where the C compiler stands: CC="wmfix cc"
@@ -111,6 +113,36 @@ pub struct RunArgs {
     /// The command to run.
     #[arg(last = true, required = true)]
     pub command: Vec<OsString>,
+}
+
+/// `wmfix scan`.
+#[derive(Debug, Args)]
+pub struct ScanArgs {
+    /// Files and folders; the current folder if there are none.
+    pub paths: Vec<PathBuf>,
+    /// How the inventory is printed on stdout.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: ScanFormat,
+    /// Print text for wmfix.toml that describes the project's own wrappers, instead.
+    #[arg(long)]
+    pub learn: bool,
+    /// Take accesses to volatile objects for atomic ones too.
+    #[arg(long)]
+    pub volatile: bool,
+    /// Print the totals only.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// How an inventory is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ScanFormat {
+    /// For people.
+    Text,
+    /// One object, for programs.
+    Json,
+    /// SARIF 2.1.0, for editors and code hosts.
+    Sarif,
 }
 
 /// `wmfix explain`.

@@ -3,6 +3,7 @@
 
 pub mod brute;
 pub mod compare;
+pub mod compiled;
 pub mod litmus;
 pub mod product;
 pub mod reference;

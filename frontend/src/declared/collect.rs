@@ -79,6 +79,7 @@ impl Declared {
                 },
             });
         }
+        declared.find_candidates();
         declared
     }
 
@@ -228,12 +229,21 @@ impl Declared {
         let Some(name) = node.child_by_field_name("name") else {
             return;
         };
+        if let Some(body) = node.child_by_field_name("body") {
+            let last = name.child_by_field_name("name").unwrap_or(name);
+            let class = file.node_text(last).into_owned();
+            self.classes.push((body.byte_range(), class));
+        }
         let bases = children(node)
             .into_iter()
             .filter(|child| child.kind() == "base_class_clause")
             .flat_map(children);
         for base in bases {
             let written = self.type_name(base, file, vocabularies, 0);
+            if let Base::Named(base) = &written.base {
+                let class = file.node_text(name).into_owned();
+                self.bases.entry(class).or_default().push(base.clone());
+            }
             if let Base::Atomic(_) = written.base
                 && written.depth == 0
             {
@@ -365,6 +375,12 @@ impl Declared {
                     plain(Base::Opaque)
                 }
             }
+            "struct_specifier" | "class_specifier" | "union_specifier" => {
+                match node.child_by_field_name("name") {
+                    Some(name) => self.type_name(name, file, vocabularies, level + 1),
+                    None => plain(Base::Plain),
+                }
+            }
             "placeholder_type_specifier" | "auto" | "decltype" | "dependent_type" => {
                 plain(Base::Opaque)
             }
@@ -485,7 +501,16 @@ fn class_name(ancestors: &[Node<'_>], file: &ParsedFile) -> Option<String> {
     let class = ancestors.iter().rev().find(|node| {
         node.kind().ends_with("_specifier") && node.child_by_field_name("body").is_some()
     })?;
-    let name = class.child_by_field_name("name")?;
+    // `typedef struct { … } name;` has only the name behind it.
+    let definition = ancestors
+        .iter()
+        .rev()
+        .find(|n| n.kind() == "type_definition");
+    let name = class.child_by_field_name("name").or_else(|| {
+        definition
+            .filter(|d| d.child_by_field_name("type") == Some(*class))
+            .and_then(|d| d.child_by_field_name("declarator"))
+    })?;
     let name = name.child_by_field_name("name").unwrap_or(name);
     Some(file.node_text(name).into_owned())
 }

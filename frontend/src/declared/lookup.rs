@@ -135,10 +135,19 @@ impl Declared {
             "identifier" => {
                 let text = file.node_text(owner);
                 let declaration = self.local(&text, &owner.byte_range())?;
-                match &declaration.written.base {
-                    Base::Named(name) => Some(name.clone()),
-                    _ => None,
+                let mut base = &declaration.written.base;
+                for _ in 0..DEEPEST {
+                    match base {
+                        Base::Named(name) => match self.alias(name) {
+                            Some(alias) if matches!(alias.base, Base::Named(_)) => {
+                                base = &alias.base;
+                            }
+                            _ => return Some(name.clone()),
+                        },
+                        _ => return None,
+                    }
                 }
+                None
             }
             _ => None,
         }
@@ -149,12 +158,11 @@ impl Declared {
         if let Some((_, owner)) = self.methods.iter().find(|(span, _)| within(place, span)) {
             return Some(owner.clone());
         }
-        self.fields
-            .values()
-            .flatten()
-            .filter(|field| within(place, &field.scope))
-            .min_by_key(|field| field.scope.len())
-            .and_then(|field| field.owner.clone())
+        self.classes
+            .iter()
+            .filter(|(body, _)| within(place, body))
+            .min_by_key(|(body, _)| body.len())
+            .map(|(_, name)| name.clone())
     }
 
     /// The type of a bare name at a place: the innermost declaration, then the
@@ -167,8 +175,9 @@ impl Declared {
         {
             return self.resolve(&declaration.written);
         }
-        if let Some(class) = self.class_at(place)
-            && self.has_field(name, &class)
+        if self.all_fields(name).next().is_some()
+            && let Some(class) = self.class_at(place)
+            && self.field_of(name, &class).is_some()
         {
             return self.field(name, Some(&class));
         }
@@ -203,9 +212,29 @@ impl Declared {
             .min_by_key(|declaration| declaration.scope.len())
     }
 
-    fn has_field(&self, name: &str, class: &str) -> bool {
-        self.all_fields(name)
-            .any(|field| field.owner.as_deref() == Some(class))
+    /// The field that a class has or inherits.
+    fn field_of(&self, name: &str, class: &str) -> Option<&Declaration> {
+        let mut classes = vec![class];
+        let mut at = 0;
+        while let Some(&class) = classes.get(at) {
+            let own = self
+                .all_fields(name)
+                .find(|field| field.owner.as_deref() == Some(class));
+            if own.is_some() {
+                return own;
+            }
+            let bases = self
+                .everywhere()
+                .filter_map(|all| all.bases.get(class))
+                .flatten();
+            for base in bases {
+                if classes.len() < DEEPEST && !classes.contains(&base.as_str()) {
+                    classes.push(base);
+                }
+            }
+            at += 1;
+        }
+        None
     }
 
     fn all_fields(&self, name: &str) -> impl Iterator<Item = &Declaration> {
@@ -221,8 +250,8 @@ impl Declared {
     /// The type of a field: of its class where that is known, or else the one
     /// that all fields of the name have.
     fn field(&self, name: &str, class: Option<&str>) -> Type {
-        let of_class = |field: &&Declaration| class.is_some() && field.owner.as_deref() == class;
-        let fields: Vec<&Declaration> = match self.all_fields(name).find(of_class) {
+        let of_class = class.and_then(|class| self.field_of(name, class));
+        let fields: Vec<&Declaration> = match of_class {
             Some(field) => vec![field],
             None => self.all_fields(name).collect(),
         };

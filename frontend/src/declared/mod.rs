@@ -39,6 +39,12 @@ pub(crate) struct Declared {
     functions: FxHashMap<String, Vec<bool>>,
     /// Names of integer constants: macros, enumerators, constants.
     constants: FxHashMap<String, i128>,
+    /// The bodies of classes, with their names.
+    classes: Vec<(Span, String)>,
+    /// The classes that a class is derived from.
+    bases: FxHashMap<String, Vec<String>>,
+    /// Names that may mean an atomic object: the others need no look.
+    candidates: FxHashSet<String>,
     /// Spans of out-of-line methods with their class.
     methods: Vec<(Span, String)>,
     /// What the included headers of the same tree declare.
@@ -105,6 +111,27 @@ impl Declared {
             self.macro_names.extend(names);
             self.macros.extend(learnt);
         }
+    }
+
+    /// Whether a variable or field of this name may be an atomic object.
+    pub fn may_be_atomic(&self, name: &str) -> bool {
+        self.candidates.contains(name)
+    }
+
+    /// Collects the names that may mean an atomic object.
+    fn find_candidates(&mut self) {
+        let own = self
+            .variables
+            .iter()
+            .chain(&self.fields)
+            .filter(|(_, all)| all.iter().any(|d| self.leads_to_atomic(&d.written)))
+            .map(|(name, _)| name.clone());
+        let imported = self
+            .imports
+            .iter()
+            .flat_map(|import| import.exported_names())
+            .map(str::to_owned);
+        self.candidates = own.chain(imported).collect();
     }
 
     /// The rule for uses of a macro that wraps an atomic operation.

@@ -37,7 +37,7 @@ pub(super) struct Outcome {
 pub(super) fn loops<'t>(root: Node<'t>, context: &Context<'_>) -> Vec<Rounds<'t>> {
     let mut loops = Vec::new();
     syntax::visit(root, |node, ancestors| {
-        let function = ancestors.iter().rev().find(|a| is_function(**a)).copied();
+        let function = || ancestors.iter().rev().find(|a| is_function(**a)).copied();
         let body = |node: Node<'t>| node.child_by_field_name("body").into_iter().collect();
         match node.kind() {
             "while_statement" | "do_statement" | "for_statement" => loops.push(Rounds {
@@ -46,9 +46,9 @@ pub(super) fn loops<'t>(root: Node<'t>, context: &Context<'_>) -> Vec<Rounds<'t>
                 update: node.child_by_field_name("update"),
                 label: None,
                 end: node.end_byte(),
-                function,
+                function: function(),
             }),
-            "labeled_statement" => loops.extend(labelled(node, ancestors, function, context)),
+            "labeled_statement" => loops.extend(labelled(node, ancestors, function(), context)),
             _ => {}
         }
     });

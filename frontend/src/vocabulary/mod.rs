@@ -191,12 +191,15 @@ impl Vocabularies {
     /// The rules for calls of `name`, a project's before ours.
     pub(crate) fn rules<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Rule> {
         let exact = self.names.get(name).into_iter().flatten().rev();
-        let fitting = self
+        // The most specific pattern first: `get_*_acq` before `get_*`.
+        let mut fitting: Vec<&(Wildcard, Rule)> = self
             .wildcards
             .iter()
             .rev()
-            .filter(move |(wildcard, _)| wildcard.matches(name))
-            .map(|(_, rule)| rule);
+            .filter(|(wildcard, _)| wildcard.matches(name))
+            .collect();
+        fitting.sort_by_key(|(wildcard, _)| std::cmp::Reverse(wildcard.literal_length()));
+        let fitting = fitting.into_iter().map(|(_, rule)| rule);
         exact.chain(fitting)
     }
 

@@ -108,6 +108,11 @@ impl Wildcard {
             && name.ends_with(&self.suffix)
     }
 
+    /// How many bytes of a name it fixes.
+    pub fn literal_length(&self) -> usize {
+        self.prefix.len() + self.suffix.len()
+    }
+
     /// The longer literal part: a text without it holds no match.
     pub fn word(&self) -> &str {
         if self.prefix.len() >= self.suffix.len() {

@@ -6,6 +6,7 @@ mod examine;
 mod explain;
 mod man;
 mod run;
+mod scan;
 mod suggest;
 mod wrappers;
 
@@ -20,6 +21,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Suggest(arguments) => suggest::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Run(arguments) => run::run(arguments),
+        Command::Scan(arguments) => scan::run(arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Cc { arguments } => cc::run(Language::C, arguments),
         Command::Cxx { arguments } => cc::run(Language::Cxx, arguments),

@@ -1,0 +1,2 @@
+import atomic
+def load(x): return x

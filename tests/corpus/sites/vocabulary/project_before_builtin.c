@@ -1,0 +1,1 @@
+int f(int *p) { return atomic_load(p); } //~ load acquire by=ours

@@ -1,0 +1,3 @@
+#include <stdatomic.h>
+volatile int flag;
+void f(void) { flag = 1; while (!flag) ; }
