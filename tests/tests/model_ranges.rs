@@ -44,11 +44,10 @@ fn overlapping_ranges() {
             accesses += 1;
             if let Some(race) = step.race {
                 let race = &analyzer.races()[race].race;
-                // Every thread has a site of its own here.
-                let first = (race.first.site, race.first.writes, race.first.atomic);
+                let first = (race.first.thread, race.first.writes, race.first.atomic);
                 let bytes = race.bytes.address..race.bytes.address + race.bytes.size;
                 let partner = |p: &Partner| {
-                    first == (SiteId(p.thread.0), p.writes, p.atomic) && bytes.contains(&p.byte)
+                    first == (p.thread, p.writes, p.atomic) && bytes.contains(&p.byte)
                 };
                 assert!(expected.iter().any(partner), "{race:?} {}", story());
                 break true;

@@ -196,7 +196,7 @@ fn remember(
 ) -> usize {
     let seen = location.values.newest();
     let number = thread.number;
-    let history = location.history_mut(slot, thread.id);
+    let history = location.history_mut(slot);
     let (written, sc_before) = match history.newest() {
         Some((mark, sc_mark)) => (mark.written, sc_mark),
         None => (0, None),
@@ -219,6 +219,7 @@ fn remember(
     });
     let last = Last {
         number,
+        thread: thread.id,
         site: access.site,
     };
     history.last_access = last;

@@ -52,6 +52,8 @@ pub(crate) struct ScAccess {
 pub(crate) struct Last {
     /// Its number in its thread, 0 if there was none.
     pub(crate) number: EventNumber,
+    /// Who made it: slots change hands.
+    pub(crate) thread: ThreadId,
     /// Where it was made.
     pub(crate) site: SiteId,
 }
@@ -61,8 +63,6 @@ pub(crate) struct Last {
 pub(crate) struct History {
     /// The thread's slot.
     pub(crate) slot: Slot,
-    /// Who made the last access: slots change hands.
-    pub(crate) thread: ThreadId,
     /// The last access of any kind, which coalescing may hide.
     pub(crate) last_access: Last,
     /// The last write.
@@ -89,14 +89,14 @@ const LINEAR_SEARCH: usize = 8;
 
 impl History {
     /// The history of a thread that is about to access the location.
-    pub(crate) fn new(slot: Slot, thread: ThreadId) -> Self {
+    pub(crate) fn new(slot: Slot) -> Self {
         let none = Last {
             number: 0,
+            thread: ThreadId(0),
             site: SiteId(0),
         };
         Self {
             slot,
-            thread,
             last_access: none,
             last_write: none,
             marks: SmallVec::new(),

@@ -39,8 +39,7 @@ pub(crate) fn trim(
     limits: Limits,
 ) -> usize {
     let mut forgotten = 0;
-    let id = threads.at(slot).id;
-    let history = location.history_mut(slot, id);
+    let history = location.history_mut(slot);
     if history.wants_pruning() || history.len() > limits.history {
         let before = history.len();
         history.prune(threads.known_by_all(slot));

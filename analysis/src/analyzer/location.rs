@@ -5,7 +5,6 @@ use super::clock::{Clock, EventNumber, Slot};
 use super::history::{History, Mark, ScMark, Timestamp};
 use super::values::Values;
 use super::view::{ScSet, View};
-use crate::event::ThreadId;
 
 /// One atomic location.
 #[derive(Clone, Debug)]
@@ -54,7 +53,7 @@ impl Location {
 
     /// The history of one thread.
     #[inline]
-    pub(crate) fn history_mut(&mut self, slot: Slot, thread: ThreadId) -> &mut History {
+    pub(crate) fn history_mut(&mut self, slot: Slot) -> &mut History {
         let index = match self
             .histories
             .iter()
@@ -62,13 +61,11 @@ impl Location {
         {
             Some(index) => index,
             None => {
-                self.histories.push(History::new(slot, thread));
+                self.histories.push(History::new(slot));
                 self.histories.len() - 1
             }
         };
-        let history = &mut self.histories[index];
-        history.thread = thread;
-        history
+        &mut self.histories[index]
     }
 
     /// `known`: the newest write read or written within a prefix of every thread.

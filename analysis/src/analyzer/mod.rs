@@ -19,6 +19,7 @@ mod check;
 mod clock;
 mod findings;
 mod history;
+mod id_set;
 mod layout;
 mod limits;
 mod location;

@@ -94,7 +94,7 @@ fn atomic_side(history: &History, writes: bool) -> RacingAccess {
         history.last_access
     };
     RacingAccess {
-        thread: history.thread,
+        thread: last.thread,
         site: last.site,
         writes,
         atomic: true,

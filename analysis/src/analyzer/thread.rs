@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::clock::{Clock, EventNumber, Slot};
+use super::id_set::IdSet;
 use super::view::{ScSet, View};
 use crate::error::StreamError;
 use crate::event::{LocationId, ThreadId};
@@ -113,6 +114,8 @@ impl Token {
 pub(crate) struct Threads {
     slots: Vec<Thread>,
     states: FxHashMap<ThreadId, State>,
+    /// The threads that ended and were waited for.
+    joined: IdSet,
     /// The slots of running threads with small ids, which most have: a look-up
     /// in `states` for every event would be felt.
     running: Vec<Option<u32>>,
@@ -122,9 +125,7 @@ pub(crate) struct Threads {
 #[derive(Clone, Debug)]
 enum State {
     Running(Slot),
-    /// Boxed: the state stays for every thread there ever was.
     Ended(Box<Token>),
-    Joined,
 }
 
 /// More threads than this that nobody joined are refused: every clock has a
@@ -141,6 +142,7 @@ impl Threads {
         Self {
             slots: vec![Thread::new(main)],
             states: FxHashMap::from_iter([(main, State::Running(0))]),
+            joined: IdSet::default(),
             running: vec![Some(0)],
         }
     }
@@ -163,7 +165,8 @@ impl Threads {
         }
         match self.states.get(&id) {
             Some(State::Running(slot)) => Ok(*slot),
-            Some(State::Ended(_) | State::Joined) => Err(StreamError::AfterExit(id)),
+            Some(State::Ended(_)) => Err(StreamError::AfterExit(id)),
+            None if self.joined.has(id.0) => Err(StreamError::AfterExit(id)),
             None => Err(StreamError::UnknownThread(id)),
         }
     }
@@ -227,7 +230,7 @@ impl Threads {
 
     /// A thread starts another one, which is live from now on.
     pub(crate) fn create(&mut self, parent: Slot, child: ThreadId) -> Result<(), StreamError> {
-        if self.states.contains_key(&child) {
+        if self.states.contains_key(&child) || self.joined.has(child.0) {
             return Err(StreamError::ThreadExists(child));
         }
         let reusable = self.reusable_slot(parent);
@@ -284,20 +287,18 @@ impl Threads {
 
     /// A thread has waited for the end of another one.
     pub(crate) fn join(&mut self, slot: Slot, child: ThreadId) -> Result<(), StreamError> {
-        let state = self
-            .states
-            .get_mut(&child)
-            .ok_or(StreamError::UnknownThread(child))?;
-        match std::mem::replace(state, State::Joined) {
-            State::Ended(token) => {
+        match self.states.remove(&child) {
+            Some(State::Ended(token)) => {
+                self.joined.insert(child.0);
                 self.take_in(slot, &token);
                 Ok(())
             }
-            State::Joined => Err(StreamError::JoinedTwice(child)),
-            running @ State::Running(_) => {
-                *state = running;
+            Some(running @ State::Running(_)) => {
+                self.states.insert(child, running);
                 Err(StreamError::JoinBeforeExit(child))
             }
+            None if self.joined.has(child.0) => Err(StreamError::JoinedTwice(child)),
+            None => Err(StreamError::UnknownThread(child)),
         }
     }
 }
