@@ -18,8 +18,9 @@ use crate::turn::HOLDER;
 /// then costs no system call.
 const LOOKS: u32 = 100;
 
-/// A holder that computes is left alone for so many times the patience.
-const COMPUTING: u32 = 50;
+/// A holder that computes is left alone until it has used the processor for so
+/// many times the patience: one that waits for a processor is not stuck.
+const COMPUTING: u64 = 50;
 
 /// Records that the turn changes hands.
 pub(crate) fn write_turn(state: &mut State, thread: u32, choices: u64, cause: Cause) {
@@ -81,7 +82,8 @@ pub(crate) static PATIENCE: AtomicU32 = AtomicU32::new(20);
 struct Watch {
     holder: usize,
     steps: u32,
-    looks: u32,
+    /// The processor time that the holder had used when it was first seen.
+    used: u64,
 }
 
 impl Watch {
@@ -110,12 +112,13 @@ impl Watch {
             *self = Self {
                 holder: holder as usize,
                 steps,
-                looks: 0,
+                used: processor_time(number),
             };
             return false;
         }
-        self.looks += 1;
-        let stuck = self.looks >= COMPUTING || sleeps(number);
+        let used = processor_time(number).saturating_sub(self.used) / 1_000_000;
+        let patience = u64::from(PATIENCE.load(Ordering::Relaxed));
+        let stuck = used >= COMPUTING * patience || sleeps(number);
         if !stuck || phase_of.load(SeqCst) != phase::OUTSIDE {
             return false;
         }
@@ -155,6 +158,14 @@ fn take_from_nobody(me: *mut Thread) -> bool {
         (*me).go.store(go::WAIT, SeqCst);
     }
     true
+}
+
+/// Nanoseconds for which a thread of ours has had a processor.
+fn processor_time(number: u32) -> u64 {
+    // The kernel's name for the clock of a thread: its number, inverted, and
+    // which kind of clock.
+    const OF_THREAD: libc::clockid_t = 6;
+    sys::clock(!(number as libc::clockid_t) << 3 | OF_THREAD)
 }
 
 /// Whether the kernel has this thread of ours asleep.
