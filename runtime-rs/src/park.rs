@@ -20,7 +20,7 @@ const LOOKS: u32 = 100;
 
 /// A holder that computes is left alone until it has used the processor for so
 /// many times the patience: one that waits for a processor is not stuck.
-const COMPUTING: u64 = 50;
+const COMPUTING: u64 = 25;
 
 /// Records that the turn changes hands.
 pub(crate) fn write_turn(state: &mut State, thread: u32, choices: u64, cause: Cause) {
