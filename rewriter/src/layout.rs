@@ -1,6 +1,8 @@
 //! How a text is laid out: its lines, its indentation, its line endings, where
 //! its braces go. Looks at bytes and at the syntax tree, changes nothing.
 
+use std::cell::OnceCell;
+
 use tree_sitter::Node;
 use wmfix_frontend::Span;
 
@@ -18,30 +20,36 @@ pub(crate) enum BraceStyle {
 /// The layout of one text.
 pub(crate) struct Layout<'a> {
     text: &'a [u8],
+    root: Node<'a>,
     pub(crate) newline: &'static str,
-    pub(crate) braces: BraceStyle,
-    /// One step of indentation.
-    pub(crate) unit: String,
+    /// Counted when first asked for: most changes need no braces.
+    braces: OnceCell<BraceStyle>,
 }
 
 impl<'a> Layout<'a> {
     /// The layout of `text`, whose syntax tree has the root `root`.
-    pub(crate) fn of(text: &'a [u8], root: Node<'_>) -> Self {
-        let mut habits = Habits::default();
-        habits.collect(text, root);
-        let braces = if habits.own_line > habits.same_line {
-            BraceStyle::OwnLine
-        } else {
-            BraceStyle::SameLine
-        };
-        let crlf = text.windows(2).filter(|pair| pair == b"\r\n").count();
-        let lf = text.iter().filter(|&&byte| byte == b'\n').count() - crlf;
+    pub(crate) fn of(text: &'a [u8], root: Node<'a>) -> Self {
+        let first_end = text.iter().position(|&byte| byte == b'\n');
+        let crlf = first_end.is_some_and(|end| end > 0 && text[end - 1] == b'\r');
         Self {
             text,
-            newline: if crlf > lf { "\r\n" } else { "\n" },
-            braces,
-            unit: habits.unit(),
+            root,
+            newline: if crlf { "\r\n" } else { "\n" },
+            braces: OnceCell::new(),
         }
+    }
+
+    /// Where this text puts its opening braces, by majority.
+    pub(crate) fn braces(&self) -> BraceStyle {
+        *self.braces.get_or_init(|| {
+            let mut habits = Habits::default();
+            habits.collect(self.text, self.root);
+            if habits.own_line > habits.same_line {
+                BraceStyle::OwnLine
+            } else {
+                BraceStyle::SameLine
+            }
+        })
     }
 
     /// Where the line with `offset` starts.
@@ -65,6 +73,24 @@ impl<'a> Layout<'a> {
     /// The blanks at the start of the line with `offset`.
     pub(crate) fn indent(&self, offset: usize) -> String {
         indent(self.text, offset)
+    }
+
+    /// One step of indentation, as the lines above `offset` have it.
+    pub(crate) fn indent_step(&self, offset: usize) -> String {
+        let own = self.indent(offset);
+        let mut at = self.line_start(offset);
+        while at > 0 {
+            at = self.line_start(at - 1);
+            let outer = self.indent(at);
+            let is_empty = self.line_end(at) == at + outer.len();
+            if !is_empty
+                && outer.len() < own.len()
+                && let Some(step) = own.strip_prefix(&outer)
+            {
+                return step.to_owned();
+            }
+        }
+        " ".repeat(4)
     }
 
     /// Whether only blanks come before `offset` on its line.
@@ -101,9 +127,6 @@ impl<'a> Layout<'a> {
 struct Habits {
     same_line: usize,
     own_line: usize,
-    tabs: usize,
-    /// How often each width of a step of indentation occurs.
-    widths: [usize; 9],
 }
 
 impl Habits {
@@ -135,34 +158,6 @@ impl Habits {
             } else {
                 self.same_line += 1;
             }
-        }
-        let Some(first) = children(block).into_iter().next() else {
-            return;
-        };
-        let inner = indent(text, first.start_byte());
-        let outer = indent(text, start);
-        if let Some(step) = inner.strip_prefix(&outer) {
-            if step.contains('\t') {
-                self.tabs += 1;
-            } else if (1..self.widths.len()).contains(&step.len()) {
-                self.widths[step.len()] += 1;
-            }
-        }
-    }
-
-    fn unit(&self) -> String {
-        let (width, count) = self
-            .widths
-            .iter()
-            .enumerate()
-            .max_by_key(|&(width, count)| (count, usize::MAX - width))
-            .unwrap_or((4, &0));
-        if self.tabs > *count {
-            "\t".to_owned()
-        } else if *count == 0 {
-            " ".repeat(4)
-        } else {
-            " ".repeat(width)
         }
     }
 }

@@ -24,6 +24,8 @@ pub(crate) struct Place<'t> {
     /// It is an argument of what is, or looks like, a macro, which may evaluate
     /// it never or twice.
     pub(crate) in_macro_argument: bool,
+    /// That macro may evaluate it twice in one expression.
+    pub(crate) may_repeat: bool,
     /// Nobody uses its value, whatever its type.
     pub(crate) discarded: bool,
     /// Its value only reaches others through the arms of `?:`, whose types must agree.
@@ -66,6 +68,7 @@ pub(crate) fn place<'t>(
         acts_beside: false,
         accesses_after: false,
         in_macro_argument: false,
+        may_repeat: false,
         discarded: false,
         in_arm: false,
         only_forwarded: true,
@@ -85,6 +88,7 @@ pub(crate) fn place<'t>(
         acts_beside: climb.acts_beside,
         accesses_after: climb.accesses_after,
         in_macro_argument: climb.in_macro_argument,
+        may_repeat: climb.may_repeat,
         discarded: climb.discarded,
         in_arm: climb.in_arm,
     })
@@ -99,6 +103,7 @@ struct Climb<'a> {
     acts_beside: bool,
     accesses_after: bool,
     in_macro_argument: bool,
+    may_repeat: bool,
     discarded: bool,
     in_arm: bool,
     /// The value has only gone through parentheses, commas and arms so far.
@@ -193,8 +198,8 @@ impl Climb<'_> {
                 match parent.parent().map(|above| above.kind()) {
                     Some("condition_clause" | "init_statement") => return Ok(None),
                     Some("for_statement") => Holder::Head(parent.parent().unwrap_or(parent)),
-                    _ if is_static(self.effects.view, parent) => Holder::Expression,
                     _ if is_outside(parent) => Holder::Outside,
+                    _ if is_static(self.effects.view, parent) => Holder::Expression,
                     _ => Holder::Statement(parent),
                 }
             }
@@ -298,7 +303,9 @@ impl Climb<'_> {
         let callee = parent.child_by_field_name("function");
         if let Some(callee) = callee.filter(|callee| callee.id() != at.id()) {
             let name = self.effects.view.text(callee);
-            self.in_macro_argument |= callee.kind() == "identifier" && (self.is_macro)(&name);
+            let is_macro = callee.kind() == "identifier" && (self.is_macro)(&name);
+            self.in_macro_argument |= is_macro;
+            self.may_repeat |= is_macro && name != "assert";
         }
         self.accesses_after |= !is_transparent_call(self.effects.view, parent);
         self.beside(at, parent);

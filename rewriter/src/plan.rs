@@ -1,7 +1,7 @@
 //! The whole way from changes to edits of one file: refuse what is not ours,
 //! draft the rest together, and look at the result before anyone else does.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tree_sitter::Node;
 use wmfix_frontend::{Language, MemoryOrder, ParsedFile, Site};
@@ -43,18 +43,13 @@ pub fn rewrite(
     if let Some(edits) = edits {
         return Rewrite { edits, refused };
     }
-    // Something in the set makes a text that does not parse: find it one by one.
+    // Something in the set makes a text that does not parse: find it by halves.
+    let open: Vec<usize> = all
+        .into_iter()
+        .filter(|index| !refused.iter().any(|(known, _)| known == index))
+        .collect();
     let mut kept: Vec<usize> = Vec::new();
-    for index in all {
-        if refused.iter().any(|(known, _)| *known == index) {
-            continue;
-        }
-        kept.push(index);
-        if planner.plan(changes, &kept).0.is_none() {
-            kept.pop();
-            refused.push((index, Refusal::WouldNotParse));
-        }
-    }
+    planner.settle(changes, &open, &mut kept, &mut refused);
     refused.sort_by_key(|(index, _)| *index);
     let edits = planner.plan(changes, &kept).0;
     let edits = edits.unwrap_or_else(|| planner.nothing());
@@ -81,6 +76,30 @@ impl<'a> Planner<'a> {
             layout: Layout::of(file.text(), root),
             declarations_first: file.language() == Language::C && keeps_declarations_first(root),
         }
+    }
+
+    /// Adds to `kept` those of `open` that give a text that parses, together with
+    /// all that is kept so far; refuses the others.
+    fn settle(
+        &self,
+        changes: &[Change],
+        open: &[usize],
+        kept: &mut Vec<usize>,
+        refused: &mut Vec<(usize, Refusal)>,
+    ) {
+        let before = kept.len();
+        kept.extend(open);
+        if open.is_empty() || self.plan(changes, kept).0.is_some() {
+            return;
+        }
+        kept.truncate(before);
+        if let [only] = open {
+            refused.push((*only, Refusal::WouldNotParse));
+            return;
+        }
+        let (first, second) = open.split_at(open.len() / 2);
+        self.settle(changes, first, kept, refused);
+        self.settle(changes, second, kept, refused);
     }
 
     /// The edits of the changes with these indices, or `None` if the result does
@@ -164,7 +183,7 @@ impl<'a> Planner<'a> {
         let mut temporaries = Temporaries::new(self.file.text());
         // What moves out of its statement is no longer in the way of the others,
         // so the fences that may move something come first.
-        let mut fences: Vec<(Side, usize, usize)> = indices
+        let mut wanted: Vec<(Side, usize, usize)> = indices
             .iter()
             .filter_map(|&index| {
                 let side = match changes[index].action {
@@ -175,22 +194,22 @@ impl<'a> Planner<'a> {
                 Some((side, changes[index].site.span.start, index))
             })
             .collect();
-        fences.sort_by_key(|&(side, start, index)| (side == Side::Before, start, index));
-        let mut seen = std::collections::HashSet::new();
-        for (side, start, index) in fences {
+        wanted.sort_by_key(|&(side, start, index)| (side == Side::Before, start, index));
+        let mut fences = Fences {
+            sites: self.sites,
+            site_spans: &site_spans,
+            spelling: &self.spelling,
+            layout: &self.layout,
+            temporaries: &mut temporaries,
+            draft,
+            declarations_first: self.declarations_first,
+        };
+        let mut seen = HashSet::new();
+        for (side, start, index) in wanted {
             let change = &changes[index];
             if !seen.insert((side == Side::Before, start, change.site.span.end)) {
                 continue;
             }
-            let mut fences = Fences {
-                sites: self.sites,
-                site_spans: &site_spans,
-                spelling: &self.spelling,
-                layout: &self.layout,
-                temporaries: &mut temporaries,
-                draft,
-                declarations_first: self.declarations_first,
-            };
             let result = self.find(&change.site).and_then(|()| {
                 let view = match View::of_macro(self.file, &change.site.span) {
                     Some(view) => view,

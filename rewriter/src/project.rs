@@ -12,7 +12,7 @@ pub struct Project {
     pub vocabularies: Vocabularies,
     /// The names that the tree and its headers use.
     pub names: Names,
-    /// The project's own full fence, as a statement without its semicolon.
+    /// The project's own full fence: a call that can stand in an expression.
     pub fence: Option<String>,
     /// Whether changes are labelled with a trailing comment.
     pub annotate: bool,
@@ -21,20 +21,33 @@ pub struct Project {
 /// The identifiers of a tree. What a tree that compiles uses, it also declares,
 /// so a name that is here can be called.
 #[derive(Clone, Debug, Default)]
-pub struct Names(HashSet<String>);
+pub struct Names {
+    used: HashSet<String>,
+    macros: HashSet<String>,
+}
 
 impl Names {
     /// Whether the tree knows this name.
     pub fn contains(&self, name: &str) -> bool {
-        self.0.contains(name)
+        self.used.contains(name)
+    }
+
+    /// Whether the tree defines a macro of this name.
+    pub fn defines_macro(&self, name: &str) -> bool {
+        self.macros.contains(name)
     }
 
     /// Adds the identifiers of one text; comments and literals do not count.
     pub fn add_text(&mut self, text: &[u8]) {
+        let mut previous = "";
         for word in words(text) {
-            if !self.0.contains(word) {
-                self.0.insert(word.to_owned());
+            if previous == "define" {
+                self.macros.insert(word.to_owned());
             }
+            if !self.used.contains(word) {
+                self.used.insert(word.to_owned());
+            }
+            previous = word;
         }
     }
 }
@@ -93,6 +106,14 @@ fn literal(rest: &[u8], quote: u8) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn macros_are_those_that_are_defined() {
+        let mut names = Names::default();
+        names.add_text(b"#define A(x) B(x)\n#  define C 1\nint define_d;");
+        assert!(names.defines_macro("A") && names.defines_macro("C"));
+        assert!(!names.defines_macro("B") && names.contains("B"));
+    }
 
     #[test]
     fn only_code_has_names() {

@@ -56,6 +56,14 @@ pub(crate) fn with_attributes(statement: Node<'_>) -> Node<'_> {
     }
 }
 
+/// The statement together with the labels in front of it.
+pub(crate) fn with_labels(statement: Node<'_>) -> Node<'_> {
+    match statement.parent() {
+        Some(parent) if parent.kind() == "labeled_statement" => with_labels(parent),
+        _ => statement,
+    }
+}
+
 fn depth(node: Node<'_>) -> isize {
     isize::try_from(ancestors(node).count()).unwrap_or(isize::MAX)
 }
@@ -110,7 +118,10 @@ fn body_of(view: &View<'_>, owner: Node<'_>, body: Node<'_>) -> Result<Room, Ref
     if head.kind().starts_with("preproc") {
         return Err(Refusal::SplitByPreprocessor);
     }
-    let next = body.next_sibling();
+    let mut next = body.next_sibling();
+    while let Some(comment) = next.filter(|next| next.kind() == "comment") {
+        next = comment.next_sibling();
+    }
     let follows = next.filter(|next| matches!(next.kind(), "else_clause" | "while"));
     Ok(Room::Body(Body {
         span: view.span(body),

@@ -98,7 +98,10 @@ impl Item {
                 name,
                 span,
                 ..
-            } => format!("{type_name} {name} = {};", text_of(span)),
+            } => {
+                let blank = if type_name.ends_with('&') { "" } else { " " };
+                format!("{type_name}{blank}{name} = {};", text_of(span))
+            }
         }
     }
 }
@@ -234,7 +237,7 @@ impl Lines<'_> {
         }
         let newline = self.layout.newline;
         let indent = self.layout.indent(body.owner);
-        match self.layout.braces {
+        match self.layout.braces() {
             BraceStyle::SameLine => self.insert(body.head_end, Class::AfterStatement, " {".into()),
             BraceStyle::OwnLine => {
                 let at = self.layout.line_end(body.head_end);
@@ -244,7 +247,7 @@ impl Lines<'_> {
         before(self);
         let joins = body.follows.filter(|&follows| {
             let gap = self.layout.line_end(body.span.end)..follows;
-            self.layout.braces == BraceStyle::SameLine
+            self.layout.braces() == BraceStyle::SameLine
                 && self.layout.free_line_end(body.span.end).is_some()
                 && self.layout.slice(gap).trim_ascii().is_empty()
         });
@@ -289,7 +292,11 @@ impl Lines<'_> {
             let text = format!(" {}{blank}", self.joined(items));
             self.insert(block.start + 1, Class::AfterStatement, text);
         } else {
-            let indent = format!("{}{}", self.layout.indent(block.start), self.layout.unit);
+            let indent = format!(
+                "{}{}",
+                self.layout.indent(block.start),
+                self.layout.indent_step(block.start)
+            );
             let items: Vec<Item> = items.cloned().collect();
             let text = self.whole_lines(&items, &indent, true);
             let line_end = self.layout.free_line_end(block.start + 1);
@@ -319,10 +326,11 @@ impl Lines<'_> {
             return;
         };
         let (outer, newline) = (self.layout.indent(start), self.layout.newline);
-        let inner = format!("{outer}{}", self.layout.unit);
+        let step = self.layout.indent_step(start);
+        let inner = format!("{outer}{step}");
         let mut text = format!("{outer}{{{newline}");
         text.push_str(&self.whole_lines(&self.slot.before, &inner, false));
-        text.push_str(&self.layout.unit);
+        text.push_str(&step);
         self.insert(self.layout.line_start(start), Class::BeforeStatement, text);
         let mut text = self.whole_lines(&self.slot.after, &inner, true);
         text.push_str(&format!("{newline}{outer}}}"));

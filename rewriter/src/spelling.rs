@@ -77,9 +77,9 @@ impl<'a> Spelling<'a> {
         name == "assert" || capitals || self.macros.iter().any(|known| known == name)
     }
 
-    /// Whether this file defines a macro of this name.
+    /// Whether this file or the tree defines a macro of this name.
     pub(crate) fn defines_macro(&self, name: &str) -> bool {
-        self.macros.iter().any(|known| known == name)
+        self.macros.iter().any(|known| known == name) || self.project.names.defines_macro(name)
     }
 
     /// Whether an expression is a full fence.
@@ -194,12 +194,7 @@ impl<'a> Spelling<'a> {
 
     /// C has `_Atomic` objects without any header, as long as only operators use them.
     fn uses_only_operators(&self, vocabulary: &str) -> bool {
-        vocabulary == "c11"
-            && self.sites.iter().all(|site| {
-                !site
-                    .callee
-                    .starts_with(|letter: char| letter.is_alphabetic())
-            })
+        vocabulary == "c11" && !self.sites.iter().any(|site| site.callee.contains("atomic"))
     }
 
     /// An order as an argument, in the way of this file.

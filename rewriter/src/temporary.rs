@@ -29,16 +29,16 @@ const ATOMIC_TYPES: [(&str, &str); 16] = [
 ];
 
 /// The names that are taken in one file.
-pub(crate) struct Temporaries {
-    taken: HashSet<String>,
+pub(crate) struct Temporaries<'a> {
+    text: &'a [u8],
+    /// Filled when the first name is needed: most changes need none.
+    taken: Option<HashSet<String>>,
 }
 
-impl Temporaries {
+impl<'a> Temporaries<'a> {
     /// All names of `text` are taken.
-    pub(crate) fn new(text: &[u8]) -> Self {
-        Self {
-            taken: words(text).map(str::to_owned).collect(),
-        }
+    pub(crate) fn new(text: &'a [u8]) -> Self {
+        Self { text, taken: None }
     }
 
     /// A name for the value of `site`: after its object.
@@ -50,9 +50,9 @@ impl Temporaries {
         self.fresh(view, site, suffix)
     }
 
-    /// A name for an operand of `site`.
-    pub(crate) fn operand_name(&mut self, view: &View<'_>, site: &Site) -> String {
-        self.fresh(view, site, "operand")
+    /// A name for an operand of `site`, or for its object.
+    pub(crate) fn operand_name(&mut self, view: &View<'_>, site: &Site, is_object: bool) -> String {
+        self.fresh(view, site, if is_object { "object" } else { "operand" })
     }
 
     fn fresh(&mut self, view: &View<'_>, site: &Site, suffix: &str) -> String {
@@ -65,9 +65,13 @@ impl Temporaries {
             Some(object) => format!("{}_{suffix}", object.trim_end_matches('_')),
             None => suffix.to_owned(),
         };
+        let text = self.text;
+        let taken = self
+            .taken
+            .get_or_insert_with(|| words(text).map(str::to_owned).collect());
         let mut name = base.clone();
         let mut number = 2;
-        while !self.taken.insert(name.clone()) {
+        while !taken.insert(name.clone()) {
             name = format!("{base}{number}");
             number += 1;
         }
@@ -82,6 +86,14 @@ impl Temporaries {
         node: Node<'_>,
         is_shared_header: bool,
     ) -> String {
+        if is_shared_header
+            && let Some(object) = &site.object
+            && let Some(object) = view.expression_at(object)
+        {
+            let text = view.text(object);
+            let lvalue = text.strip_prefix('&').unwrap_or(&text);
+            return format!("__typeof__({lvalue})");
+        }
         if view.language == Language::Cpp || is_shared_header {
             return self.type_of_value(view, node, is_shared_header);
         }

@@ -80,6 +80,11 @@ impl<'a> View<'a> {
         offset.saturating_sub(self.prefix) + self.base
     }
 
+    /// Whether a node of a macro's body ends in what the body was completed with.
+    pub(crate) fn reaches_out(&self, node: Node<'_>) -> bool {
+        self.in_macro && node.end_byte() > self.text.len() - MACRO_SUFFIX.len()
+    }
+
     /// The text of a node.
     pub(crate) fn text(&self, node: Node<'_>) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.text[node.byte_range()])

@@ -183,11 +183,7 @@ impl Case {
 
     /// Makes the case's changes to a text (its own, or what came out of it).
     pub fn rewrite(&self, text: &str) -> Rewrite {
-        let path = Path::new(&self.file);
-        let language = Language::of(path, text.as_bytes()).expect("C or C++");
-        let file = ParsedFile::parse(path, text.as_bytes(), language);
-        let project = self.project();
-        let sites = scan_parsed(&file, &project.vocabularies).sites;
+        let (project, file, sites) = self.scan(text);
         let changes: Vec<Change> = self
             .changes
             .iter()
@@ -196,9 +192,25 @@ impl Case {
         rewrite(&file, &sites, &changes, &project)
     }
 
+    /// The site that a change is at, and all sites of the text before.
+    pub fn site(&self, change: &str) -> (Site, Vec<Site>) {
+        let (_, file, sites) = self.scan(&self.before);
+        (self.change(change, &file, &sites).site, sites)
+    }
+
+    fn scan(&self, text: &str) -> (Project, ParsedFile, Vec<Site>) {
+        let path = Path::new(&self.file);
+        let language = Language::of(path, text.as_bytes()).expect("C or C++");
+        let file = ParsedFile::parse(path, text.as_bytes(), language);
+        let project = self.project();
+        let sites = scan_parsed(&file, &project.vocabularies).sites;
+        (project, file, sites)
+    }
+
     /// `before SITE`, `after SITE`, `raise ORDER [failure ORDER] SITE`, each with
     /// an optional ` @LABEL` at the end. A site is named by what its text starts
-    /// with, and `#2` for the second such site.
+    /// with, and `#2` for the second such site; behind ` => ` is what it starts
+    /// with once it is changed, if that is something else.
     fn change(&self, words: &str, file: &ParsedFile, sites: &[Site]) -> Change {
         let (words, label) = match words.rsplit_once(" @") {
             Some((words, label)) => (words, Some(label)),
@@ -221,14 +233,16 @@ impl Case {
             }
             _ => panic!("{}: unknown change {words}", self.name),
         };
-        let (start, number) = match site.rsplit_once(" #") {
-            Some((start, number)) => (start, number.parse().expect("a number")),
-            None => (site, 1),
-        };
-        let found = sites
-            .iter()
-            .filter(|site| file.slice(&site.span).starts_with(start))
-            .nth(number - 1);
+        let found = site.split(" => ").find_map(|name| {
+            let (start, number) = match name.rsplit_once(" #") {
+                Some((start, number)) => (start, number.parse().expect("a number")),
+                None => (name, 1),
+            };
+            sites
+                .iter()
+                .filter(|site| file.slice(&site.span).starts_with(start))
+                .nth(number - 1)
+        });
         let found = found.unwrap_or_else(|| {
             let known: Vec<_> = sites.iter().map(|site| file.slice(&site.span)).collect();
             panic!("{}: no site {site:?} among {known:?}", self.name)

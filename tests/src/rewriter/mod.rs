@@ -2,4 +2,6 @@
 //! compilers that judge them.
 
 pub mod cases;
+pub mod execution;
+pub mod packages;
 pub mod programs;

@@ -22,7 +22,8 @@ pub enum Version {
 /// The compilers for C and C++, by family.
 pub const COMPILERS: [(&str, &str); 2] = [("gcc", "g++"), ("clang", "clang++")];
 
-const CPP_PRELUDE: &str = "#include <atomic>\n#include <cstdio>\n#include <cassert>\n#include <functional>\n\
+/// What C++ cases of one program share.
+pub const CPP_PRELUDE: &str = "#include <atomic>\n#include <cstdio>\n#include <cassert>\n#include <functional>\n\
     #include <initializer_list>\n#include <memory>\n#include <utility>\n#include <vector>\n";
 
 /// What the cases print in one standard, one line each, or what the compiler says.

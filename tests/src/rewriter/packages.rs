@@ -1,0 +1,130 @@
+//! Real packages to change at random: header-only C++ libraries and C sources,
+//! each with the sites of its files, and random changes with a fixed seed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use wmfix_frontend::{Language, MemoryOrder, Operation, ParsedFile, Site, scan_parsed};
+use wmfix_rewriter::{Action, Change, Project};
+
+/// A package: where its sources are, and how they are used.
+#[derive(Clone, Copy, Debug)]
+pub struct Package {
+    /// Its name.
+    pub name: &'static str,
+    /// A folder below `/usr/include`.
+    pub folder: &'static str,
+    /// A program that uses as much of it as it can.
+    pub harness: &'static str,
+}
+
+/// Header-only packages, from Debian.
+pub const HEADERS: [Package; 3] = [
+    Package {
+        name: "libconcurrentqueue-dev",
+        folder: "concurrentqueue",
+        harness: include_str!("../../corpus/rewriter/harness/concurrentqueue.cpp"),
+    },
+    Package {
+        name: "libatomic-queue-dev",
+        folder: "atomic_queue",
+        harness: include_str!("../../corpus/rewriter/harness/atomic_queue.cpp"),
+    },
+    Package {
+        name: "libxenium-dev",
+        folder: "xenium",
+        harness: include_str!("../../corpus/rewriter/harness/xenium.cpp"),
+    },
+];
+
+/// One file with sites.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its path below the package's folder.
+    pub path: PathBuf,
+    /// The file, parsed.
+    pub file: ParsedFile,
+    /// Its sites.
+    pub sites: Vec<Site>,
+}
+
+/// The files below `folder` that have sites, in the order of their paths.
+pub fn sources(folder: &Path, project: &Project) -> Vec<Source> {
+    let mut paths = Vec::new();
+    collect(folder, &mut paths);
+    paths.sort();
+    let mut sources = Vec::new();
+    for path in paths {
+        let text = fs::read(&path).expect("a package can be read");
+        let Some(language) = Language::of(&path, &text) else {
+            continue;
+        };
+        let relative = path
+            .strip_prefix(folder)
+            .expect("below the folder")
+            .to_owned();
+        let file = ParsedFile::parse(&relative, text, language);
+        let mut sites = scan_parsed(&file, &project.vocabularies).sites;
+        sites.retain(|site| site.operation != Operation::SignalFence);
+        if !sites.is_empty() {
+            sources.push(Source {
+                path: relative,
+                file,
+                sites,
+            });
+        }
+    }
+    sources
+}
+
+fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a package can be listed") {
+        let path = entry.expect("a package can be listed").path();
+        if path.is_dir() {
+            collect(&path, paths);
+        } else {
+            paths.push(path);
+        }
+    }
+}
+
+/// Random numbers that are the same in every run.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// A sequence for `seed`.
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// A number below `limit`.
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 33).expect("31 bits") % limit
+    }
+
+    /// A change that makes sense at `site`.
+    pub fn change(&mut self, site: &Site) -> Change {
+        use MemoryOrder::{AcqRel, Acquire, Release, SeqCst};
+        let orders: &[MemoryOrder] = match site.operation {
+            Operation::Load => &[Acquire, SeqCst],
+            Operation::Store => &[Release, SeqCst],
+            Operation::Rmw | Operation::CompareExchange { .. } => {
+                &[Acquire, Release, AcqRel, SeqCst]
+            }
+            Operation::Fence | Operation::SignalFence => &[SeqCst],
+        };
+        let action = match self.below(3) {
+            0 => Action::FenceBefore,
+            1 => Action::FenceAfter,
+            _ => Action::Raise {
+                order: orders[self.below(orders.len())],
+                failure: None,
+            },
+        };
+        Change::new(site.clone(), action)
+    }
+}
