@@ -38,11 +38,6 @@ fn atomic_queue() {
 }
 
 #[test]
-fn xenium() {
-    headers("xenium", "/usr/include/xenium", "libxenium-dev", 100);
-}
-
-#[test]
 fn tbb() {
     headers("tbb", "/usr/include/oneapi", "libtbb-dev", 100);
 }
