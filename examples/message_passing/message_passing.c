@@ -9,9 +9,9 @@ static char text[32];
 static atomic_int length;
 static atomic_int ready;
 
-static void *writer(void *unused)
+static void *writer(void *argument)
 {
-    const char *message = "the eagle has landed";
+    const char *message = argument;
     int written = 0;
     while (message[written] != '\0') {
         text[written] = message[written];
@@ -19,7 +19,7 @@ static void *writer(void *unused)
     }
     atomic_store_explicit(&length, written, memory_order_relaxed);
     atomic_store_explicit(&ready, 1, memory_order_relaxed);
-    return unused;
+    return NULL;
 }
 
 static void *reader(void *result)
@@ -39,7 +39,7 @@ int main(void)
     pthread_t from;
     pthread_t to;
     int complete = 0;
-    pthread_create(&from, NULL, writer, NULL);
+    pthread_create(&from, NULL, writer, "the eagle has landed");
     pthread_create(&to, NULL, reader, &complete);
     pthread_join(from, NULL);
     pthread_join(to, NULL);

@@ -73,6 +73,10 @@ fn peterson_needs_five_changes() {
     truth.assert_repaired_by(
         "lower: release, other: seq_cst, raise: seq_cst, turn: seq_cst, whose: acquire",
     );
+    // The same with a site less to look at: two changes at one store.
+    truth.assert_repaired_by(
+        "lower: release, other: seq_cst, turn: seq_cst, turn: fence before, whose: acquire",
+    );
     truth.assert_repaired_by(
         "lower: release, other: acquire, raise: fence after, turn: fence after, whose: acquire",
     );
@@ -174,21 +178,22 @@ fn a_chase_lev_deque_needs_three_changes() {
     let truth = Truth {
         sketches: &[
             DEQUE_WITH_TWO_TASKS,
-            // The owner takes its last task and comes back for more, while a thief
-            // looks twice: what it then reads of `top` may be older than what it
-            // has read of `bottom`.
+            // The owner takes its last task and comes back for more; a thief that
+            // has seen that may still read the old `top`.
             &[
-                "@publish F.rel; @pushed b=1.rlx; @claim b=0.rlx; @seen t=top.rlx;
+                "@put s0=1.rlx; @publish F.rel; @pushed b=1.rlx;
+                 @claim b=0.rlx; @seen t=top.rlx; skipif t 1 2; @get x=s0.rlx;
                  @last c=cas(top,0,1).sc.rlx; @restore b=1.rlx;
                  @claim b=0.rlx; @seen t=top.rlx; @empty b=1.rlx",
-                "@top u=top.acq; @bottom v=b.acq; @top w=top.acq",
+                "@top u=top.acq; @bottom v=b.acq; skipif u 1 3; skipif v 0 2; @look y=s0.rlx;
+                 @steal w=cas(top,0,1).sc.rlx; @top z=top.acq",
             ],
         ],
         stale: &["bottom", "seen", "top"],
         race: false,
     };
-    truth.assert_repaired_by("claim: fence after, restore: fence before, top: fence after");
-    truth.assert_repaired_by("bottom: seq_cst, claim: fence after, restore: fence before");
+    truth.assert_repaired_by("bottom: seq_cst, claim: release, claim: fence after");
+    truth.assert_repaired_by("claim: release, claim: fence after, top: fence after");
 }
 
 #[test]

@@ -4,3 +4,4 @@
 pub mod example;
 pub mod sketch;
 pub mod truth;
+pub mod undo;
