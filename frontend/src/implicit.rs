@@ -39,7 +39,10 @@ pub(crate) fn recognise<'t>(
         return None;
     };
     let (object, parent, ancestors) = without_parentheses(node, ancestors)?;
+    let class = matches!(kind, AtomicKind::Class(_));
     let (whole, operation, operator_node) = match usage(object, parent, ancestors, kind, context)? {
+        // Reading a plain field looks the same.
+        Usage::Read if class && !certain(node, context) => return None,
         Usage::Read => (node, Operation::Load, None),
         Usage::Write(operation) => (parent, operation, parent.child_by_field_name("operator")),
     };
@@ -68,6 +71,10 @@ pub(crate) fn recognise<'t>(
         rule: None,
         role: LoopRole::None,
     })
+}
+
+fn certain(node: Node<'_>, context: &Context<'_>) -> bool {
+    context.declared.is_certain(node, context.file)
 }
 
 /// The name that decides an expression's type; `None` if something else does.

@@ -53,6 +53,22 @@ impl Declared {
         self.expression(node, file, vocabularies, 0)
     }
 
+    /// Whether an expression's type is more than a guess: where the class of a
+    /// field's owner is not known from the text, only the field's name is left to
+    /// go by, and another class may have a plain field of that name.
+    pub fn is_certain(&self, node: Node<'_>, file: &ParsedFile) -> bool {
+        if node.kind() != "field_expression" {
+            return true;
+        }
+        let owner = node
+            .child_by_field_name("argument")
+            .and_then(|owner| self.class_of(owner, file));
+        let field = node.child_by_field_name("field");
+        owner
+            .zip(field)
+            .is_some_and(|(class, field)| self.field_of(&file.node_text(field), &class).is_some())
+    }
+
     fn expression(
         &self,
         node: Node<'_>,

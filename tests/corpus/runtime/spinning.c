@@ -8,7 +8,8 @@
 
 static atomic_int baton, ticket, serving, tas, a, b;
 static atomic_flag flag = ATOMIC_FLAG_INIT;
-static int plain;
+// One for each of the locks.
+static int under_tas, under_flag, under_ticket;
 
 static void *work(void *argument) {
   int me = (int)(long)argument;
@@ -18,16 +19,16 @@ static void *work(void *argument) {
   // Test and set, with and without a test before it.
   for (int i = 0; i < 10; i++) {
     while (atomic_exchange(&tas, 1)) {}
-    plain++;
+    under_tas++;
     atomic_store(&tas, 0);
     while (atomic_flag_test_and_set(&flag)) sched_yield();
-    plain++;
+    under_flag++;
     atomic_flag_clear(&flag);
   }
   // A ticket lock.
   int mine = atomic_fetch_add(&ticket, 1);
   while (atomic_load(&serving) != mine) usleep(10);
-  plain++;
+  under_ticket++;
   atomic_fetch_add(&serving, 1);
   // A condition of two parts.
   atomic_fetch_add(me % 2 ? &a : &b, 1);
@@ -44,7 +45,7 @@ int main(void) {
   pthread_t threads[4];
   for (long i = 0; i < 4; i++) pthread_create(&threads[i], NULL, work, (void *)i);
   for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
-  assert(plain == 84 && baton == 8);
+  assert(under_tas == 40 && under_flag == 40 && under_ticket == 4 && baton == 8);
   puts("ok");
   return 0;
 }
