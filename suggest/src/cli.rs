@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use serde::Deserialize;
 
 /// Makes lock-free C and C++ code safe on weak memory.
 #[derive(Debug, Parser)]
@@ -63,22 +64,23 @@ pub struct SuggestArgs {
     /// A source file with `main`, or a folder.
     #[arg(default_value = ".")]
     pub path: PathBuf,
-    /// What changes are weighed by.
-    #[arg(long, value_name = "PROFILE", default_value = "fewest")]
-    pub cost: Cost,
+    /// What changes are weighed by [default: fewest]
+    #[arg(long, value_name = "PROFILE")]
+    pub cost: Option<Cost>,
     /// Change the files, too.
     #[arg(long)]
     pub apply: bool,
     /// How to run and report.
     #[command(flatten)]
-    pub how: RunOptions,
+    pub how: RunFlags,
     /// The test command, instead of the program that was built.
     #[arg(last = true)]
     pub command: Vec<OsString>,
 }
 
 /// What changes are weighed by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Cost {
     /// Every change costs the same.
     Fewest,
@@ -96,9 +98,12 @@ pub struct CheckArgs {
     /// A source file with `main`, or a folder.
     #[arg(default_value = ".")]
     pub path: PathBuf,
+    /// The memory model: RC11, or RC20's encoding of SC fences
+    #[arg(long, value_name = "MODEL", default_value = "rc11")]
+    pub model: MemoryModel,
     /// How to run and report.
     #[command(flatten)]
-    pub how: RunOptions,
+    pub how: RunFlags,
     /// The test command, instead of the program that was built.
     #[arg(last = true)]
     pub command: Vec<OsString>,
@@ -107,9 +112,12 @@ pub struct CheckArgs {
 /// `wmfix run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
+    /// The memory model: RC11, or RC20's encoding of SC fences
+    #[arg(long, value_name = "MODEL", default_value = "rc11")]
+    pub model: MemoryModel,
     /// How to run and report.
     #[command(flatten)]
-    pub how: RunOptions,
+    pub how: RunFlags,
     /// The command to run.
     #[arg(last = true, required = true)]
     pub command: Vec<OsString>,
@@ -155,52 +163,51 @@ pub struct ExplainArgs {
     pub color: Color,
 }
 
-/// How programs are run and findings reported.
+/// How programs are run and findings reported. What is not given is up to the
+/// project's wmfix.toml, then to what is usual.
 #[derive(Clone, Debug, Args)]
-pub struct RunOptions {
-    /// Stop after N runs in a row with nothing new.
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
-    pub runs: u64,
-    /// Stop after this many seconds.
+pub struct RunFlags {
+    /// Stop after N runs in a row with nothing new [default: 100]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub runs: Option<u64>,
+    /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub time: Option<f64>,
-    /// Stop a run that takes longer than this: it hangs.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "60")]
-    pub timeout: f64,
-    /// The seed of the first run; the next ones count up from it.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    /// How the next thread is chosen.
-    #[arg(long, value_name = "HOW", default_value = "pct")]
-    pub strategy: Strategy,
-    /// A recorded schedule (a trace file) to follow, once.
+    /// Stop a run that takes longer than this: it hangs [default: 60]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<f64>,
+    /// The seed of the first run; the next ones count up from it [default: 1]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// How the next thread is chosen [default: pct]
+    #[arg(long, value_name = "HOW")]
+    pub strategy: Option<Strategy>,
+    /// A recorded schedule (a trace file) to follow, once
     #[arg(long, value_name = "FILE")]
     pub replay: Option<PathBuf>,
-    /// How many runs at a time; as many as there are processors, if not given.
+    /// How many runs at a time; as many as there are processors, if not given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub jobs: Option<u64>,
-    /// What a volatile access counts as.
-    #[arg(long, value_name = "AS", default_value = "ignore")]
-    pub volatile: Volatile,
-    /// The memory model: RC11, or RC20's encoding of SC fences.
-    #[arg(long, value_name = "MODEL", default_value = "rc11")]
-    pub model: MemoryModel,
-    /// Look for data races on plain accesses too.
-    #[arg(long, value_name = "ON|OFF", default_value = "on")]
-    pub races: Switch,
-    /// How the result is printed on stdout.
+    /// What a volatile access counts as [default: ignore]
+    #[arg(long, value_name = "AS")]
+    pub volatile: Option<Volatile>,
+    /// Look for data races on plain accesses too [default: on]
+    #[arg(long, value_name = "ON|OFF")]
+    pub races: Option<Switch>,
+    /// How the result is printed on stdout
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
-    /// Print nothing but the result.
+    /// Print nothing but the result
     #[arg(long, short)]
     pub quiet: bool,
-    /// When to use colours.
+    /// When to use colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
 }
 
 /// How the next thread is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Strategy {
     /// Priorities with a few changes: finds rare orders with known probability.
     Pct,
@@ -211,7 +218,8 @@ pub enum Strategy {
 }
 
 /// What a volatile access counts as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Volatile {
     /// A plain access.
     Ignore,
@@ -231,7 +239,8 @@ pub enum MemoryModel {
 }
 
 /// On or off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Switch {
     /// On.
     On,

@@ -6,10 +6,12 @@
 mod cc;
 mod cli;
 mod commands;
+pub mod config;
 mod exit;
 mod findings;
 mod mend;
 mod observe;
+mod options;
 mod patch;
 mod pipeline;
 mod progress;

@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use wmfix_analysis::{Config, Event, Model};
+use wmfix_frontend::Vocabularies;
 
-use crate::cli::{MemoryModel, RunOptions, Switch};
+use crate::cli::{MemoryModel, Switch};
 use crate::findings::{Collected, Known, observe};
 use crate::observe::Places;
+use crate::options::RunOptions;
 use crate::patch::Corpus;
 use crate::progress::Progress;
 use crate::report::{Again, Dossier, Setting, assemble};
@@ -37,8 +39,12 @@ pub enum Examined {
 }
 
 /// Runs the subject until nothing new is found, and reports.
-pub fn examine(subject: Subject, options: &RunOptions) -> anyhow::Result<Examined> {
-    let mut session = Session::new(options, Keep::Findings);
+pub fn examine(
+    subject: Subject,
+    options: &RunOptions,
+    vocabularies: &Vocabularies,
+) -> anyhow::Result<Examined> {
+    let mut session = Session::new(options, Keep::Findings, vocabularies);
     if let Some(instead) = session.run(&subject, options.seed)? {
         return Ok(instead);
     }
@@ -67,12 +73,12 @@ pub struct Session<'o> {
 }
 
 impl<'o> Session<'o> {
-    /// Nothing is known yet.
-    pub fn new(options: &'o RunOptions, keep: Keep) -> Self {
+    /// Nothing is known yet. The source is read with these vocabularies.
+    pub fn new(options: &'o RunOptions, keep: Keep, vocabularies: &Vocabularies) -> Self {
         Self {
             options,
             keep,
-            places: Mutex::default(),
+            places: Mutex::new(Places::new(vocabularies.clone())),
             known: Known::default(),
             collected: Collected::default(),
             corpus: Corpus::default(),

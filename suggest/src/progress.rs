@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cli::RunOptions;
 use crate::findings::Collected;
+use crate::options::RunOptions;
 
 /// A line that is kept up to date.
 pub struct Progress {

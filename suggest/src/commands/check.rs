@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::examine::{examine_and_report, options_to_repeat, quoted};
 use crate::cli::CheckArgs;
+use crate::config::Config;
 use crate::exit::Exit;
+use crate::options::RunOptions;
 use crate::pipeline::Subject;
 use crate::project::{Build, Program, build, find_programs};
 use crate::report::Again;
@@ -13,6 +15,14 @@ use crate::run::Launch;
 
 /// Builds what is at the path, runs it, and reports.
 pub fn run(arguments: CheckArgs) -> anyhow::Result<Exit> {
+    let config = match Config::about(&arguments.path) {
+        Ok(config) => config,
+        Err(mistake) => {
+            eprintln!("wmfix: {mistake}");
+            return Ok(Exit::Usage);
+        }
+    };
+    let options = RunOptions::new(arguments.how, arguments.model, &config);
     let programs = match find_programs(&arguments.path) {
         Ok(programs) => programs,
         Err(nothing) => {
@@ -26,10 +36,16 @@ pub fn run(arguments: CheckArgs) -> anyhow::Result<Exit> {
         Err(exit) => return Ok(exit),
     };
     let subject = Subject {
-        launches: launches(&arguments, executables, folder.path()),
+        launches: launches(
+            &arguments.path,
+            &arguments.command,
+            &options,
+            executables,
+            folder.path(),
+        ),
         files: source_files(&programs)?,
     };
-    examine_and_report(subject, arguments.how)
+    examine_and_report(subject, options, &config)
 }
 
 /// Builds programs into a folder; says why not, and gives the exit for that.
@@ -61,32 +77,34 @@ pub fn executables(
 
 /// The programs, one after the other; or the test command, with them on PATH.
 pub fn launches(
-    arguments: &CheckArgs,
+    path: &Path,
+    command: &[OsString],
+    options: &RunOptions,
     executables: Vec<PathBuf>,
     folder: &Path,
 ) -> Vec<(Launch, Again)> {
     let before = format!(
         "wmfix check {}{}",
-        quoted(arguments.path.as_os_str()),
-        options_to_repeat(&arguments.how)
+        quoted(path.as_os_str()),
+        options_to_repeat(options)
     );
-    if arguments.command.is_empty() {
+    if command.is_empty() {
         let again = Again {
             before,
             after: String::new(),
         };
-        let launch = |executable: PathBuf| Launch::new(vec![executable.into()], &arguments.how);
+        let launch = |executable: PathBuf| Launch::new(vec![executable.into()], options);
         return executables
             .into_iter()
             .map(|executable| (launch(executable), again.clone()))
             .collect();
     }
-    let words: Vec<String> = arguments.command.iter().map(|word| quoted(word)).collect();
+    let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
     let again = Again {
         before,
         after: format!("-- {}", words.join(" ")),
     };
-    let mut launch = Launch::new(arguments.command.clone(), &arguments.how);
+    let mut launch = Launch::new(command.to_vec(), options);
     let mut path = OsString::from(folder);
     if let Some(rest) = std::env::var_os("PATH") {
         path.push(":");

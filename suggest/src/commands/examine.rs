@@ -3,15 +3,21 @@
 use std::ffi::OsStr;
 use std::io::{IsTerminal, Write};
 
-use crate::cli::{Color, Format, MemoryModel, RunOptions, Strategy, Switch, Volatile};
+use crate::cli::{Color, Format, MemoryModel, Strategy, Switch, Volatile};
+use crate::config::Config;
 use crate::exit::Exit;
+use crate::options::RunOptions;
 use crate::pipeline::{Examined, Subject, examine};
 use crate::report::{Dossier, Text, Verdict};
 use crate::run::stop_on_interrupt;
 use crate::state;
 
 /// Examines, prints the report and says how that ended.
-pub fn examine_and_report(subject: Subject, mut options: RunOptions) -> anyhow::Result<Exit> {
+pub fn examine_and_report(
+    subject: Subject,
+    mut options: RunOptions,
+    config: &Config,
+) -> anyhow::Result<Exit> {
     if let Some(trace) = &options.replay {
         if !trace.is_file() {
             eprintln!("wmfix: there is no trace {}", trace.display());
@@ -22,7 +28,7 @@ pub fn examine_and_report(subject: Subject, mut options: RunOptions) -> anyhow::
         options.jobs = Some(1);
     }
     stop_on_interrupt()?;
-    match examine(subject, &options)? {
+    match examine(subject, &options, &config.vocabularies)? {
         Examined::Done(dossier) => {
             print(&dossier, &options)?;
             state::save(&dossier)?;

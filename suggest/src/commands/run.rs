@@ -1,15 +1,26 @@
 //! `wmfix run -- COMMAND`.
 
+use std::path::Path;
+
 use super::examine::{examine_and_report, options_to_repeat, quoted};
 use crate::cli::RunArgs;
+use crate::config::Config;
 use crate::exit::Exit;
+use crate::options::RunOptions;
 use crate::pipeline::Subject;
 use crate::report::Again;
 use crate::run::Launch;
 
 /// Runs something built with the wrappers, and reports.
 pub fn run(arguments: RunArgs) -> anyhow::Result<Exit> {
-    let options = arguments.how;
+    let config = match Config::about(Path::new(".")) {
+        Ok(config) => config,
+        Err(mistake) => {
+            eprintln!("wmfix: {mistake}");
+            return Ok(Exit::Usage);
+        }
+    };
+    let options = RunOptions::new(arguments.how, arguments.model, &config);
     let words: Vec<String> = arguments.command.iter().map(|word| quoted(word)).collect();
     let again = Again {
         before: format!("wmfix run{}", options_to_repeat(&options)),
@@ -19,5 +30,5 @@ pub fn run(arguments: RunArgs) -> anyhow::Result<Exit> {
         launches: vec![(Launch::new(arguments.command, &options), again)],
         files: Vec::new(),
     };
-    examine_and_report(subject, options)
+    examine_and_report(subject, options, &config)
 }

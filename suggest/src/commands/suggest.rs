@@ -8,9 +8,11 @@ use wmfix_rewriter::{unified_diff, write_file};
 
 use super::check::{executables, launches, source_files};
 use super::examine::colors;
-use crate::cli::{CheckArgs, Cost, Format, MemoryModel, SuggestArgs};
+use crate::cli::{Cost, Format, MemoryModel, SuggestArgs};
+use crate::config::Config;
 use crate::exit::Exit;
 use crate::mend::{Mended, Mending, mend};
+use crate::options::RunOptions;
 use crate::pipeline::{Examined, Keep, Session, Subject};
 use crate::project::{Program, find_programs};
 use crate::repair::Profile;
@@ -20,10 +22,16 @@ use crate::state;
 
 /// Finds the cheapest repair of what is at the path, and prints it.
 pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
-    if arguments.how.model != MemoryModel::Rc11 {
-        eprintln!("wmfix: a repair needs `--model rc11`; the other model is for check and run");
-        return Ok(Exit::Usage);
-    }
+    let config = match Config::about(&arguments.path) {
+        Ok(config) => config,
+        Err(mistake) => {
+            eprintln!("wmfix: {mistake}");
+            return Ok(Exit::Usage);
+        }
+    };
+    let cost = arguments.cost.or(config.repair.cost);
+    let cost = cost.unwrap_or(Cost::Fewest);
+    let options = RunOptions::new(arguments.how, MemoryModel::Rc11, &config);
     let programs = match find_programs(&arguments.path) {
         Ok(programs) => programs,
         Err(nothing) => {
@@ -32,22 +40,20 @@ pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
         }
     };
     stop_on_interrupt()?;
-    let check = CheckArgs {
-        path: arguments.path.clone(),
-        how: arguments.how.clone(),
-        command: arguments.command.clone(),
-    };
     let folder = tempfile::Builder::new().prefix("wmfix-build-").tempdir()?;
     let built = match executables(&programs, &[], folder.path())? {
         Ok(executables) => executables,
         Err(exit) => return Ok(exit),
     };
+    let launches = |built: Vec<PathBuf>, folder: &Path| {
+        launches(&arguments.path, &arguments.command, &options, built, folder)
+    };
     let subject = Subject {
-        launches: launches(&check, built, folder.path()),
+        launches: launches(built, folder.path()),
         files: source_files(&programs)?,
     };
-    let mut session = Session::new(&check.how, Keep::Traces);
-    match session.run(&subject, check.how.seed)? {
+    let mut session = Session::new(&options, Keep::Traces, &config.vocabularies);
+    match session.run(&subject, options.seed)? {
         None | Some(Examined::Done(_)) => {}
         Some(Examined::NotStarted(why)) => {
             eprintln!("wmfix: {why}");
@@ -62,22 +68,23 @@ pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
     let patched_subject = |programs: &[Program], include: &[PathBuf], folder: &Path| {
         let built = executables(programs, include, folder)?;
         Ok(built.ok().map(|built| Subject {
-            launches: launches(&check, built, folder),
+            launches: launches(built, folder),
             files: Vec::new(),
         }))
     };
     let mending = Mending {
         programs: &programs,
         tree: &tree,
-        profile: profile(arguments.cost),
-        options: &check.how,
+        profile: profile(cost),
+        vocabularies: &config.vocabularies,
+        options: &options,
         build: &patched_subject,
     };
     let mut dossier = session.dossier(subject.clone())?;
     let mended = match dossier.report.verdict {
         Verdict::Findings if session.collected().every_run_failed() => {
             // Nothing can be verified on a program that never works.
-            eprint!("{}", Text::new(colors(check.how.color)).report(&dossier));
+            eprint!("{}", Text::new(colors(options.color)).report(&dossier));
             eprintln!(
                 "wmfix: the program fails in every run before any change: make it work first"
             );
@@ -92,18 +99,18 @@ pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
     let patch = shown.map(diff).transpose()?.unwrap_or_default();
     if let Some(mended) = shown {
         let text = String::from_utf8_lossy(&patch);
-        dossier.report.repair = mended.as_json(arguments.cost, &text);
+        dossier.report.repair = mended.as_json(cost, &text);
         dossier.report.unrepairable = mended.unrepairable.clone();
     }
-    match check.how.format {
+    match options.format {
         Format::Json => {
             let text = serde_json::to_string_pretty(&dossier.report)? + "\n";
             std::io::stdout().write_all(text.as_bytes())?;
         }
         Format::Text => {
             std::io::stdout().write_all(&patch)?;
-            if !check.how.quiet {
-                eprint!("{}", Text::new(colors(check.how.color)).report(&dossier));
+            if !options.quiet {
+                eprint!("{}", Text::new(colors(options.color)).report(&dossier));
             }
         }
     }

@@ -123,7 +123,7 @@ fn store_buffering(write: Order, read: Order, written: u128) -> Vec<u8> {
 
 fn collected(traces: &[Vec<u8>]) -> Collected {
     let folder = tempfile::tempdir().unwrap();
-    let places = Mutex::new(Places::default());
+    let places = Mutex::new(Places::new(wmfix_frontend::Vocabularies::builtin()));
     let known = Known::default();
     let mut collected = Collected::default();
     for (seed, trace) in (0..).zip(traces) {

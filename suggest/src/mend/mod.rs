@@ -11,7 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::cli::RunOptions;
+use wmfix_frontend::Vocabularies;
+
+use crate::options::RunOptions;
 use crate::patch::Menu;
 use crate::pipeline::{Session, Subject};
 use crate::project::Program;
@@ -42,6 +44,8 @@ pub struct Mending<'a> {
     pub tree: &'a Path,
     /// What changes are weighed by.
     pub profile: Profile,
+    /// How atomics are spelled.
+    pub vocabularies: &'a Vocabularies,
     /// How programs are run.
     pub options: &'a RunOptions,
     /// How they are built.

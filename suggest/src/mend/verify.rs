@@ -47,7 +47,7 @@ pub(super) fn verify(
     let Some(subject) = (mending.build)(&copy.programs, &copy.include, folder.path())? else {
         return Ok(Verification::DoesNotBuild);
     };
-    let mut session = Session::new(mending.options, Keep::Findings);
+    let mut session = Session::new(mending.options, Keep::Findings, mending.vocabularies);
     let seed = mending.options.seed.wrapping_add(FRESH);
     if session.run(&subject, seed)?.is_some() {
         return Ok(Verification::Fails("it cannot be run".to_owned()));

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use wmfix_analysis::SiteId;
-use wmfix_frontend::Site;
+use wmfix_frontend::{Site, Vocabularies};
 use wmfix_trace::Operation;
 
 use super::orders;
@@ -56,7 +56,6 @@ pub struct Place {
 }
 
 /// All places met so far.
-#[derive(Default)]
 pub struct Places {
     /// The debug information.
     pub symbols: Symbols,
@@ -85,6 +84,18 @@ impl Action {
 }
 
 impl Places {
+    /// No place yet; the text is read with these vocabularies.
+    pub fn new(vocabularies: Vocabularies) -> Self {
+        Self {
+            symbols: Symbols::default(),
+            sources: Sources::new(vocabularies),
+            all: Vec::new(),
+            by_source: HashMap::new(),
+            by_address: HashMap::new(),
+            frames: HashMap::new(),
+        }
+    }
+
     /// The place of a site.
     pub fn get(&self, site: SiteId) -> &Place {
         &self.all[site.0 as usize]

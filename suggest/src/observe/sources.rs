@@ -26,16 +26,20 @@ pub struct SourceFile {
     pub scan: FileScan,
 }
 
-impl Default for Sources {
-    fn default() -> Self {
+impl Sources {
+    /// Files are read with these vocabularies.
+    pub fn new(vocabularies: Vocabularies) -> Self {
         Self {
-            vocabularies: Vocabularies::builtin(),
+            vocabularies,
             files: HashMap::new(),
         }
     }
-}
 
-impl Sources {
+    /// How atomics are spelled in them.
+    pub fn vocabularies(&self) -> &Vocabularies {
+        &self.vocabularies
+    }
+
     /// A file, if it can be read.
     pub fn file(&mut self, path: &Path) -> Option<Arc<SourceFile>> {
         if let Some(known) = self.files.get(path) {

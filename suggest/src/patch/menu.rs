@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use wmfix_analysis::{Event, FenceOrder, LoadOrder, Operation, RmwOrder, SiteId, StoreOrder};
-use wmfix_frontend::{Language, MemoryOrder, ParsedFile, Site, Vocabularies};
+use wmfix_frontend::{Language, MemoryOrder, ParsedFile, Site};
 use wmfix_rewriter::{Action as TextAction, EditSet, Project, check_file, rewrite};
 
 use crate::observe::{Places, SourceFile};
@@ -53,7 +53,7 @@ impl Menu {
             sites: Vec::new(),
             files: BTreeMap::new(),
             project: Project {
-                vocabularies: Vocabularies::builtin(),
+                vocabularies: places.sources.vocabularies().clone(),
                 ..Project::default()
             },
         };

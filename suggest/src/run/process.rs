@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use super::watchdog::{Killed, Watchdog};
-use crate::cli::{RunOptions, Strategy, Switch, Volatile};
+use crate::cli::{Strategy, Switch, Volatile};
+use crate::options::RunOptions;
 
 /// What to run, and how.
 #[derive(Clone, Debug)]

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use wmfix_frontend::{Vocabularies, scan_tree};
 
 use crate::cli::{ScanArgs, ScanFormat};
+use crate::config::{Config, Mistake};
 use crate::exit::Exit;
 
 /// Scans and prints. An inventory is no finding: the command ends well unless it
@@ -28,8 +29,8 @@ pub fn run(arguments: ScanArgs) -> anyhow::Result<Exit> {
     }
     let vocabularies = match vocabularies(&paths, &arguments) {
         Ok(vocabularies) => vocabularies,
-        Err(error) => {
-            eprintln!("wmfix: {error:#}");
+        Err(mistake) => {
+            eprintln!("wmfix: {mistake}");
             return Ok(Exit::Usage);
         }
     };
@@ -50,27 +51,10 @@ pub fn run(arguments: ScanArgs) -> anyhow::Result<Exit> {
     }
 }
 
-/// The vocabularies that the nearest wmfix.toml adds: in the first folder that is
-/// scanned, or where the command is run.
-fn vocabularies(paths: &[PathBuf], arguments: &ScanArgs) -> anyhow::Result<Vocabularies> {
-    let folders = paths
-        .iter()
-        .filter(|path| path.is_dir())
-        .map(PathBuf::as_path);
-    let config = folders
-        .chain([Path::new(".")])
-        .map(|folder| folder.join("wmfix.toml"))
-        .find(|config| config.is_file());
-    let all = match config {
-        None => Vocabularies::builtin(),
-        Some(config) => {
-            use anyhow::Context;
-            let shown = config.display().to_string();
-            let text = std::fs::read_to_string(&config).with_context(|| shown.clone())?;
-            let table: toml::Table = text.parse().with_context(|| shown.clone())?;
-            Vocabularies::with_project(table.get("vocabulary")).with_context(|| shown)?
-        }
-    };
+/// The vocabularies that the wmfix.toml nearest to the first path adds.
+fn vocabularies(paths: &[PathBuf], arguments: &ScanArgs) -> Result<Vocabularies, Mistake> {
+    let about = paths.first().map_or(Path::new("."), PathBuf::as_path);
+    let all = Config::about(about)?.vocabularies;
     Ok(if arguments.volatile {
         all.and_volatile()
     } else {

@@ -1,0 +1,161 @@
+//! What a wmfix.toml may say, and what is said about one that is wrong.
+
+use std::fs;
+use std::path::Path;
+
+use super::*;
+
+fn parsed(text: &str) -> Result<Config, Mistake> {
+    Config::parse(text, Path::new("/project/wmfix.toml"))
+}
+
+fn mistake(text: &str) -> String {
+    parsed(text).unwrap_err().to_string()
+}
+
+#[test]
+fn the_documented_file_says_what_the_documentation_says() {
+    let page = include_str!("../../../docs/configuration.md");
+    let block = page.split("```toml\n").nth(1).unwrap();
+    let config = parsed(block.split("```").next().unwrap()).unwrap();
+    assert_eq!(config.build.system, Some(System::Cmake));
+    assert_eq!(config.build.configure, ["-DBUILD_TESTING=ON"]);
+    assert_eq!(
+        config.test.command,
+        Some(Words::Shell("ctest -L queues".to_owned()))
+    );
+    assert_eq!(config.test.timeout, Some(Seconds(20.0)));
+    assert_eq!(config.run.runs, NonZeroU64::new(200));
+    assert_eq!(config.run.strategy, Some(Strategy::Random));
+    assert_eq!(config.repair.cost, Some(Cost::Arm64));
+    assert_eq!(config.exclude, ["third_party/", "*.bin"]);
+    assert!(config.vocabularies.get("foo").is_some());
+    let [allow] = &config.allow[..] else {
+        panic!("{:?}", config.allow)
+    };
+    assert!(allow.file.matches(Path::new("src/stats.c")));
+    assert!(!allow.file.matches(Path::new("src/deep/stats.c")));
+    assert_eq!(allow.kind, Some(AllowedKind::StaleRead));
+    assert_eq!(allow.function.as_deref(), Some("stats_count"));
+}
+
+#[test]
+fn every_key_is_documented() {
+    let page = include_str!("../../../docs/configuration.md");
+    // An unknown key makes the reader list those that it knows.
+    let sections = [
+        ("", "zzz = 1"),
+        ("build", "[build]\nzzz = 1"),
+        ("test", "[test]\nzzz = 1"),
+        ("run", "[run]\nzzz = 1"),
+        ("repair", "[repair]\nzzz = 1"),
+        ("allow", "[[allow]]\nzzz = 1"),
+    ];
+    for (section, text) in sections {
+        let error = toml::from_str::<Written>(text).unwrap_err();
+        let keys: Vec<&str> = error.message().split('`').skip(3).step_by(2).collect();
+        assert!(!keys.is_empty(), "{error}");
+        for key in keys {
+            let shown = match section {
+                "" => format!("`{key}`"),
+                section => format!("`{section}.{key}`"),
+            };
+            let as_section = format!("[{key}]");
+            let known = page.contains(&shown) || section.is_empty() && page.contains(&as_section);
+            assert!(known, "{shown} is not in docs/configuration.md");
+        }
+    }
+}
+
+#[test]
+fn a_mistake_has_its_line_its_key_and_what_was_meant() {
+    let cases = [
+        (
+            "[run]\nruns = 10\nstratgy = \"pct\"\n",
+            "/project/wmfix.toml:3: unknown key `stratgy` in [run]: did you mean `strategy`?",
+        ),
+        (
+            "\nexlude = []\n",
+            "/project/wmfix.toml:2: unknown key `exlude`: did you mean `exclude`?",
+        ),
+        (
+            "[run]\nstrategy = \"ptc\"\n",
+            "/project/wmfix.toml:2: unknown value `ptc` for `run.strategy`: did you mean `pct`?",
+        ),
+        (
+            "[run]\nruns = 0\n",
+            "/project/wmfix.toml:2: `run.runs`: invalid value: integer `0`, expected a nonzero u64",
+        ),
+        (
+            "[run]\ntime = -1\n",
+            "/project/wmfix.toml:2: `run.time`: must be a number of seconds above 0",
+        ),
+        (
+            "[test]\nargs = \"one\"\n",
+            "/project/wmfix.toml:2: `test.args`: invalid type: string \"one\", expected a sequence",
+        ),
+        (
+            "[test]\ncommand = 7\n",
+            "/project/wmfix.toml:2: `test.command`: must be a text for the shell or a list of words",
+        ),
+        (
+            "exclude = [\"a\", \"b[\"]\n",
+            "/project/wmfix.toml:1: `exclude`: not a pattern for paths",
+        ),
+        (
+            "[[allow]]\nfile = \"a.c\"\n",
+            "/project/wmfix.toml:1: `allow`: missing key `reason`",
+        ),
+        (
+            "[[allow]]\nfile = \"a.c\"\nreason = \" \"\n",
+            "/project/wmfix.toml:3: `allow.reason`: must say something",
+        ),
+        (
+            "[[allow]]\nfile = \"a.c\"\nreason = \"x\"\nkind = \"stale\"\n",
+            "/project/wmfix.toml:4: unknown value `stale` for `allow.kind`: did you mean `stale-",
+        ),
+        (
+            "\n\n[[vocabulary]]\nname = \"foo\"\nstile = \"suffix\"\n",
+            "/project/wmfix.toml:5: unknown key `stile` in [vocabulary]: did you mean `style`?",
+        ),
+        ("[run\n", "/project/wmfix.toml:1: "),
+    ];
+    for (text, expected) in cases {
+        let told = mistake(text);
+        assert!(told.starts_with(expected), "{told}\nexpected: {expected}");
+        assert_eq!(told.lines().count(), 1, "{told}");
+    }
+}
+
+#[test]
+fn a_file_is_found_upwards_to_the_repositorys_root() {
+    let outer = tempfile::tempdir().unwrap();
+    let outer = outer.path().canonicalize().unwrap();
+    let deep = outer.join("repository/src/deep");
+    fs::create_dir_all(&deep).unwrap();
+    fs::create_dir(outer.join("repository/.git")).unwrap();
+    fs::write(deep.join("a.c"), "").unwrap();
+    fs::write(outer.join(FILE_NAME), "").unwrap();
+    assert_eq!(find(&deep), None, "outside of the repository");
+    let root = outer.join("repository").join(FILE_NAME);
+    fs::write(&root, "").unwrap();
+    assert_eq!(find(&deep), Some(root.clone()));
+    assert_eq!(find(&deep.join("a.c")), Some(root));
+    let near = deep.join(FILE_NAME);
+    fs::write(&near, "").unwrap();
+    assert_eq!(find(&deep), Some(near.clone()));
+    let config = Config::about(&deep).unwrap();
+    assert_eq!(config.file, Some(near));
+    assert_eq!(config.relative(&deep.join("a.c")), Path::new("a.c"));
+}
+
+#[test]
+fn an_empty_file_says_what_no_file_says() {
+    let config = parsed("").unwrap();
+    let none = Config::none(Path::new("/project"));
+    assert_eq!(config.build, none.build);
+    assert_eq!(config.test, none.test);
+    assert_eq!(config.run, none.run);
+    assert_eq!(config.repair, none.repair);
+    assert!(config.exclude.is_empty() && config.allow.is_empty());
+}

@@ -1,0 +1,100 @@
+//! How programs are run and findings reported, as it is meant: the command line,
+//! then what the project says, then what is usual.
+
+use std::path::PathBuf;
+
+use crate::cli::{Color, Format, MemoryModel, RunFlags, Strategy, Switch, Volatile};
+use crate::config::Config;
+
+/// How programs are run and findings reported.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// Stop after so many runs in a row with nothing new.
+    pub runs: u64,
+    /// Stop after this many seconds.
+    pub time: Option<f64>,
+    /// A run that takes longer than this many seconds hangs.
+    pub timeout: f64,
+    /// The seed of the first run.
+    pub seed: u64,
+    /// How the next thread is chosen.
+    pub strategy: Strategy,
+    /// A recorded schedule to follow, once.
+    pub replay: Option<PathBuf>,
+    /// How many runs at a time; as many as there are processors, if not given.
+    pub jobs: Option<u64>,
+    /// What a volatile access counts as.
+    pub volatile: Volatile,
+    /// The memory model.
+    pub model: MemoryModel,
+    /// Whether races on plain accesses are looked for.
+    pub races: Switch,
+    /// How the result is printed on stdout.
+    pub format: Format,
+    /// Print nothing but the result.
+    pub quiet: bool,
+    /// When to use colours.
+    pub color: Color,
+}
+
+/// Without anybody's saying.
+const RUNS: u64 = 100;
+const TIMEOUT: f64 = 60.0;
+const SEED: u64 = 1;
+
+impl RunOptions {
+    /// What the flags mean for a project.
+    pub fn new(flags: RunFlags, model: MemoryModel, config: &Config) -> Self {
+        let run = &config.run;
+        let seconds = |value: Option<crate::config::Seconds>| value.map(|seconds| seconds.0);
+        Self {
+            runs: flags.runs.or(run.runs.map(u64::from)).unwrap_or(RUNS),
+            time: flags.time.or(seconds(run.time)),
+            timeout: flags
+                .timeout
+                .or(seconds(config.test.timeout))
+                .unwrap_or(TIMEOUT),
+            seed: flags.seed.or(run.seed).unwrap_or(SEED),
+            strategy: flags.strategy.or(run.strategy).unwrap_or(Strategy::Pct),
+            replay: flags.replay,
+            jobs: flags.jobs.or(run.jobs.map(u64::from)),
+            volatile: flags.volatile.or(run.volatile).unwrap_or(Volatile::Ignore),
+            model,
+            races: flags.races.or(run.races).unwrap_or(Switch::On),
+            format: flags.format,
+            quiet: flags.quiet,
+            color: flags.color,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    fn meant(line: &str, config: &Config) -> RunOptions {
+        let Command::Check(arguments) = Cli::parse_from(line.split(' ')).command else {
+            panic!("{line}");
+        };
+        RunOptions::new(arguments.how, arguments.model, config)
+    }
+
+    #[test]
+    fn the_command_line_wins_over_the_project_and_that_over_what_is_usual() {
+        let mut config = Config::none(Path::new("."));
+        assert_eq!(meant("wmfix check", &config).runs, RUNS);
+        config.run.runs = std::num::NonZeroU64::new(7);
+        config.run.races = Some(Switch::Off);
+        let options = meant("wmfix check --races on --seed 3", &config);
+        assert_eq!(
+            (options.runs, options.races, options.seed),
+            (7, Switch::On, 3)
+        );
+        assert_eq!(meant("wmfix check --runs 9", &config).runs, 9);
+    }
+}
