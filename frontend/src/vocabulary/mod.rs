@@ -171,6 +171,15 @@ impl Vocabularies {
         self.list.iter()
     }
 
+    /// Whether a function or macro of this name is one of a layer that a
+    /// vocabulary describes: its calls are the operations, whatever its body does.
+    /// A method counts only if the project says so, as too many have a name like
+    /// `load`.
+    pub fn describes(&self, name: &str) -> bool {
+        self.rules(name)
+            .any(|rule| !rule.member || self.is_project(rule.vocabulary))
+    }
+
     /// Whether a vocabulary is the project's own.
     pub(crate) fn is_project(&self, index: usize) -> bool {
         index >= BUILTIN.len()

@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 
 use wmfix_analysis::SiteId;
-use wmfix_frontend::{Site, Vocabularies};
-use wmfix_trace::Operation;
+use wmfix_frontend::{MemoryOrder, Site, Vocabularies};
+use wmfix_trace::{Operation, Order};
 
 use super::orders;
 use super::sources::Sources;
@@ -113,6 +113,7 @@ impl Places {
             own = own.or_else(|| innermost_own(here).map(|at| frames.len() + at));
             frames.extend(here.iter().cloned());
         }
+        let (own, call) = self.outermost_call(&frames, own, operation);
         let point = own.and_then(|at| frames[at].at.clone());
         let known = match &point {
             Some(point) => self.by_source.get(&(point.clone(), action)),
@@ -126,13 +127,11 @@ impl Places {
             Some(point) => self.by_source.insert((point.clone(), action), site),
             None => self.by_address.insert((innermost, action), site),
         };
-        let text_site = point
-            .as_ref()
-            .and_then(|point| self.sources.site(point, action));
+        let text_site = call.or_else(|| self.sources.site(point.as_ref()?, action));
         let function = own.map(|at| frames[at].function.clone());
         self.all.push(Place {
             action,
-            order: order_name(operation),
+            order: order(operation).map(orders::name),
             point,
             function: function.unwrap_or_default(),
             address: innermost,
@@ -146,6 +145,29 @@ impl Places {
         site
     }
 
+    /// Where the operation stands for those who wrote the program: if the function
+    /// around it is one that a vocabulary describes, its call is the operation.
+    fn outermost_call(
+        &mut self,
+        frames: &[Frame],
+        own: Option<usize>,
+        operation: &Operation,
+    ) -> (Option<usize>, Option<Site>) {
+        let (mut at, mut found) = (own, None);
+        while let Some(function) = at
+            && let Some(caller) = frames.get(function + 1)
+            && let Some(call) = self.sources.described_call(
+                &frames[function],
+                caller,
+                Action::of(operation),
+                order(operation).map(spelled),
+            )
+        {
+            (at, found) = (Some(function + 1), Some(call));
+        }
+        (at, found)
+    }
+
     fn frames_at(&mut self, address: Address) -> &[Frame] {
         let symbols = &self.symbols;
         self.frames
@@ -154,13 +176,24 @@ impl Places {
     }
 }
 
-fn order_name(operation: &Operation) -> Option<&'static str> {
+fn order(operation: &Operation) -> Option<Order> {
     match operation {
         Operation::Load { order, .. }
         | Operation::Store { order, .. }
         | Operation::Rmw { order, .. }
         | Operation::CompareExchange { success: order, .. }
-        | Operation::Fence { order } => Some(orders::name(*order)),
+        | Operation::Fence { order } => Some(*order),
         _ => None,
+    }
+}
+
+/// An order of a run as the text would say it.
+fn spelled(order: Order) -> MemoryOrder {
+    match order {
+        Order::Relaxed => MemoryOrder::Relaxed,
+        Order::Consume | Order::Acquire => MemoryOrder::Acquire,
+        Order::Release => MemoryOrder::Release,
+        Order::AcqRel => MemoryOrder::AcqRel,
+        Order::SeqCst => MemoryOrder::SeqCst,
     }
 }

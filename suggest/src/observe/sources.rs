@@ -6,10 +6,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use wmfix_frontend::{FileScan, Match, OperationKind, Site, Vocabularies, match_site, scan_source};
+use wmfix_frontend::{
+    FileScan, Match, MemoryOrder, Operation, OperationKind, OrderPlace, Site, Vocabularies,
+    match_site, scan_source,
+};
 
 use super::places::Action;
-use crate::symbols::SourcePoint;
+use crate::symbols::{Frame, SourcePoint};
 
 /// Source files and their sites.
 pub struct Sources {
@@ -56,14 +59,7 @@ impl Sources {
     /// The site that an event at this point is an execution of, if the text has
     /// exactly one that fits.
     pub fn site(&mut self, point: &SourcePoint, action: Action) -> Option<Site> {
-        let kind = match action {
-            Action::Load => OperationKind::Load,
-            Action::Store => OperationKind::Store,
-            Action::Rmw => OperationKind::Rmw,
-            Action::CompareExchange => OperationKind::CompareExchange,
-            Action::Fence => OperationKind::Fence,
-            Action::Read | Action::Write | Action::Other => return None,
-        };
+        let kind = kind(action)?;
         let file = self.file(&point.file)?;
         match match_site(&file.scan, point.line, point.column, kind) {
             Match::Site(site) => Some(site.clone()),
@@ -71,10 +67,91 @@ impl Sources {
         }
     }
 
+    /// The call of a function that a vocabulary describes, if an event inside that
+    /// function belongs to it: the text at the caller's point must call it by its
+    /// name, and say the order that the event had.
+    pub fn described_call(
+        &mut self,
+        function: &Frame,
+        caller: &Frame,
+        action: Action,
+        order: Option<MemoryOrder>,
+    ) -> Option<Site> {
+        let (kind, name) = (kind(action)?, plain_name(&function.function));
+        if !self.vocabularies.describes(name) {
+            return None;
+        }
+        let point = caller.at.as_ref()?;
+        let file = self.file(&point.file)?;
+        let calls_it =
+            |site: &&Site| site.callee == name || matches!(&site.order.place, OrderPlace::Macro(_));
+        let site = match match_site(&file.scan, point.line, point.column, kind) {
+            Match::Site(site) => Some(site).filter(calls_it)?,
+            Match::Ambiguous(sites) => {
+                match *sites.into_iter().filter(calls_it).collect::<Vec<_>>() {
+                    [site] => site,
+                    _ => return None,
+                }
+            }
+            Match::None => return None,
+        };
+        // A name that says another order than what was done is no description.
+        let agrees = site.order.order.is_none_or(|said| order == Some(said));
+        (agrees || !is_exactly(site, kind)).then(|| site.clone())
+    }
+
+    /// Whether a site stands in the body of a function that a vocabulary
+    /// describes: then its calls are the sites.
+    pub fn is_body_of_a_layer(&self, site: &Site) -> bool {
+        let function = site.function.as_deref();
+        function.is_some_and(|name| self.vocabularies.describes(name))
+    }
+
     /// The text of a range of a file.
     pub fn text(&mut self, path: &Path, range: &Range<usize>) -> Option<String> {
         let file = self.file(path)?;
         let bytes = file.text.get(range.clone())?;
         Some(String::from_utf8_lossy(bytes).into_owned())
+    }
+}
+
+fn kind(action: Action) -> Option<OperationKind> {
+    Some(match action {
+        Action::Load => OperationKind::Load,
+        Action::Store => OperationKind::Store,
+        Action::Rmw => OperationKind::Rmw,
+        Action::CompareExchange => OperationKind::CompareExchange,
+        Action::Fence => OperationKind::Fence,
+        Action::Read | Action::Write | Action::Other => return None,
+    })
+}
+
+/// Whether a site does just this kind of operation, and is not made of several.
+fn is_exactly(site: &Site, kind: OperationKind) -> bool {
+    kind == match site.operation {
+        Operation::Load => OperationKind::Load,
+        Operation::Store => OperationKind::Store,
+        Operation::Rmw => OperationKind::Rmw,
+        Operation::CompareExchange { .. } => OperationKind::CompareExchange,
+        Operation::Fence => OperationKind::Fence,
+        Operation::SignalFence => OperationKind::SignalFence,
+    }
+}
+
+/// A function's name without the scopes before and the template arguments behind.
+fn plain_name(function: &str) -> &str {
+    let scoped = function.split('<').next().unwrap_or(function);
+    scoped.rsplit("::").next().unwrap_or(scoped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain_name;
+
+    #[test]
+    fn names_as_they_are_called() {
+        assert_eq!(plain_name("port_load<unsigned long>"), "port_load");
+        assert_eq!(plain_name("port::atomics::load<a::b>"), "load");
+        assert_eq!(plain_name("mi_atomic_addi"), "mi_atomic_addi");
     }
 }
