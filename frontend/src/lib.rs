@@ -17,6 +17,7 @@ mod note;
 mod notes;
 mod order;
 mod orders;
+mod passing;
 mod recover;
 mod scan;
 mod site;
@@ -30,6 +31,7 @@ pub use lines::LineIndex;
 pub use matching::{Match, OperationKind, match_site};
 pub use note::{Note, NoteKind};
 pub use order::MemoryOrder;
+pub use passing::{Passing, passing_of_call, passing_of_wait};
 pub use scan::{FileScan, scan_parsed, scan_source};
 pub use site::{
     Exit, Joint, LoopRole, Operand, Operation, OrderPlace, OrderSpelling, Position, Relation, Site,

@@ -83,6 +83,8 @@ impl Sources {
         }
         let point = caller.at.as_ref()?;
         let file = self.file(&point.file)?;
+        // Where one function of a layer is defined, the others are too.
+        function.at.as_ref().and_then(|at| self.file(&at.file));
         let calls_it =
             |site: &&Site| site.callee == name || matches!(&site.order.place, OrderPlace::Macro(_));
         let site = match match_site(&file.scan, point.line, point.column, kind) {
@@ -105,6 +107,11 @@ impl Sources {
     pub fn is_body_of_a_layer(&self, site: &Site) -> bool {
         let function = site.function.as_deref();
         function.is_some_and(|name| self.vocabularies.describes(name))
+    }
+
+    /// All files read so far.
+    pub fn read(&self) -> impl Iterator<Item = &SourceFile> {
+        self.files.values().flatten().map(Arc::as_ref)
     }
 
     /// The text of a range of a file.
@@ -138,10 +145,26 @@ fn is_exactly(site: &Site, kind: OperationKind) -> bool {
     }
 }
 
-/// A function's name without the scopes before and the template arguments behind.
+/// A function's name as it is called: without a return type (a template's
+/// mangled name has it) and scopes before, and template arguments behind.
 fn plain_name(function: &str) -> &str {
-    let scoped = function.split('<').next().unwrap_or(function);
-    scoped.rsplit("::").next().unwrap_or(scoped)
+    let mut depth = 0usize;
+    let mut end = function.len();
+    for (at, character) in function.char_indices().rev() {
+        match character {
+            '>' => depth += 1,
+            '<' => {
+                depth = depth.saturating_sub(1);
+                end = at;
+            }
+            _ if depth == 0 => break,
+            _ => {}
+        }
+    }
+    let name = &function[..end];
+    let of_name = |c: char| c.is_alphanumeric() || c == '_';
+    name.rfind(|c| !of_name(c))
+        .map_or(name, |before| &name[before + 1..])
 }
 
 #[cfg(test)]
@@ -153,5 +176,11 @@ mod tests {
         assert_eq!(plain_name("port_load<unsigned long>"), "port_load");
         assert_eq!(plain_name("port::atomics::load<a::b>"), "load");
         assert_eq!(plain_name("mi_atomic_addi"), "mi_atomic_addi");
+        let template = "std::vector<int> layer::get<std::pair<int, int> >";
+        assert_eq!(plain_name(template), "get");
+        assert_eq!(
+            plain_name("unsigned long port_load<unsigned long>"),
+            "port_load"
+        );
     }
 }

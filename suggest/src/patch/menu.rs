@@ -65,6 +65,9 @@ impl Menu {
                 menu.open(&path, places);
             }
         }
+        for file in places.sources.read() {
+            menu.project.names.add_text(&file.text);
+        }
         for number in 0..menu.places.len() {
             for action in menu.places[number].actions() {
                 if let Err(reason) = menu.try_one(number, action, tree) {
@@ -124,7 +127,6 @@ impl Menu {
         if let Some(source) = places.sources.file(path) {
             let language = source.scan.language;
             let parsed = ParsedFile::parse(path, source.text.clone(), language);
-            self.project.names.add_text(&source.text);
             self.files.insert(path.to_owned(), Text { parsed, source });
         }
     }
