@@ -15,7 +15,7 @@ use crate::observe::Places;
 use crate::options::RunOptions;
 use crate::patch::Corpus;
 use crate::progress::Progress;
-use crate::report::{Again, Dossier, Setting, assemble};
+use crate::report::{Again, Dossier, Repaired, Setting, assemble};
 use crate::run::{Budget, Launch, Stopped, Summary, Taken, Watchdog, until_quiet};
 
 /// What is to be examined.
@@ -48,7 +48,7 @@ pub fn examine(
     if let Some(instead) = session.run(&subject, options.seed)? {
         return Ok(instead);
     }
-    Ok(Examined::Done(Box::new(session.dossier(subject)?)))
+    Ok(Examined::Done(Box::new(session.dossier(subject, None)?)))
 }
 
 /// What is kept of runs.
@@ -187,7 +187,11 @@ impl<'o> Session<'o> {
     }
 
     /// The report on all runs.
-    pub fn dossier(&mut self, subject: Subject) -> anyhow::Result<Dossier> {
+    pub fn dossier(
+        &mut self,
+        subject: Subject,
+        repaired: Option<Repaired<'_>>,
+    ) -> anyhow::Result<Dossier> {
         let setting = Setting {
             summary: self.total,
             seconds: self.started.elapsed().as_secs_f64(),
@@ -200,7 +204,7 @@ impl<'o> Session<'o> {
             current_folder: std::env::current_dir().context("no current folder")?,
         };
         let places = self.places.get_mut().expect("no panic while locked");
-        Ok(assemble(&self.collected, places, setting))
+        Ok(assemble(&self.collected, places, setting, repaired))
     }
 }
 

@@ -16,7 +16,7 @@ use crate::options::RunOptions;
 use crate::pipeline::{Examined, Keep, Session, Subject};
 use crate::project::{Program, find_programs};
 use crate::repair::Profile;
-use crate::report::{Text, Verdict};
+use crate::report::{Repaired, Text, Verdict, repair_text};
 use crate::run::stop_on_interrupt;
 use crate::state;
 
@@ -80,7 +80,7 @@ pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
         options: &options,
         build: &patched_subject,
     };
-    let mut dossier = session.dossier(subject.clone())?;
+    let mut dossier = session.dossier(subject.clone(), None)?;
     let mended = match dossier.report.verdict {
         Verdict::Findings if session.collected().every_run_failed() => {
             // Nothing can be verified on a program that never works.
@@ -94,14 +94,14 @@ pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
         Verdict::Clean | Verdict::Failed => None,
     };
     // More runs may have been needed on the way: the report is on all of them.
-    dossier = session.dossier(subject)?;
     let shown = mended.as_ref().filter(|mended| mended.builds());
     let patch = shown.map(diff).transpose()?.unwrap_or_default();
-    if let Some(mended) = shown {
-        let text = String::from_utf8_lossy(&patch);
-        dossier.report.repair = mended.as_json(cost, &text);
-        dossier.report.unrepairable = mended.unrepairable.clone();
-    }
+    let repaired = mended.as_ref().map(|mended| Repaired {
+        mended,
+        profile: cost_name(cost),
+        patch: &patch,
+    });
+    dossier = session.dossier(subject, repaired)?;
     match options.format {
         Format::Json => {
             let text = serde_json::to_string_pretty(&dossier.report)? + "\n";
@@ -110,14 +110,20 @@ pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
         Format::Text => {
             std::io::stdout().write_all(&patch)?;
             if !options.quiet {
-                eprint!("{}", Text::new(colors(options.color)).report(&dossier));
+                let text = Text::new(colors(options.color));
+                eprint!("{}", text.report(&dossier));
             }
         }
     }
+    eprint!("{}", repair_text(&dossier.report));
     state::save(&dossier)?;
     if let Some(mended) = &mended {
-        mended.tell();
-        if arguments.apply && mended.verified() {
+        if !mended.builds() {
+            eprintln!(
+                "wmfix: the patched program does not build: that is our fault, and the patch is not shown"
+            );
+        }
+        if arguments.apply && mended.holds() {
             for file in &mended.files {
                 write_file(&tree, &file.path, &file.edits)?;
             }
@@ -157,6 +163,16 @@ fn tree_of(path: &Path) -> PathBuf {
         _ if path.is_dir() => path.to_owned(),
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         _ => PathBuf::from("."),
+    }
+}
+
+/// The name of a profile on the command line.
+fn cost_name(cost: Cost) -> &'static str {
+    match cost {
+        Cost::Fewest => "fewest",
+        Cost::X86 => "x86",
+        Cost::Arm64 => "arm64",
+        Cost::Portable => "portable",
     }
 }
 

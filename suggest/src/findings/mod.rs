@@ -3,11 +3,13 @@
 //! are printed.
 
 mod collect;
+mod identity;
 mod observation;
 mod story;
 #[cfg(test)]
 mod tests;
 
 pub use collect::{Collected, RaceFinding, ViolationFinding};
+pub use identity::Identity;
 pub use observation::{Instance, Known, observe, signal_name};
 pub use story::StepRole;

@@ -2,6 +2,7 @@
 //! there are, put it into a copy, build and run that again, and go back for
 //! more runs if it shows what the first ones did not.
 
+mod groups;
 mod told;
 mod verify;
 mod words;
@@ -9,7 +10,7 @@ mod words;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use wmfix_frontend::Vocabularies;
 
@@ -22,7 +23,7 @@ use crate::run::interrupted;
 use verify::verify;
 use words::Namer;
 
-pub use told::Mended;
+pub use told::{Explained, FindingKey, Left, Mended, Spotted};
 pub use verify::Verification;
 
 /// So many times a repair that does not hold is followed by more runs.
@@ -60,6 +61,7 @@ pub fn mend(
 ) -> anyhow::Result<Mended> {
     let mut refused: Vec<(Change, String)> = Vec::new();
     let mut round = 0;
+    let (mut searching, mut verifying) = (Duration::ZERO, Duration::ZERO);
     loop {
         let config = session.config();
         let (traces, places) = session.lend_traces();
@@ -73,6 +75,7 @@ pub fn mend(
             analysis: config,
         };
         let outcome = searched(&problem, mending)?;
+        searching += outcome.work.total;
         let places = session.take_back(problem.traces);
         let changes: Vec<Change> = chosen(&outcome).iter().map(|c| c.change).collect();
         let (files, together) = menu.patched(&changes);
@@ -87,7 +90,10 @@ pub fn mend(
         };
         let mut mended = names.mended(&outcome, files);
         let left = names.left(&outcome);
+        let started = Instant::now();
         mended.verification = verify(session, mending, &mended.files, &left)?;
+        verifying += started.elapsed();
+        (mended.searched, mended.verified) = (searching, verifying);
         round += 1;
         let again = matches!(mended.verification, Verification::Fails(_)) && round < ROUNDS;
         if !again || interrupted() {

@@ -1,11 +1,13 @@
 //! The patched program, built and run: whether it shows anything that the
 //! original did not, or that the repair was to remove.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 
 use wmfix_analysis::SiteId;
 
 use super::Mending;
+use crate::findings::Identity;
 use crate::observe::{Action as Kind, Places};
 use crate::patch::{PatchedCopy, PatchedFile};
 use crate::pipeline::{Keep, Session};
@@ -19,8 +21,8 @@ const FRESH: u64 = 1 << 32;
 pub enum Verification {
     /// There was nothing to verify.
     NoPatch,
-    /// Nothing more than what cannot be repaired, in so many runs.
-    Clean(u64),
+    /// Nothing more than what cannot be repaired.
+    Clean(Verified),
     /// It does not build.
     DoesNotBuild,
     /// Something is still wrong with it.
@@ -29,9 +31,21 @@ pub enum Verification {
     Interrupted,
 }
 
+/// What was run of a patched program that shows nothing more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// How many runs.
+    pub runs: u64,
+    /// How many different schedules they had.
+    pub schedules: u64,
+    /// Operations that the runs of the original reached, and these did not, as
+    /// sites of the original.
+    pub missed: Vec<SiteId>,
+}
+
 /// Builds and runs the patched program with fresh seeds.
 pub(super) fn verify(
-    original: &Session<'_>,
+    original: &mut Session<'_>,
     mending: &Mending<'_>,
     files: &[PatchedFile],
     left: &BTreeSet<Whereabouts>,
@@ -87,7 +101,38 @@ pub(super) fn verify(
             )));
         }
     }
-    Ok(Verification::Clean(runs))
+    let schedules = session.collected().distinct_schedules();
+    let reached = operations(&mut session);
+    let missed = operations(original)
+        .into_iter()
+        .filter(|(operation, _)| !reached.contains_key(operation));
+    Ok(Verification::Clean(Verified {
+        runs,
+        schedules,
+        missed: missed.map(|(_, site)| site).collect(),
+    }))
+}
+
+/// The operations that runs reached, by what they are known by before and after
+/// the patch. Fences are left out: the patch may have added some.
+fn operations(session: &mut Session<'_>) -> BTreeMap<(OsString, Identity), SiteId> {
+    let reached: Vec<SiteId> = session.collected().reached.iter().copied().collect();
+    let places = session.places();
+    let mut operations = BTreeMap::new();
+    for id in reached {
+        let place = places.get(id).clone();
+        if place.action == Kind::Fence {
+            continue;
+        }
+        if let (Some(site), Some(point)) = (&place.site, &place.point)
+            && let Some(file) = places.sources.file(&point.file)
+        {
+            let name = point.file.file_name().unwrap_or_default().to_owned();
+            let identity = Identity::of(site, &file.scan, &file.text);
+            operations.entry((name, identity)).or_insert(id);
+        }
+    }
+    operations
 }
 
 /// What a place is known by before and after the patch: its file's name, its

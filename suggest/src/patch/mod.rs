@@ -5,9 +5,7 @@
 mod copy;
 mod corpus;
 mod menu;
-mod words;
 
 pub use copy::PatchedCopy;
 pub use corpus::Corpus;
 pub use menu::{Menu, PatchedFile};
-pub use words::{action_words, cost_words};

@@ -2,12 +2,13 @@
 //! nothing of how they were found.
 
 mod assemble;
+mod change_words;
 mod dossier;
 pub mod model;
 mod text;
 mod words;
 
-pub use assemble::{Setting, assemble};
+pub use assemble::{Repaired, Setting, assemble};
 pub use dossier::{Again, Dossier};
 pub use model::Verdict;
-pub use text::Text;
+pub use text::{Text, repair_text};

@@ -1,7 +1,7 @@
 //! What is said about a finding, in plain words. Pure text, no layout.
 
 use super::dossier::{Detail, RaceSides};
-use super::model::{Kind, Race, Value, Violation};
+use super::model::{Kind, Place, Race, Value, Violation};
 
 /// The headline of a violation.
 pub fn title(violation: &Violation) -> String {
@@ -71,11 +71,51 @@ pub fn consequence(violation: &Violation, detail: &Detail) -> String {
 /// What the memory orders that are there do not do.
 pub fn orders(violation: &Violation) -> String {
     let access = &violation.access.order;
-    match violation.write.as_ref().map(|write| write.order.as_str()) {
-        Some(write) if !write.is_empty() => {
+    match violation.write.order.as_str() {
+        "" => format!("`{access}` at the access does not forbid this"),
+        write => {
             format!("`{write}` at the write and `{access}` at the access do not forbid this")
         }
-        _ => format!("`{access}` at the access does not forbid this"),
+    }
+}
+
+/// A violation as one sentence, with its places.
+pub fn what_happens(violation: &Violation) -> String {
+    let thread = violation.threads.first().copied().unwrap_or_default();
+    let location = &violation.location;
+    let (access, write) = (at(&violation.access), at(&violation.write));
+    let writer = writer(violation);
+    let stale = either(&violation.stale_values);
+    match violation.kind {
+        Kind::Read => format!(
+            "Thread {thread} may get {stale} from `{location}` ({access}) as if the write of {writer} ({write}) had not happened."
+        ),
+        Kind::Write => format!(
+            "The write of thread {thread} to `{location}` ({access}) may take effect before that of {writer} ({write}), whose older value then stays."
+        ),
+        Kind::Rmw => format!(
+            "Thread {thread} may update `{location}` ({access}) starting from {stale}, as if the write of {writer} ({write}) had not happened."
+        ),
+    }
+}
+
+/// A race as one sentence, with its places.
+pub fn what_races(race: &Race) -> String {
+    format!(
+        "Two threads may use `{}` at the same time ({} and {}), and one of them may see an old value, or half of a new one.",
+        race.location,
+        at(&race.first),
+        at(&race.second)
+    )
+}
+
+/// A place in a sentence.
+pub fn at(place: &Place) -> String {
+    match (place.line, place.function.as_str()) {
+        (0, _) if place.file.is_empty() => place.operation.clone(),
+        (0, _) => place.file.clone(),
+        (line, "") => format!("{}:{line}", place.file),
+        (line, function) => format!("{}:{line}, in {function}", place.file),
     }
 }
 

@@ -2,7 +2,13 @@
 //! run. Everything in it is sorted and free of addresses, so that two runs with
 //! the same seed give the same report but for the seconds.
 
+mod repair;
+
 use serde::{Deserialize, Serialize};
+
+pub use repair::{
+    Change, ChangeKind, FromTo, Hunk, Outcome, Price, Repair, Side, Unrepairable, Verification,
+};
 
 /// The version of the format.
 pub const VERSION: u32 = 1;
@@ -23,11 +29,25 @@ pub struct Report {
     /// Data races.
     pub races: Vec<Race>,
     /// The repair, if one was asked for and found.
-    pub repair: Option<serde_json::Value>,
+    pub repair: Option<Repair>,
     /// Findings that no repair could be found for.
-    pub unrepairable: Vec<String>,
+    pub unrepairable: Vec<Unrepairable>,
     /// What else there is to know.
     pub notes: Vec<String>,
+    /// Where the time went. With `runs.seconds`, all that differs between two
+    /// runs with the same seed.
+    pub seconds: Seconds,
+}
+
+/// Where the time went, in seconds.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Seconds {
+    /// Running the program and analysing its runs.
+    pub runs: f64,
+    /// Searching for a repair.
+    pub search: f64,
+    /// Building and running the patched program.
+    pub verification: f64,
 }
 
 /// The result in one word.
@@ -92,8 +112,9 @@ pub struct Violation {
     pub kind: Kind,
     /// The access.
     pub access: Place,
-    /// The newer write that it may miss.
-    pub write: Option<Place>,
+    /// The newer write that it may miss; without a file and line if no
+    /// instruction made it.
+    pub write: Place,
     /// The thread of the access, and that of the write.
     pub threads: Vec<u32>,
     /// What is accessed.

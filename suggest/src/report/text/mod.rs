@@ -1,14 +1,20 @@
 //! The report for people: both source lines, what happens at each, what could go
 //! wrong, and how to see it again.
 
+mod repair;
+mod steps;
+
 use std::path::Path;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Message, Renderer, Snippet};
 
-use super::dossier::{Detail, Dossier, Mark, Spot};
+use super::dossier::{Detail, Dossier, Spot};
 use super::model::{Race, Report, Verdict, Violation};
 use super::words;
+
+pub use repair::repair_text;
+use steps::steps;
 
 /// Renders reports, with or without colours.
 pub struct Text {
@@ -232,7 +238,7 @@ fn read_text(path: &Path) -> Option<String> {
 
 fn summary(report: &Report) -> String {
     let runs = &report.runs;
-    let found = match (report.violations.len(), report.races.len()) {
+    let found = match (report.violations.len() as u64, report.races.len() as u64) {
         (0, 0) if report.verdict == Verdict::Failed => "no run came to its end".to_owned(),
         (0, 0) => "nothing found".to_owned(),
         (violations, 0) => counted(violations, "violation"),
@@ -252,69 +258,41 @@ fn summary(report: &Report) -> String {
         String::new()
     };
     format!(
-        "{found}: {} runs, {} schedules, {} events in {:.1} s{reached}",
-        runs.total, runs.distinct_schedules, runs.events, runs.seconds
+        "{found}: {}, {}, {} in {:.1} s{reached}",
+        counted(runs.total, "run"),
+        counted(runs.distinct_schedules, "schedule"),
+        counted(runs.events, "event"),
+        runs.seconds
     )
 }
 
-fn counted(count: usize, what: &str) -> String {
+/// A number of things.
+fn counted(count: u64, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
 }
 
-/// The run that showed a violation, a column a thread.
-fn steps(detail: &Detail, violation: &Violation) -> String {
-    let mut threads: Vec<u32> = detail.steps.iter().map(|step| step.thread).collect();
-    threads.sort_unstable();
-    threads.dedup();
-    let mut text = format!(
-        "The run with seed {}, as far as it matters, from top to bottom:\n\n",
-        violation.seed
-    );
-    let place_width = detail
-        .steps
-        .iter()
-        .map(|step| step.at.len())
-        .max()
-        .unwrap_or(0);
-    let width = detail
-        .steps
-        .iter()
-        .map(|step| step.what.len() + 2)
-        .max()
-        .unwrap_or(0)
-        .max(10);
-    text += &" ".repeat(place_width + 4);
-    for thread in &threads {
-        text += &format!("{:<width$}  ", format!("thread {thread}"));
-    }
-    text = text.trim_end().to_owned() + "\n";
-    for step in &detail.steps {
-        let column = threads
-            .iter()
-            .position(|thread| *thread == step.thread)
-            .unwrap_or(0);
-        let mark = match step.mark {
-            Some(Mark::Access) => "* ",
-            Some(Mark::Newer) => "+ ",
-            None => "  ",
-        };
-        let indent = column * (width + 2);
-        let line = format!(
-            "  {:<place_width$}{}{mark}{}",
-            step.at,
-            " ".repeat(indent),
-            step.what
-        );
-        text += line.trim_end();
-        if let Some(because) = &step.because {
-            text += &format!("   ({because})");
+/// A text in lines that a terminal holds, the first after `first`, the others
+/// after `rest`.
+fn wrapped(text: &str, first: &str, rest: &str) -> String {
+    const WIDTH: usize = 92;
+    let mut lines = String::new();
+    let mut line = first.to_owned();
+    let mut empty = true;
+    for word in text.split_whitespace() {
+        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            lines += &line;
+            lines.push('\n');
+            line = rest.to_owned();
+            empty = true;
         }
-        text.push('\n');
+        if !empty {
+            line.push(' ');
+        }
+        line += word;
+        empty = false;
     }
-    text += "\n  + the newer write    * the access that may be stale\n";
-    text += "  In brackets: why a step comes after the one of the chain before it in every interleaving.\n";
-    text
+    lines + &line + "\n"
 }
 
 fn calls(what: &str, spot: &Spot) -> String {

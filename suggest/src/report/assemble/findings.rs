@@ -1,0 +1,114 @@
+//! One finding → what the report says about it.
+
+use wmfix_analysis::ViolationKind;
+
+use super::spots::Spots;
+use crate::findings::{Instance, RaceFinding, StepRole, ViolationFinding};
+use crate::report::dossier::{Detail, Mark, RaceSides, StepLine};
+use crate::report::model::{self, Kind};
+
+/// A violation without its name.
+pub fn violation(spots: &mut Spots<'_>, finding: &ViolationFinding) -> (model::Violation, Detail) {
+    let (access, write, kind) = finding.key;
+    let access_spot = spots.spot(access);
+    let write_spot = write.map(|site| spots.spot(site));
+    let first = &finding.first;
+    let violation = model::Violation {
+        id: String::new(),
+        kind: match kind {
+            ViolationKind::StaleRead => Kind::Read,
+            ViolationKind::StaleWrite => Kind::Write,
+            ViolationKind::StaleRmw => Kind::Rmw,
+        },
+        access: access_spot.place.clone(),
+        write: write_spot
+            .as_ref()
+            .map_or_else(no_write, |spot| spot.place.clone()),
+        threads: std::iter::once(first.thread)
+            .chain(first.writer)
+            .map(|thread| thread.0)
+            .collect(),
+        location: spots.location(first.location.as_deref(), &[Some(access), write]),
+        read_value: first.read_value.map(Into::into),
+        stale_values: first.stale_values.iter().copied().map(Into::into).collect(),
+        same_value: first.same_value,
+        runs: finding.runs,
+        seed: finding.seed,
+        witness_checked: first.witness_checked,
+    };
+    let detail = Detail {
+        access: access_spot,
+        other: write_spot,
+        newer_value: first.newer_value.map(Into::into),
+        program: finding.program,
+        trace: None,
+        steps: steps(spots, first),
+        race: None,
+    };
+    (violation, detail)
+}
+
+fn steps(spots: &mut Spots<'_>, instance: &Instance) -> Vec<StepLine> {
+    let lines = instance.steps.iter().map(|step| {
+        let place = spots.spot(step.site).place;
+        StepLine {
+            thread: step.thread.0,
+            at: format!("{}:{}", place.file, place.line),
+            what: step.what.clone(),
+            because: step.because.map(str::to_owned),
+            mark: match step.role {
+                StepRole::Way => None,
+                StepRole::Newer => Some(Mark::Newer),
+                StepRole::Access => Some(Mark::Access),
+            },
+        }
+    });
+    lines.collect()
+}
+
+/// A race without its name.
+pub fn race(spots: &mut Spots<'_>, finding: &RaceFinding) -> (model::Race, Detail) {
+    let race = &finding.first.race.race;
+    let (first, second) = (spots.spot(race.first.site), spots.spot(race.second.site));
+    let location = spots.location(
+        finding.first.location.as_deref(),
+        &[Some(race.first.site), Some(race.second.site)],
+    );
+    let shown = model::Race {
+        id: String::new(),
+        first: first.place.clone(),
+        second: second.place.clone(),
+        location,
+        seed: finding.seed,
+    };
+    let detail = Detail {
+        access: second,
+        other: Some(first),
+        newer_value: None,
+        program: finding.program,
+        trace: None,
+        steps: Vec::new(),
+        race: Some(RaceSides {
+            first_thread: race.first.thread.0,
+            first_writes: race.first.writes,
+            first_atomic: race.first.atomic,
+            second_thread: race.second.thread.0,
+            second_writes: race.second.writes,
+            second_atomic: race.second.atomic,
+            runs: finding.runs,
+        }),
+    };
+    (shown, detail)
+}
+
+/// The place of a write that no instruction made.
+fn no_write() -> model::Place {
+    model::Place {
+        file: String::new(),
+        line: 0,
+        column: 0,
+        function: String::new(),
+        operation: "initial value".to_owned(),
+        order: String::new(),
+    }
+}

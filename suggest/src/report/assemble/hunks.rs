@@ -1,0 +1,76 @@
+//! The patch hunk by hunk, each with the changes that it makes.
+
+use std::path::Path;
+
+use wmfix_rewriter::unified_diff;
+
+use super::spots::Spots;
+use crate::patch::PatchedFile;
+use crate::report::model::{Change, Hunk};
+
+/// The hunks of patched files.
+pub fn hunks(files: &[PatchedFile], changes: &[Change], spots: &Spots<'_>) -> Vec<Hunk> {
+    let mut hunks = Vec::new();
+    for file in files {
+        let name = spots.shown(&file.path);
+        let diff = unified_diff(Path::new(&name), &file.before, &file.after);
+        let mut of_file = split(&String::from_utf8_lossy(&diff), &name);
+        for (number, change) in changes.iter().enumerate() {
+            let inside = |hunk: &&mut Hunk| {
+                let last = hunk.line + hunk.lines.max(1);
+                (hunk.line..last).contains(&change.place.line)
+            };
+            let mut candidates = of_file.iter_mut();
+            if change.place.file == name
+                && let Some(hunk) = candidates.find(inside)
+            {
+                hunk.changes.push(number);
+            }
+        }
+        hunks.extend(of_file);
+    }
+    hunks
+}
+
+/// The hunks of one file's diff, without changes yet.
+fn split(diff: &str, file: &str) -> Vec<Hunk> {
+    let mut hunks: Vec<Hunk> = Vec::new();
+    for line in diff.split_inclusive('\n') {
+        if let Some(range) = line.strip_prefix("@@ -") {
+            let old = range.split(' ').next().unwrap_or_default();
+            let (first, count) = old.split_once(',').unwrap_or((old, "1"));
+            hunks.push(Hunk {
+                file: file.to_owned(),
+                line: first.parse().unwrap_or_default(),
+                lines: count.parse().unwrap_or_default(),
+                changes: Vec::new(),
+                text: String::new(),
+            });
+        }
+        if let Some(hunk) = hunks.last_mut() {
+            hunk.text += line;
+        }
+    }
+    hunks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diff_is_split_at_its_hunks() {
+        let lines = |n: u32| -> Vec<String> { (1..=n).map(|n| format!("line {n}\n")).collect() };
+        let before = lines(40);
+        let mut after = before.clone();
+        after[2] = "new\n".to_owned();
+        after.insert(30, "more\n".to_owned());
+        let (before, after) = (before.concat(), after.concat());
+        let diff = unified_diff(Path::new("a.c"), before.as_bytes(), after.as_bytes());
+        let hunks = split(&String::from_utf8(diff).unwrap(), "a.c");
+        let ranges: Vec<(u32, u32)> = hunks.iter().map(|h| (h.line, h.lines)).collect();
+        assert_eq!(ranges, [(1, 6), (28, 6)]);
+        assert!(hunks[1].text.starts_with("@@ -28,6 +28,7 @@\n"));
+        assert!(hunks[1].text.contains("+more\n"));
+    }
+}

@@ -1,0 +1,170 @@
+//! Findings → the dossier: places get their text, findings their order and
+//! their names, the repair its words. The last step that sees the analysis' own
+//! types.
+
+mod ends;
+mod findings;
+mod hunks;
+mod repair;
+mod sites;
+mod spots;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::dossier::{Again, Detail, Dossier};
+use super::model::{self, Report, Runs, Seconds, VERSION, Verdict};
+use crate::findings::Collected;
+use crate::mend::{FindingKey, Mended};
+use crate::observe::Places;
+use crate::run::{Stopped, Summary};
+use spots::Spots;
+
+/// What a report needs beside the findings.
+#[derive(Debug)]
+pub struct Setting {
+    /// What the loop did.
+    pub summary: Summary,
+    /// How long it took.
+    pub seconds: f64,
+    /// Files whose sites are to be counted, absolute.
+    pub files: Vec<PathBuf>,
+    /// How to run each program again.
+    pub again: Vec<Again>,
+    /// The folder that paths are shown relative to.
+    pub current_folder: PathBuf,
+}
+
+/// A repair for the report.
+pub struct Repaired<'a> {
+    /// What came of mending.
+    pub mended: &'a Mended,
+    /// What changes were weighed by.
+    pub profile: &'static str,
+    /// All of it as one unified diff.
+    pub patch: &'a [u8],
+}
+
+/// Puts the dossier together.
+pub fn assemble(
+    collected: &Collected,
+    places: &mut Places,
+    setting: Setting,
+    repaired: Option<Repaired<'_>>,
+) -> Dossier {
+    let mut spots = Spots {
+        places,
+        current_folder: setting.current_folder,
+    };
+    let mut found = Found::default();
+    let violations = found.violations(collected, &mut spots);
+    let races = found.races(collected, &mut spots);
+    let sites = sites::sites(&mut spots, collected, &setting.files);
+    let mut notes = Vec::new();
+    match setting.summary.stopped {
+        Stopped::Quiet => {}
+        Stopped::TimeUp => notes.push("the time was up before the runs were".to_owned()),
+        Stopped::Interrupted => {
+            notes.push("interrupted: this is what was known by then".to_owned())
+        }
+    }
+    let any = !violations.is_empty() || !races.is_empty();
+    let verdict = match (any, collected.every_run_failed()) {
+        (true, _) => Verdict::Findings,
+        (false, true) => Verdict::Failed,
+        (false, false) => Verdict::Clean,
+    };
+    notes.extend(ends::ends(&mut spots, collected));
+    let mut report = Report {
+        version: VERSION,
+        verdict,
+        runs: Runs {
+            total: setting.summary.runs,
+            distinct_schedules: collected.distinct_schedules(),
+            events: collected.events,
+            seconds: setting.seconds,
+        },
+        sites,
+        violations,
+        races,
+        repair: None,
+        unrepairable: Vec::new(),
+        notes,
+        seconds: Seconds {
+            runs: setting.seconds,
+            ..Seconds::default()
+        },
+    };
+    if let Some(repaired) = repaired {
+        repair::add(&mut report, &repaired, &found, &mut spots);
+    }
+    Dossier {
+        report,
+        details: found.details,
+        traces: found.traces,
+        again: setting.again,
+        output: collected.failed_output.clone(),
+    }
+}
+
+/// What is kept about findings beside the report.
+#[derive(Default)]
+struct Found {
+    details: BTreeMap<String, Detail>,
+    traces: BTreeMap<String, Arc<[u8]>>,
+    ids: BTreeMap<FindingKey, String>,
+}
+
+impl Found {
+    fn add(&mut self, id: &str, detail: Detail, trace: &Option<Arc<[u8]>>, key: FindingKey) {
+        self.details.insert(id.to_owned(), detail);
+        if let Some(trace) = trace {
+            self.traces.insert(id.to_owned(), Arc::clone(trace));
+        }
+        self.ids.insert(key, id.to_owned());
+    }
+
+    fn violations(
+        &mut self,
+        collected: &Collected,
+        spots: &mut Spots<'_>,
+    ) -> Vec<model::Violation> {
+        let mut drafts = Vec::new();
+        for finding in &collected.violations {
+            let (violation, detail) = findings::violation(spots, finding);
+            drafts.push((violation, detail, finding));
+        }
+        drafts.sort_by(|(a, ..), (b, ..)| {
+            (&a.access, &a.write, a.kind).cmp(&(&b.access, &b.write, b.kind))
+        });
+        let mut violations = Vec::new();
+        for (number, (mut violation, detail, finding)) in (1..).zip(drafts) {
+            violation.id = format!("V{number}");
+            let (access, write, kind) = finding.key;
+            let key = (access, write, Some(kind));
+            self.add(&violation.id, detail, &finding.first.trace, key);
+            violations.push(violation);
+        }
+        violations
+    }
+
+    fn races(&mut self, collected: &Collected, spots: &mut Spots<'_>) -> Vec<model::Race> {
+        let mut drafts = Vec::new();
+        for finding in &collected.races {
+            let (race, detail) = findings::race(spots, finding);
+            drafts.push((race, detail, finding));
+        }
+        drafts.sort_by(|(a, ..), (b, ..)| (&a.first, &a.second).cmp(&(&b.first, &b.second)));
+        let mut races = Vec::new();
+        for (number, (mut race, detail, finding)) in (1..).zip(drafts) {
+            race.id = format!("R{number}");
+            let sides = &finding.first.race.race;
+            let (one, other) = (sides.first.site, sides.second.site);
+            let key = (one.min(other), Some(one.max(other)), None);
+            self.add(&race.id, detail, &finding.first.trace, key);
+            races.push(race);
+        }
+        races
+    }
+}

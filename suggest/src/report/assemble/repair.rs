@@ -1,0 +1,176 @@
+//! What came of mending → the report's repair: changes get their places, the
+//! names of the findings they remove, and their words.
+
+use super::hunks::hunks;
+use super::spots::{Spots, site_place};
+use super::{Found, Repaired};
+use crate::mend::{Explained, FindingKey, Left, Spotted, Verification};
+use crate::repair::Action;
+use crate::report::change_words::{self, Done};
+use crate::report::model::{self, Outcome, Repair, Report, Unrepairable};
+use crate::report::words;
+
+/// Puts the repair into a report that has its findings.
+pub fn add(report: &mut Report, repaired: &Repaired<'_>, found: &Found, spots: &mut Spots<'_>) {
+    let mended = repaired.mended;
+    report.seconds.search = mended.searched.as_secs_f64();
+    report.seconds.verification = mended.verified.as_secs_f64();
+    // The clock has been running all the time.
+    let rest = report.runs.seconds - report.seconds.search - report.seconds.verification;
+    report.seconds.runs = rest.max(0.0);
+    report.unrepairable = mended
+        .left
+        .iter()
+        .map(|left| unrepairable(left, report, found, spots))
+        .collect();
+    let (outcome, why, runs, schedules, missed) = match &mended.verification {
+        Verification::NoPatch | Verification::DoesNotBuild => return,
+        Verification::Clean(verified) => (
+            Outcome::Held,
+            None,
+            verified.runs,
+            verified.schedules,
+            verified.missed.as_slice(),
+        ),
+        Verification::Fails(why) => (Outcome::NotEnough, Some(why.clone()), 0, 0, &[][..]),
+        Verification::Interrupted => (Outcome::Interrupted, None, 0, 0, &[][..]),
+    };
+    let mut missed: Vec<model::Place> = missed.iter().map(|&site| spots.spot(site).place).collect();
+    missed.sort();
+    let changes: Vec<model::Change> = mended
+        .changes
+        .iter()
+        .map(|change| explained(change, report, found, spots))
+        .collect();
+    report.repair = Some(Repair {
+        hunks: hunks(&mended.files, &changes, spots),
+        changes,
+        cost: mended.cost,
+        profile: repaired.profile.to_owned(),
+        optimal: mended.optimal,
+        lower_bound: mended.lower_bound,
+        verified_runs: runs,
+        verification: model::Verification {
+            outcome,
+            why,
+            schedules,
+            missed,
+        },
+        groups: mended.groups.clone(),
+        patch: String::from_utf8_lossy(repaired.patch).into_owned(),
+    });
+}
+
+fn explained(
+    change: &Explained,
+    report: &Report,
+    found: &Found,
+    spots: &mut Spots<'_>,
+) -> model::Change {
+    let place = place(&change.at, spots);
+    let removes = ids(&change.reasons, found);
+    let done = Done::of(change.action, change.before);
+    model::Change {
+        kind: done.kind,
+        from: done.from,
+        to: done.to,
+        on_failure: done.on_failure,
+        side: done.side,
+        what: done.what,
+        without: without(report, &removes, Some(&place)),
+        ensures: change_words::ensures(change.action).to_owned(),
+        price: change_words::price(change.action),
+        removes,
+        place,
+    }
+}
+
+/// What goes wrong without a change here: the finding that shows it best.
+fn without(report: &Report, ids: &[String], here: Option<&model::Place>) -> String {
+    let named = |id: &String| ids.contains(id);
+    let violations = report.violations.iter().filter(|v| named(&v.id));
+    // A finding of this very operation says more than one that it takes part
+    // in, and a difference in the value is easier to see than one in what follows.
+    let telling = violations.min_by_key(|v| {
+        let of_this = here == Some(&v.access) || here == Some(&v.write);
+        (!of_this, v.same_value)
+    });
+    let sentence = match telling {
+        Some(violation) => words::what_happens(violation),
+        None => match report.races.iter().find(|race| named(&race.id)) {
+            Some(race) => words::what_races(race),
+            None => "Another change alone would leave something that was found.".to_owned(),
+        },
+    };
+    match ids.len() {
+        0 | 1 => sentence,
+        2 => format!("{} (and one more like it).", sentence.trim_end_matches('.')),
+        more => format!(
+            "{} (and {} more like it).",
+            sentence.trim_end_matches('.'),
+            more - 1
+        ),
+    }
+}
+
+fn unrepairable(
+    left: &Left,
+    report: &Report,
+    found: &Found,
+    spots: &mut Spots<'_>,
+) -> Unrepairable {
+    let findings = ids(&left.findings, found);
+    let what = without(report, &findings, None);
+    let Some((action, at, refusal)) = &left.needed else {
+        return Unrepairable {
+            findings,
+            place: None,
+            text: format!("{what} No memory order or fence changes that."),
+        };
+    };
+    let place = place(at, spots);
+    let needed = match action {
+        Action::FenceBefore => "a seq_cst fence before".to_owned(),
+        Action::FenceAfter => "a seq_cst fence after".to_owned(),
+        raise => format!("{} for", change_words::order_name(*raise)),
+    };
+    Unrepairable {
+        findings,
+        text: format!(
+            "{what} It needs {needed} {} at {}:{}, but {refusal}.",
+            place.operation, place.file, place.line
+        ),
+        place: Some(place),
+    }
+}
+
+fn place(at: &Spotted, spots: &mut Spots<'_>) -> model::Place {
+    match &at.text {
+        Some(site) => {
+            let order = spots.places.get(at.site).order.unwrap_or_default();
+            site_place(site, spots.shown(&site.file), order.to_owned())
+        }
+        None => spots.spot(at.site).place,
+    }
+}
+
+/// The names of findings. Other labels may show another newer write to the same
+/// access: that is the same finding to people.
+fn ids(keys: &[FindingKey], found: &Found) -> Vec<String> {
+    let mut ids: Vec<&String> = Vec::new();
+    for key in keys {
+        match found.ids.get(key) {
+            Some(id) => ids.push(id),
+            None => {
+                let same = found
+                    .ids
+                    .iter()
+                    .filter(|(known, _)| known.0 == key.0 && known.2.is_some() == key.2.is_some());
+                ids.extend(same.map(|(_, id)| id));
+            }
+        }
+    }
+    ids.sort_by_key(|id| (id.starts_with('R'), id.len(), id.as_str()));
+    ids.dedup();
+    ids.into_iter().cloned().collect()
+}

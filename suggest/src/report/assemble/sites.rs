@@ -1,0 +1,55 @@
+//! The sites of the program: how many there are, and which no run reached.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use super::spots::{Spots, site_place};
+use crate::findings::Collected;
+use crate::report::model::Sites;
+
+/// How many sites the files have, and which of them were not executed.
+pub fn sites(spots: &mut Spots<'_>, collected: &Collected, files: &[PathBuf]) -> Sites {
+    let mut reached = HashSet::new();
+    for &site in &collected.reached {
+        let place = spots.places.get(site);
+        if let (Some(site), Some(point)) = (&place.site, &place.point) {
+            reached.insert((point.file.clone(), site.span.start, site.span.end));
+        }
+    }
+    let mut all_files: Vec<PathBuf> = files.to_vec();
+    all_files.extend(reached.iter().map(|(file, ..)| file.clone()));
+    all_files.sort();
+    all_files.dedup();
+    let mut sites = Sites::default();
+    for path in all_files {
+        let Some(file) = spots.places.sources.file(&path) else {
+            continue;
+        };
+        for site in file
+            .scan
+            .sites
+            .iter()
+            .filter(|site| site.macro_name.is_none())
+        {
+            let is_reached = reached.contains(&(path.clone(), site.span.start, site.span.end));
+            // The calls are the sites where a vocabulary says so.
+            if !is_reached && spots.places.sources.is_body_of_a_layer(site) {
+                continue;
+            }
+            sites.total += 1;
+            if is_reached {
+                sites.reached += 1;
+            } else {
+                let order = site
+                    .order
+                    .order
+                    .map_or(String::new(), |order| order.name().to_owned());
+                sites
+                    .unreached
+                    .push(site_place(site, spots.shown(&path), order));
+            }
+        }
+    }
+    sites.unreached.sort();
+    sites
+}

@@ -1,0 +1,162 @@
+//! Sites of the runs → places that people find: file, line, function and what
+//! is written there.
+
+use std::path::{Path, PathBuf};
+
+use wmfix_analysis::SiteId;
+use wmfix_frontend::Site;
+
+use crate::observe::{Action, Places};
+use crate::report::dossier::Spot;
+use crate::report::model;
+use crate::symbols::Frame;
+
+/// Knows where sites are.
+pub struct Spots<'a> {
+    /// The places of the runs.
+    pub places: &'a mut Places,
+    /// The folder that paths are shown relative to.
+    pub current_folder: PathBuf,
+}
+
+impl Spots<'_> {
+    /// The variable's name, or the object as the source writes it.
+    pub fn location(&mut self, variable: Option<&str>, sites: &[Option<SiteId>]) -> String {
+        // Within a variable the source knows better what it is.
+        if let Some(name) = variable.filter(|name| !name.contains('+')) {
+            return name.to_owned();
+        }
+        for &site in sites.iter().flatten() {
+            let place = self.places.get(site).clone();
+            let object = place.site.as_ref().and_then(|site| site.object.clone());
+            if let (Some(range), Some(point)) = (object, &place.point)
+                && let Some(text) = self.places.sources.text(&point.file, &range)
+            {
+                return text.trim_start_matches(['&', '*']).trim().to_owned();
+            }
+        }
+        variable.unwrap_or("an object without a name").to_owned()
+    }
+
+    /// A site as it is shown.
+    pub fn spot(&mut self, site: SiteId) -> Spot {
+        let place = self.places.get(site).clone();
+        let order = place.order.unwrap_or_default().to_owned();
+        let callers = place
+            .callers
+            .iter()
+            .filter_map(|frame| self.caller(frame))
+            .take(8)
+            .collect();
+        let Some(point) = &place.point else {
+            let module = place
+                .address
+                .map(|address| self.places.symbols.path(address.module).to_owned());
+            return Spot {
+                place: model::Place {
+                    file: module.map_or("?".to_owned(), |path| self.shown(&path)),
+                    line: 0,
+                    column: 0,
+                    function: place.function.clone(),
+                    operation: words(place.action).to_owned(),
+                    order,
+                },
+                path: None,
+                span: None,
+                callers,
+            };
+        };
+        let shown = match &place.site {
+            Some(site) => site_place(site, self.shown(&point.file), order),
+            None => model::Place {
+                file: self.shown(&point.file),
+                line: point.line,
+                column: point.column,
+                function: place.function.clone(),
+                operation: words(place.action).to_owned(),
+                order,
+            },
+        };
+        let span = match &place.site {
+            Some(site) => Some((site.span.start, site.span.end)),
+            None => self.token(&point.file, point.line, point.column),
+        };
+        Spot {
+            place: shown,
+            path: Some(point.file.clone()),
+            span,
+            callers,
+        }
+    }
+
+    fn caller(&self, frame: &Frame) -> Option<String> {
+        let at = frame.at.as_ref()?;
+        Some(format!(
+            "{} at {}:{}",
+            frame.function,
+            self.shown(&at.file),
+            at.line
+        ))
+    }
+
+    /// What stands at a line and column: a word, or else one character.
+    fn token(&mut self, path: &Path, line: u32, column: u32) -> Option<(usize, usize)> {
+        let file = self.places.sources.file(path)?;
+        let mut lines = file.text.split_inclusive(|&byte| byte == b'\n');
+        let start: usize = lines
+            .by_ref()
+            .take(line.checked_sub(1)? as usize)
+            .map(<[u8]>::len)
+            .sum();
+        let text = lines.next()?;
+        let indent = text
+            .iter()
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count();
+        let at = (column as usize)
+            .saturating_sub(1)
+            .max(indent)
+            .min(text.len());
+        let of_word = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+        let length = text[at..].iter().take_while(of_word).count().max(1);
+        Some((start + at, start + at + length))
+    }
+
+    /// A path as it is shown: relative to the current folder where it lies in it.
+    pub fn shown(&self, path: &Path) -> String {
+        let real = path.canonicalize();
+        let inside = path.strip_prefix(&self.current_folder).ok();
+        let inside = inside.or_else(|| {
+            real.as_deref()
+                .ok()?
+                .strip_prefix(&self.current_folder)
+                .ok()
+        });
+        inside.unwrap_or(path).display().to_string()
+    }
+}
+
+/// The place of an operation in the text.
+pub fn site_place(site: &Site, file: String, order: String) -> model::Place {
+    model::Place {
+        file,
+        line: site.start.line,
+        column: site.start.column,
+        function: site.function.clone().unwrap_or_default(),
+        operation: site.callee.clone(),
+        order,
+    }
+}
+
+fn words(action: Action) -> &'static str {
+    match action {
+        Action::Load => "atomic load",
+        Action::Store => "atomic store",
+        Action::Rmw => "atomic read-modify-write",
+        Action::CompareExchange => "atomic compare-exchange",
+        Action::Fence => "fence",
+        Action::Read => "plain read",
+        Action::Write => "plain write",
+        Action::Other => "call",
+    }
+}

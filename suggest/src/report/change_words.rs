@@ -1,0 +1,190 @@
+//! What is said about a change: what it does, what it makes sure of, and what
+//! the processor pays for it. Pure text, no layout.
+
+use wmfix_analysis::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
+
+use super::model::{ChangeKind, FromTo, Price, Side};
+use crate::repair::{Action, Orders};
+
+/// What a change does.
+pub struct Done {
+    /// An order is raised, or a fence is new.
+    pub kind: ChangeKind,
+    /// The order before; `none` for a new fence.
+    pub from: String,
+    /// The order after.
+    pub to: String,
+    /// The failure orders of a compare-exchange.
+    pub on_failure: Option<FromTo>,
+    /// The side of a new fence.
+    pub side: Option<Side>,
+    /// In words.
+    pub what: String,
+}
+
+impl Done {
+    /// What an action does where these orders are.
+    pub fn of(action: Action, before: Orders) -> Self {
+        let side = match action {
+            Action::FenceBefore => Some(Side::Before),
+            Action::FenceAfter => Some(Side::After),
+            _ => None,
+        };
+        let to = order_name(action).to_owned();
+        if let Some(side) = side {
+            let word = match side {
+                Side::Before => "before",
+                Side::After => "after",
+            };
+            return Self {
+                kind: ChangeKind::Fence,
+                from: "none".to_owned(),
+                what: format!("a {to} fence {word} it"),
+                to,
+                on_failure: None,
+                side: Some(side),
+            };
+        }
+        let (from, failure_from) = orders_before(before);
+        let on_failure = match (failure_from, action) {
+            (Some(from), Action::CompareExchange { failure, .. }) => Some(FromTo {
+                from: from.to_owned(),
+                to: load(failure).to_owned(),
+            }),
+            _ => None,
+        };
+        let failure = on_failure.as_ref().filter(|f| f.from != f.to);
+        let what = match failure {
+            None => format!("{from} becomes {to}"),
+            Some(on) if from == to => {
+                format!("on failure, {} becomes {}", on.from, on.to)
+            }
+            Some(on) => format!(
+                "{from} becomes {to}, and on failure {} becomes {}",
+                on.from, on.to
+            ),
+        };
+        Self {
+            kind: ChangeKind::Order,
+            from: from.to_owned(),
+            to,
+            on_failure,
+            side: None,
+            what,
+        }
+    }
+}
+
+/// The order that something has after an action.
+pub fn order_name(action: Action) -> &'static str {
+    match action {
+        Action::FenceBefore | Action::FenceAfter => "seq_cst",
+        Action::Load(order) => load(order),
+        Action::Store(order) => store(order),
+        Action::Rmw(order) | Action::CompareExchange { success: order, .. } => rmw(order),
+        Action::Fence(order) => fence(order),
+    }
+}
+
+/// What a change makes sure of, in one sentence.
+pub fn ensures(action: Action) -> &'static str {
+    match action {
+        Action::FenceBefore | Action::FenceAfter | Action::Fence(FenceOrder::SeqCst) => {
+            "The fence keeps what this thread does before it and after it in this order for every thread that has such a fence, too: what was written before is visible before anything after it is read."
+        }
+        Action::Fence(_) => {
+            "The fence works in both directions then: what was written before it goes out first, and what is read after it is not older."
+        }
+        _ => match order_name(action) {
+            "acquire" => {
+                "Acquire makes sure that whoever reads a released value here also sees all that was written before the release."
+            }
+            "release" => {
+                "Release makes sure that whoever reads this value with acquire also sees all that was written before it."
+            }
+            "acq_rel" => {
+                "Acquire and release make sure that this thread sees all that was written before the value it takes over, and hands all of it on with the value it writes."
+            }
+            "seq_cst" => {
+                "Sequentially consistent operations take effect in one order that all threads agree on, so that none of them is overtaken by another."
+            }
+            _ => {
+                "The stronger order on failure makes sure that all that was written before the value found here is seen, too."
+            }
+        },
+    }
+}
+
+/// What a change costs each time it is executed.
+pub fn price(action: Action) -> Price {
+    let nothing = "nothing";
+    let (x86_64, aarch64) = match action {
+        Action::FenceBefore | Action::FenceAfter | Action::Fence(FenceOrder::SeqCst) => (
+            "a full barrier (mfence or a locked instruction)",
+            "a full barrier (dmb ish)",
+        ),
+        Action::Fence(_) => (nothing, "a barrier (dmb ish)"),
+        Action::Load(_) => (nothing, "a load-acquire (ldar) instead of a load"),
+        Action::Store(StoreOrder::SeqCst) => (
+            "a locked exchange instead of a store",
+            "a store-release (stlr) instead of a store",
+        ),
+        Action::Store(_) => (nothing, "a store-release (stlr) instead of a store"),
+        Action::Rmw(_) | Action::CompareExchange { .. } => {
+            (nothing, "the ordered form of the instruction")
+        }
+    };
+    Price {
+        x86_64: x86_64.to_owned(),
+        aarch64: aarch64.to_owned(),
+    }
+}
+
+/// The orders that are there, of a compare-exchange also that on failure.
+fn orders_before(orders: Orders) -> (&'static str, Option<&'static str>) {
+    match orders {
+        Orders::Load(order) => (load(order), None),
+        Orders::Store(order) => (store(order), None),
+        Orders::Rmw(order) => (rmw(order), None),
+        Orders::CompareExchange {
+            success, failure, ..
+        } => (rmw(success), Some(load(failure))),
+        Orders::Fence(order) => (fence(order), None),
+        Orders::None => ("none", None),
+    }
+}
+
+fn load(order: LoadOrder) -> &'static str {
+    match order {
+        LoadOrder::Relaxed => "relaxed",
+        LoadOrder::Acquire => "acquire",
+        LoadOrder::SeqCst => "seq_cst",
+    }
+}
+
+fn store(order: StoreOrder) -> &'static str {
+    match order {
+        StoreOrder::Relaxed => "relaxed",
+        StoreOrder::Release => "release",
+        StoreOrder::SeqCst => "seq_cst",
+    }
+}
+
+fn rmw(order: RmwOrder) -> &'static str {
+    match order {
+        RmwOrder::Relaxed => "relaxed",
+        RmwOrder::Acquire => "acquire",
+        RmwOrder::Release => "release",
+        RmwOrder::AcqRel => "acq_rel",
+        RmwOrder::SeqCst => "seq_cst",
+    }
+}
+
+fn fence(order: FenceOrder) -> &'static str {
+    match order {
+        FenceOrder::Acquire => "acquire",
+        FenceOrder::Release => "release",
+        FenceOrder::AcqRel => "acq_rel",
+        FenceOrder::SeqCst => "seq_cst",
+    }
+}

@@ -1,0 +1,154 @@
+//! The repair as data: what changes where, why, what it costs and what was
+//! verified. Ids name findings of the same report.
+
+use serde::{Deserialize, Serialize};
+
+use super::Place;
+
+/// A repair of everything that can be repaired.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Repair {
+    /// The changes, in the order of the source.
+    pub changes: Vec<Change>,
+    /// What they cost together.
+    pub cost: u64,
+    /// What they were weighed by.
+    pub profile: String,
+    /// No repair of the runs is cheaper.
+    pub optimal: bool,
+    /// No repair of the runs costs less than this.
+    pub lower_bound: u64,
+    /// How many runs of the patched program showed nothing more; 0 if it was not
+    /// verified.
+    pub verified_runs: u64,
+    /// What the patched program showed.
+    pub verification: Verification,
+    /// Changes that belong together, by number from 0: those that remove the same
+    /// findings. Each group is a patch of its own with `--output`.
+    pub groups: Vec<Vec<usize>>,
+    /// The patch hunk by hunk.
+    pub hunks: Vec<Hunk>,
+    /// All of it as one unified diff.
+    pub patch: String,
+}
+
+/// A hunk of the patch.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Hunk {
+    /// The file.
+    pub file: String,
+    /// The first line that it shows, before the patch.
+    pub line: u32,
+    /// How many lines it shows, before the patch.
+    pub lines: u32,
+    /// The changes that it makes, by number from 0; none if it only declares what
+    /// other hunks use.
+    pub changes: Vec<usize>,
+    /// The hunk, as the diff has it.
+    pub text: String,
+}
+
+/// One change.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Change {
+    /// An order is raised, or a fence is new.
+    pub kind: ChangeKind,
+    /// The operation whose order is raised, or which the fence stands beside.
+    pub place: Place,
+    /// The order before; `none` for a new fence.
+    pub from: String,
+    /// The order after.
+    pub to: String,
+    /// The failure orders of a compare-exchange, before and after.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<FromTo>,
+    /// On which side of the operation a new fence stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub side: Option<Side>,
+    /// The findings that come back without it.
+    pub removes: Vec<String>,
+    /// What is done, for people.
+    pub what: String,
+    /// What could go wrong without it, in one sentence.
+    pub without: String,
+    /// What it makes sure of, in one sentence.
+    pub ensures: String,
+    /// What the processor pays.
+    pub price: Price,
+}
+
+/// What a change is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChangeKind {
+    /// The order of an operation is raised.
+    Order,
+    /// A fence is put in.
+    Fence,
+}
+
+/// An order before and after.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FromTo {
+    /// Before.
+    pub from: String,
+    /// After.
+    pub to: String,
+}
+
+/// A side of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// Right before it.
+    Before,
+    /// Right after it.
+    After,
+}
+
+/// What the processors pay for a change, each time it is executed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Price {
+    /// On x86-64.
+    #[serde(rename = "x86-64")]
+    pub x86_64: String,
+    /// On AArch64.
+    pub aarch64: String,
+}
+
+/// What the patched program showed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Verification {
+    /// In one word.
+    pub outcome: Outcome,
+    /// What is still wrong, if something is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// How many different schedules the runs of the patched program had.
+    pub schedules: u64,
+    /// Atomic sites that the runs before the patch reached, and these did not.
+    pub missed: Vec<Place>,
+}
+
+/// Whether the patch held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Nothing more was found.
+    Held,
+    /// Something is still found.
+    NotEnough,
+    /// It was interrupted before that was known.
+    Interrupted,
+}
+
+/// Findings that stay, and why.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Unrepairable {
+    /// The findings.
+    pub findings: Vec<String>,
+    /// The place where a change would be needed; `None` if none would help.
+    pub place: Option<Place>,
+    /// All of it in words.
+    pub text: String,
+}

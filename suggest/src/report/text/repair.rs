@@ -1,0 +1,159 @@
+//! What a patch does and why, hunk by hunk, for people.
+
+use super::{counted, wrapped};
+use crate::report::model::{Change, Hunk, Outcome, Price, Repair, Report};
+
+/// Everything about the repair of a report; empty if there was nothing to
+/// repair.
+pub fn repair_text(report: &Report) -> String {
+    let mut text = String::new();
+    if let Some(repair) = &report.repair {
+        text += &hunks(repair);
+    } else if !report.unrepairable.is_empty() {
+        text += "wmfix: no change that can be made removes a finding\n";
+    }
+    for left in &report.unrepairable {
+        let ids = names(&left.findings);
+        text += &wrapped(&format!("not repaired: {ids}{}", left.text), "", "    ");
+    }
+    if let Some(repair) = &report.repair {
+        text += &verdict(repair, report);
+        let seconds = &report.seconds;
+        text += &format!(
+            "time: runs {:.2} s, search {:.2} s, verification {:.2} s\n",
+            seconds.runs, seconds.search, seconds.verification
+        );
+    }
+    text
+}
+
+/// One change on lines of its own, each beginning with `indent`.
+pub fn change_text(change: &Change, indent: &str) -> String {
+    let place = &change.place;
+    let mut text = format!(
+        "{indent}{}:{}: {}: {}{}\n",
+        place.file,
+        place.line,
+        place.operation,
+        change.what,
+        removes(change)
+    );
+    let inner = format!("{indent}    ");
+    text += &wrapped(&change.without, &inner, &inner);
+    text += &wrapped(&change.ensures, &inner, &inner);
+    text += &wrapped(&price(&change.price), &inner, &inner);
+    text
+}
+
+fn hunks(repair: &Repair) -> String {
+    let mut text = String::new();
+    let count = repair.hunks.len();
+    for (number, hunk) in (1..).zip(&repair.hunks) {
+        let first = hunk.text.lines().next().unwrap_or_default();
+        text += &format!("hunk {number} of {count}: {} {first}\n", hunk.file);
+        text += &told(hunk, repair);
+    }
+    text
+}
+
+fn told(hunk: &Hunk, repair: &Repair) -> String {
+    let changes: Vec<&Change> = hunk
+        .changes
+        .iter()
+        .filter_map(|&number| repair.changes.get(number))
+        .collect();
+    if changes.is_empty() {
+        return "  declares what the other hunks use\n".to_owned();
+    }
+    let told = changes.iter().map(|change| change_text(change, "  "));
+    told.collect()
+}
+
+fn price(price: &Price) -> String {
+    if price.x86_64 == price.aarch64 {
+        return format!("It costs {} on x86-64 and AArch64.", price.x86_64);
+    }
+    format!(
+        "It costs {} on x86-64, and {} on AArch64.",
+        price.x86_64, price.aarch64
+    )
+}
+
+fn removes(change: &Change) -> String {
+    match change.removes.as_slice() {
+        [] => String::new(),
+        ids => format!(" (removes {})", ids.join(", ")),
+    }
+}
+
+fn names(ids: &[String]) -> String {
+    match ids {
+        [] => String::new(),
+        ids => format!("{}: ", ids.join(", ")),
+    }
+}
+
+/// How good the repair is and what was verified.
+fn verdict(repair: &Repair, report: &Report) -> String {
+    let count = counted(repair.changes.len() as u64, "change");
+    let how_good = if repair.optimal {
+        "no cheaper repair exists for these runs".to_owned()
+    } else {
+        format!(
+            "the search was stopped: this repair costs {}, the cheapest one at least {}",
+            repair.cost, repair.lower_bound
+        )
+    };
+    let verification = &repair.verification;
+    match verification.outcome {
+        Outcome::Held => {
+            let mut text = format!(
+                "{count} ({how_good}); the patched program was built and showed nothing more in {} ({})\n",
+                counted(repair.verified_runs, "run"),
+                counted(verification.schedules, "schedule")
+            );
+            text += &covered(repair, report);
+            text
+        }
+        Outcome::NotEnough => {
+            let why = verification
+                .why
+                .as_deref()
+                .unwrap_or("it still shows something");
+            format!("{count}; the patch is not enough: {why}\n")
+        }
+        Outcome::Interrupted => {
+            format!("{count} ({how_good}); interrupted before it was verified\n")
+        }
+    }
+}
+
+/// Which sites stand behind the words "nothing more".
+fn covered(repair: &Repair, report: &Report) -> String {
+    let missed = &repair.verification.missed;
+    let sites = &report.sites;
+    let covered = sites.reached.saturating_sub(missed.len() as u64);
+    let mut text = format!(
+        "verified is not proved: these runs reached {covered} of {} atomic sites",
+        sites.total
+    );
+    let not_covered: Vec<String> = missed
+        .iter()
+        .chain(&sites.unreached)
+        .map(|place| format!("{}:{}", place.file, place.line))
+        .collect();
+    /// So many are named.
+    const MOST: usize = 5;
+    match not_covered.len() {
+        0 => {}
+        count if count <= MOST => text += &format!("; not {}", not_covered.join(", ")),
+        count => {
+            text += &format!(
+                "; not {} and {} more",
+                not_covered[..MOST].join(", "),
+                count - MOST
+            );
+        }
+    }
+    text + "\n"
+}

@@ -1,0 +1,59 @@
+//! The run that showed a violation, as far as it matters, as a table.
+
+use crate::report::dossier::{Detail, Mark};
+use crate::report::model::Violation;
+
+/// The run that showed a violation, a column a thread.
+pub fn steps(detail: &Detail, violation: &Violation) -> String {
+    let mut threads: Vec<u32> = detail.steps.iter().map(|step| step.thread).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    let mut text = format!(
+        "The run with seed {}, as far as it matters, from top to bottom:\n\n",
+        violation.seed
+    );
+    let place_width = detail
+        .steps
+        .iter()
+        .map(|step| step.at.len())
+        .max()
+        .unwrap_or(0);
+    let width = detail
+        .steps
+        .iter()
+        .map(|step| step.what.len() + 2)
+        .max()
+        .unwrap_or(0)
+        .max(10);
+    text += &" ".repeat(place_width + 4);
+    for thread in &threads {
+        text += &format!("{:<width$}  ", format!("thread {thread}"));
+    }
+    text = text.trim_end().to_owned() + "\n";
+    for step in &detail.steps {
+        let column = threads
+            .iter()
+            .position(|thread| *thread == step.thread)
+            .unwrap_or(0);
+        let mark = match step.mark {
+            Some(Mark::Access) => "* ",
+            Some(Mark::Newer) => "+ ",
+            None => "  ",
+        };
+        let indent = column * (width + 2);
+        let line = format!(
+            "  {:<place_width$}{}{mark}{}",
+            step.at,
+            " ".repeat(indent),
+            step.what
+        );
+        text += line.trim_end();
+        if let Some(because) = &step.because {
+            text += &format!("   ({because})");
+        }
+        text.push('\n');
+    }
+    text += "\n  + the newer write    * the access that may be stale\n";
+    text += "  In brackets: why a step comes after the one of the chain before it in every interleaving.\n";
+    text
+}
