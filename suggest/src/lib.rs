@@ -3,6 +3,7 @@
 //! nothing of clocks.
 #![forbid(unsafe_code)]
 
+mod allow;
 mod cc;
 mod cli;
 mod commands;

@@ -9,6 +9,7 @@ use anyhow::Context;
 use wmfix_analysis::{Config, Event, Model};
 use wmfix_frontend::Vocabularies;
 
+use crate::allow::{Allowing, Grants};
 use crate::cli::{MemoryModel, Switch};
 use crate::findings::{Collected, Known, observe};
 use crate::observe::Places;
@@ -43,8 +44,9 @@ pub fn examine(
     subject: Subject,
     options: &RunOptions,
     vocabularies: &Vocabularies,
+    allowing: Allowing,
 ) -> anyhow::Result<Examined> {
-    let mut session = Session::new(options, Keep::Findings, vocabularies);
+    let mut session = Session::new(options, Keep::Findings, vocabularies, allowing);
     if let Some(instead) = session.run(&subject, options.seed)? {
         return Ok(instead);
     }
@@ -64,6 +66,7 @@ pub enum Keep {
 pub struct Session<'o> {
     options: &'o RunOptions,
     keep: Keep,
+    allowing: Allowing,
     places: Mutex<Places>,
     known: Known,
     collected: Collected,
@@ -74,10 +77,16 @@ pub struct Session<'o> {
 
 impl<'o> Session<'o> {
     /// Nothing is known yet. The source is read with these vocabularies.
-    pub fn new(options: &'o RunOptions, keep: Keep, vocabularies: &Vocabularies) -> Self {
+    pub fn new(
+        options: &'o RunOptions,
+        keep: Keep,
+        vocabularies: &Vocabularies,
+        allowing: Allowing,
+    ) -> Self {
         Self {
             options,
             keep,
+            allowing,
             places: Mutex::new(Places::new(vocabularies.clone())),
             known: Known::default(),
             collected: Collected::default(),
@@ -115,6 +124,12 @@ impl<'o> Session<'o> {
     /// The places of the runs.
     pub fn places(&mut self) -> &mut Places {
         self.places.get_mut().expect("no panic while locked")
+    }
+
+    /// What is allowed at the places of the runs.
+    pub fn grants(&mut self) -> Grants {
+        let places = self.places.get_mut().expect("no panic while locked");
+        self.allowing.grants(places, &[])
     }
 
     /// The traces that were kept, to be taken back, and the places they name.
@@ -204,7 +219,14 @@ impl<'o> Session<'o> {
             current_folder: std::env::current_dir().context("no current folder")?,
         };
         let places = self.places.get_mut().expect("no panic while locked");
-        Ok(assemble(&self.collected, places, setting, repaired))
+        let grants = self.allowing.grants(places, &setting.files);
+        Ok(assemble(
+            &self.collected,
+            places,
+            &grants,
+            setting,
+            repaired,
+        ))
     }
 }
 

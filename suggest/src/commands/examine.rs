@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{IsTerminal, Write};
 
+use crate::allow::Allowing;
 use crate::cli::{Color, Format, MemoryModel, Strategy, Switch, Volatile};
 use crate::config::Config;
 use crate::exit::Exit;
@@ -28,7 +29,12 @@ pub fn examine_and_report(
         options.jobs = Some(1);
     }
     stop_on_interrupt()?;
-    match examine(subject, &options, &config.vocabularies)? {
+    match examine(
+        subject,
+        &options,
+        &config.vocabularies,
+        Allowing::of(config),
+    )? {
         Examined::Done(dossier) => {
             print(&dossier, &options)?;
             state::save(&dossier)?;

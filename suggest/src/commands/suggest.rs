@@ -8,6 +8,7 @@ use wmfix_rewriter::{unified_diff, write_file};
 
 use super::check::{executables, launches, source_files};
 use super::examine::colors;
+use crate::allow::Allowing;
 use crate::cli::{Cost, Format, MemoryModel, SuggestArgs};
 use crate::config::Config;
 use crate::exit::Exit;
@@ -52,7 +53,13 @@ pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
         launches: launches(built, folder.path()),
         files: source_files(&programs)?,
     };
-    let mut session = Session::new(&options, Keep::Traces, &config.vocabularies);
+    let allowing = Allowing::of(&config);
+    let mut session = Session::new(
+        &options,
+        Keep::Traces,
+        &config.vocabularies,
+        allowing.clone(),
+    );
     match session.run(&subject, options.seed)? {
         None | Some(Examined::Done(_)) => {}
         Some(Examined::NotStarted(why)) => {
@@ -77,6 +84,7 @@ pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
         tree: &tree,
         profile: profile(cost),
         vocabularies: &config.vocabularies,
+        allowing: &allowing,
         options: &options,
         build: &patched_subject,
     };

@@ -136,7 +136,7 @@ pub struct Allow {
 }
 
 /// A kind of finding, as reports name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AllowedKind {
     /// A load that may be stale.

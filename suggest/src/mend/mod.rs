@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use wmfix_frontend::Vocabularies;
 
+use crate::allow::Allowing;
 use crate::options::RunOptions;
 use crate::patch::Menu;
 use crate::pipeline::{Session, Subject};
@@ -47,6 +48,8 @@ pub struct Mending<'a> {
     pub profile: Profile,
     /// How atomics are spelled.
     pub vocabularies: &'a Vocabularies,
+    /// What is not to be repaired.
+    pub allowing: &'a Allowing,
     /// How programs are run.
     pub options: &'a RunOptions,
     /// How they are built.
@@ -64,6 +67,7 @@ pub fn mend(
     let (mut searching, mut verifying) = (Duration::ZERO, Duration::ZERO);
     loop {
         let config = session.config();
+        let exempt = session.grants().exempt();
         let (traces, places) = session.lend_traces();
         let mut menu = Menu::new(&traces, places, mending.tree);
         for (change, reason) in &refused {
@@ -73,6 +77,7 @@ pub fn mend(
             traces,
             places: menu.places.clone(),
             analysis: config,
+            exempt,
         };
         let outcome = searched(&problem, mending)?;
         searching += outcome.work.total;

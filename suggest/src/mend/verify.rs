@@ -61,7 +61,13 @@ pub(super) fn verify(
     let Some(subject) = (mending.build)(&copy.programs, &copy.include, folder.path())? else {
         return Ok(Verification::DoesNotBuild);
     };
-    let mut session = Session::new(mending.options, Keep::Findings, mending.vocabularies);
+    let allowing = mending.allowing.in_copy(mending.tree, &sources);
+    let mut session = Session::new(
+        mending.options,
+        Keep::Findings,
+        mending.vocabularies,
+        allowing,
+    );
     let seed = mending.options.seed.wrapping_add(FRESH);
     if session.run(&subject, seed)?.is_some() {
         return Ok(Verification::Fails("it cannot be run".to_owned()));
@@ -77,14 +83,20 @@ pub(super) fn verify(
     if let Some(end) = new_end {
         return Ok(Verification::Fails(format!("a run ends with {end:?}")));
     }
+    let grants = session.grants();
     let keys: Vec<[Option<SiteId>; 2]> = {
         let found = session.collected();
-        let violations = found.violations.iter();
-        let violations = violations.map(|v| [Some(v.key.0), v.key.1]);
+        let violations = found.violations.iter().map(|v| v.key);
+        let violations = violations
+            .filter(|&(access, _, kind)| grants.violation(access, kind).is_none())
+            .map(|(access, newer, _)| [Some(access), newer]);
         let races = found.races.iter().map(|r| {
             let race = &r.first.race.race;
-            [Some(race.first.site), Some(race.second.site)]
+            (race.first.site, race.second.site)
         });
+        let races = races
+            .filter(|&(one, other)| grants.race(one, other).is_none())
+            .map(|(one, other)| [Some(one), Some(other)]);
         violations.chain(races).collect()
     };
     let places = session.places();

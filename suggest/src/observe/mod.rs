@@ -8,5 +8,5 @@ mod sources;
 mod waits;
 
 pub use decode::{Decoded, decode};
-pub use places::{Action, Places};
+pub use places::{Action, Place, Places};
 pub use sources::SourceFile;

@@ -96,6 +96,11 @@ impl Places {
         }
     }
 
+    /// Every place with its site.
+    pub fn iter(&self) -> impl Iterator<Item = (SiteId, &Place)> {
+        (0..).map(SiteId).zip(&self.all)
+    }
+
     /// The place of a site.
     pub fn get(&self, site: SiteId) -> &Place {
         &self.all[site.0 as usize]

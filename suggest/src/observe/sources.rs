@@ -114,6 +114,14 @@ impl Sources {
         self.files.values().flatten().map(Arc::as_ref)
     }
 
+    /// A line of a file, from 1.
+    pub fn line(&mut self, path: &Path, line: u32) -> Option<String> {
+        let file = self.file(path)?;
+        let mut lines = file.text.split(|&byte| byte == b'\n');
+        let line = lines.nth(line.checked_sub(1)? as usize)?;
+        Some(String::from_utf8_lossy(line).into_owned())
+    }
+
     /// The text of a range of a file.
     pub fn text(&mut self, path: &Path, range: &Range<usize>) -> Option<String> {
         let file = self.file(path)?;

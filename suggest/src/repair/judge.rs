@@ -8,10 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
-use wmfix_analysis::{Analyzer, Config, Event, EventIndex, SiteId, Step};
+use wmfix_analysis::{Analyzer, Config, Event, EventIndex, Race, SiteId, Step, Violation};
 
 use super::error::RepairError;
+use super::exempt::Exempt;
 use super::outcome::Finding;
+use super::problem::Problem;
 use super::selection::Selection;
 use super::slot::Slot;
 use super::stop::{Halt, Stop};
@@ -21,6 +23,7 @@ pub(super) struct Judge<'a> {
     traces: &'a [Vec<Event>],
     slots: &'a [Slot],
     config: Config,
+    exempt: &'a Exempt,
     stop: Stop<'a>,
     cases: Vec<Case>,
     /// The cases, most telling first.
@@ -54,15 +57,16 @@ const SPREAD: u64 = 3;
 impl<'a> Judge<'a> {
     /// Looks at every trace as it is.
     pub(super) fn new(
-        traces: &'a [Vec<Event>],
+        problem: &'a Problem,
         slots: &'a [Slot],
-        config: Config,
         stop: Stop<'a>,
     ) -> Result<Self, Halt> {
+        let traces = &problem.traces;
         let mut judge = Self {
             traces,
             slots,
-            config,
+            config: problem.analysis,
+            exempt: &problem.exempt,
             stop,
             cases: Vec::new(),
             order: Vec::new(),
@@ -219,8 +223,7 @@ impl<'a> Judge<'a> {
         let mut found = Vec::new();
         self.analyse(case.trace, selection, |event, step, analyzer| {
             if case.blamed.contains(&event) {
-                let violation = step.violation.map(|n| &analyzer.violations()[n].violation);
-                let race = step.race.map(|n| &analyzer.races()[n].race);
+                let (violation, race) = self.counted(step, analyzer);
                 found.extend(violation.map(|v| Finding::violation(case.trace, v, original)));
                 found.extend(race.map(|r| Finding::race(case.trace, r, original)));
             }
@@ -268,7 +271,8 @@ impl<'a> Judge<'a> {
                             source,
                         })?;
                 fed += 1;
-                let found = step.violation.is_some() || step.race.is_some();
+                let (violation, race) = self.counted(step, &analyzer);
+                let found = violation.is_some() || race.is_some();
                 if found && visit(number, step, &analyzer).is_break() {
                     break 'events;
                 }
@@ -277,6 +281,20 @@ impl<'a> Judge<'a> {
         self.analyses.fetch_add(1, Ordering::Relaxed);
         self.events.fetch_add(fed, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// What a step found, as far as it counts.
+    fn counted<'s>(
+        &self,
+        step: Step,
+        analyzer: &'s Analyzer,
+    ) -> (Option<&'s Violation>, Option<&'s Race>) {
+        let violation = step.violation.map(|n| &analyzer.violations()[n].violation);
+        let race = step.race.map(|n| &analyzer.races()[n].race);
+        (
+            violation.filter(|violation| !self.exempt.has_violation(violation)),
+            race.filter(|race| !self.exempt.has_race(race)),
+        )
     }
 
     fn is_known_to_pass(&self, case: usize, selection: &Selection) -> bool {

@@ -7,6 +7,7 @@
 
 mod cost;
 mod error;
+mod exempt;
 mod explain;
 mod hitting;
 mod judge;
@@ -20,6 +21,7 @@ mod stop;
 
 pub use cost::{Profile, costs};
 pub use error::RepairError;
+pub use exempt::Exempt;
 pub use outcome::{Ended, Finding, Needed, Outcome, Reasoned, Repair, Work};
 pub use place::{Action, Change, Orders, Place};
 pub use problem::{Options, Problem, Progress, Stage, repair, unneeded};

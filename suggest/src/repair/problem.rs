@@ -10,6 +10,7 @@ use wmfix_analysis::{Config, Event};
 
 use super::cost::{Counts, Profile, Weights};
 use super::error::RepairError;
+use super::exempt::Exempt;
 use super::explain::reasons;
 use super::judge::Judge;
 use super::outcome::{Ended, Needed, Outcome, Reasoned, Repair, Work};
@@ -29,6 +30,8 @@ pub struct Problem {
     /// How runs are analysed. A run fails while it holds a violation or, if
     /// `races` is on, a race.
     pub analysis: Config,
+    /// What a run does not fail for.
+    pub exempt: Exempt,
 }
 
 /// How to search.
@@ -115,7 +118,7 @@ pub fn unneeded(problem: &Problem, changes: &[Change]) -> Result<Vec<usize>, Rep
                 })
             })
         };
-        let judge = Judge::new(&problem.traces, &slots, problem.analysis, stop)?;
+        let judge = Judge::new(problem, &slots, stop)?;
         let all = Selection::of(&slots, changes.iter().filter_map(candidate));
         let (mut judge, _) = judge.split(&all)?;
         let mut kept: Vec<usize> = (0..changes.len()).collect();
@@ -157,12 +160,7 @@ impl<'a> Run<'a> {
     fn all(&self, outcome: &mut Outcome, progress: &mut dyn FnMut(Progress)) -> Result<(), Halt> {
         let (available, refused) = self.candidates();
         let reachable = Selection::of(self.slots, available.iter().copied());
-        let judge = Judge::new(
-            &self.problem.traces,
-            self.slots,
-            self.problem.analysis,
-            self.stop,
-        )?;
+        let judge = Judge::new(self.problem, self.slots, self.stop)?;
         let (mut judge, rest) = judge.split(&reachable)?;
         self.rest(outcome, &reachable, &refused, rest)?;
 

@@ -17,6 +17,8 @@ pub struct Dossier {
     pub report: Report,
     /// More about each finding, by id.
     pub details: BTreeMap<String, Detail>,
+    /// The text of the files that the findings are in, as it was.
+    pub sources: BTreeMap<PathBuf, String>,
     /// How to run each program again, but for the seed.
     pub again: Vec<Again>,
     /// The traces that showed the findings, by id.
@@ -111,6 +113,12 @@ pub enum Mark {
 }
 
 impl Dossier {
+    /// The text of a spot's file.
+    pub fn source(&self, spot: &Spot) -> Option<&str> {
+        let text = self.sources.get(spot.path.as_ref()?)?;
+        Some(text.as_str())
+    }
+
     /// The command line that shows a finding again.
     pub fn again_with(&self, id: &str, seed: u64) -> String {
         let program = self.details.get(id).map_or(0, |detail| detail.program);

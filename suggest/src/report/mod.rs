@@ -2,6 +2,7 @@
 //! nothing of how they were found.
 
 mod assemble;
+mod causes;
 mod change_words;
 mod dossier;
 pub mod model;

@@ -137,6 +137,19 @@ pub fn race_title(race: &Race, sides: &RaceSides) -> String {
     )
 }
 
+/// Both sides of a race, in short.
+pub fn both_sides(sides: &RaceSides) -> String {
+    let side = |thread: u32, writes: bool| {
+        let what = if writes { "writes" } else { "reads" };
+        format!("thread {thread} {what}")
+    };
+    format!(
+        "{}, {}",
+        side(sides.first_thread, sides.first_writes),
+        side(sides.second_thread, sides.second_writes)
+    )
+}
+
 /// One side of a race.
 pub fn race_side(thread: u32, writes: bool, atomic: bool) -> String {
     let how = if atomic { "atomically" } else { "plainly" };

@@ -17,6 +17,7 @@ pub fn problem(program: &Program) -> Problem {
             races: true,
             ..Config::default()
         },
+        ..Problem::default()
     }
 }
 

@@ -2,6 +2,7 @@
 //! their names, the repair its words. The last step that sees the analysis' own
 //! types.
 
+mod allowed;
 mod ends;
 mod findings;
 mod hunks;
@@ -9,16 +10,18 @@ mod repair;
 mod sites;
 mod spots;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::dossier::{Again, Detail, Dossier};
-use super::model::{self, Report, Runs, Seconds, VERSION, Verdict};
+use super::model::{self, Finding, Report, Runs, Seconds, VERSION, Verdict};
+use crate::allow::Grants;
 use crate::findings::Collected;
 use crate::mend::{FindingKey, Mended};
 use crate::observe::Places;
 use crate::run::{Stopped, Summary};
+use allowed::Judged;
 use spots::Spots;
 
 /// What a report needs beside the findings.
@@ -50,6 +53,7 @@ pub struct Repaired<'a> {
 pub fn assemble(
     collected: &Collected,
     places: &mut Places,
+    grants: &Grants,
     setting: Setting,
     repaired: Option<Repaired<'_>>,
 ) -> Dossier {
@@ -58,8 +62,9 @@ pub fn assemble(
         current_folder: setting.current_folder,
     };
     let mut found = Found::default();
-    let violations = found.violations(collected, &mut spots);
-    let races = found.races(collected, &mut spots);
+    let mut judged = Judged::new(grants);
+    let violations = found.violations(collected, &mut spots, &mut judged);
+    let races = found.races(collected, &mut spots, &mut judged);
     let sites = sites::sites(&mut spots, collected, &setting.files);
     let mut notes = Vec::new();
     match setting.summary.stopped {
@@ -76,6 +81,7 @@ pub fn assemble(
         (false, false) => Verdict::Clean,
     };
     notes.extend(ends::ends(&mut spots, collected));
+    notes.extend(judged.notes(&spots));
     let mut report = Report {
         version: VERSION,
         verdict,
@@ -91,6 +97,7 @@ pub fn assemble(
         repair: None,
         unrepairable: Vec::new(),
         notes,
+        allowed: judged.allowed,
         seconds: Seconds {
             runs: setting.seconds,
             ..Seconds::default()
@@ -99,8 +106,10 @@ pub fn assemble(
     if let Some(repaired) = repaired {
         repair::add(&mut report, &repaired, &found, &mut spots);
     }
+    let sources = found.sources(&mut spots);
     Dossier {
         report,
+        sources,
         details: found.details,
         traces: found.traces,
         again: setting.again,
@@ -125,45 +134,85 @@ impl Found {
         self.ids.insert(key, id.to_owned());
     }
 
+    /// The text of the files that the findings are in, where it can be shown.
+    fn sources(&self, spots: &mut Spots<'_>) -> BTreeMap<PathBuf, String> {
+        let details = self.details.values();
+        let spotted =
+            details.flat_map(|detail| std::iter::once(&detail.access).chain(&detail.other));
+        let paths: BTreeSet<&PathBuf> = spotted.filter_map(|spot| spot.path.as_ref()).collect();
+        let read = paths.into_iter().filter_map(|path| {
+            let file = spots.places.sources.file(path)?;
+            let text = String::from_utf8(file.text.clone()).ok()?;
+            Some((path.clone(), text))
+        });
+        read.collect()
+    }
+
     fn violations(
         &mut self,
         collected: &Collected,
         spots: &mut Spots<'_>,
+        judged: &mut Judged<'_>,
     ) -> Vec<model::Violation> {
         let mut drafts = Vec::new();
         for finding in &collected.violations {
             let (violation, detail) = findings::violation(spots, finding);
-            drafts.push((violation, detail, finding));
+            let grant = judged.grants.violation(finding.key.0, finding.key.2);
+            drafts.push((violation, detail, finding, grant));
         }
-        drafts.sort_by(|(a, ..), (b, ..)| {
-            (&a.access, &a.write, a.kind).cmp(&(&b.access, &b.write, b.kind))
+        // What is allowed comes last, so that the others' names have no gaps.
+        drafts.sort_by(|(a, _, _, one), (b, _, _, other)| {
+            let key = (one.is_some(), &a.access, &a.write, a.kind);
+            key.cmp(&(other.is_some(), &b.access, &b.write, b.kind))
         });
         let mut violations = Vec::new();
-        for (number, (mut violation, detail, finding)) in (1..).zip(drafts) {
+        for (number, (mut violation, detail, finding, grant)) in (1..).zip(drafts) {
             violation.id = format!("V{number}");
             let (access, write, kind) = finding.key;
             let key = (access, write, Some(kind));
             self.add(&violation.id, detail, &finding.first.trace, key);
-            violations.push(violation);
+            match grant {
+                Some(grant) => {
+                    let id = violation.id.clone();
+                    judged.allow(id, Finding::Violation(violation), grant, spots);
+                }
+                None => violations.push(violation),
+            }
         }
         violations
     }
 
-    fn races(&mut self, collected: &Collected, spots: &mut Spots<'_>) -> Vec<model::Race> {
+    fn races(
+        &mut self,
+        collected: &Collected,
+        spots: &mut Spots<'_>,
+        judged: &mut Judged<'_>,
+    ) -> Vec<model::Race> {
         let mut drafts = Vec::new();
         for finding in &collected.races {
             let (race, detail) = findings::race(spots, finding);
-            drafts.push((race, detail, finding));
+            let sides = &finding.first.race.race;
+            let grant = judged.grants.race(sides.first.site, sides.second.site);
+            drafts.push((race, detail, finding, grant));
         }
-        drafts.sort_by(|(a, ..), (b, ..)| (&a.first, &a.second).cmp(&(&b.first, &b.second)));
+        drafts.sort_by(|(a, _, _, one), (b, _, _, other)| {
+            let key = (one.is_some(), &a.first, &a.second);
+            key.cmp(&(other.is_some(), &b.first, &b.second))
+        });
         let mut races = Vec::new();
-        for (number, (mut race, detail, finding)) in (1..).zip(drafts) {
+        for (number, (mut race, detail, finding, grant)) in (1..).zip(drafts) {
             race.id = format!("R{number}");
             let sides = &finding.first.race.race;
             let (one, other) = (sides.first.site, sides.second.site);
             let key = (one.min(other), Some(one.max(other)), None);
             self.add(&race.id, detail, &finding.first.trace, key);
-            races.push(race);
+            match grant {
+                Some(grant) => {
+                    let id = race.id.clone();
+                    judged.allow(id, Finding::Race(race), grant, spots);
+                }
+                None => races.push(race),
+            }
         }
         races
     }

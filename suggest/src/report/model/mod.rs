@@ -34,9 +34,44 @@ pub struct Report {
     pub unrepairable: Vec<Unrepairable>,
     /// What else there is to know.
     pub notes: Vec<String>,
+    /// Findings that somebody has judged to be all right. They do not count.
+    pub allowed: Vec<Allowed>,
     /// Where the time went. With `runs.seconds`, all that differs between two
     /// runs with the same seed.
     pub seconds: Seconds,
+}
+
+/// A finding that somebody has judged to be all right.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Allowed {
+    /// Its name in this report.
+    pub id: String,
+    /// Why it is all right.
+    pub reason: String,
+    /// The comment or the entry of wmfix.toml that says so.
+    pub by: Line,
+    /// What it is.
+    #[serde(flatten)]
+    pub finding: Finding,
+}
+
+/// A finding of either sort.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Finding {
+    /// An access that could be stale.
+    Violation(Violation),
+    /// A data race.
+    Race(Race),
+}
+
+/// A line of a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Line {
+    /// The file, relative to the current folder where it lies in it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
 }
 
 /// Where the time went, in seconds.
@@ -171,6 +206,28 @@ pub struct Race {
     pub location: String,
     /// The seed of the first run that showed it.
     pub seed: u64,
+}
+
+impl Report {
+    /// The violation of this name, allowed or not.
+    pub fn violation(&self, id: &str) -> Option<&Violation> {
+        let allowed = self.allowed.iter().filter_map(|one| match &one.finding {
+            Finding::Violation(violation) => Some(violation),
+            Finding::Race(_) => None,
+        });
+        let mut all = self.violations.iter().chain(allowed);
+        all.find(|violation| violation.id == id)
+    }
+
+    /// The race of this name, allowed or not.
+    pub fn race(&self, id: &str) -> Option<&Race> {
+        let allowed = self.allowed.iter().filter_map(|one| match &one.finding {
+            Finding::Race(race) => Some(race),
+            Finding::Violation(_) => None,
+        });
+        let mut all = self.races.iter().chain(allowed);
+        all.find(|race| race.id == id)
+    }
 }
 
 impl From<u128> for Value {

@@ -4,15 +4,15 @@
 mod repair;
 mod steps;
 
-use std::path::Path;
-
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Message, Renderer, Snippet};
 
+use super::causes;
 use super::dossier::{Detail, Dossier, Spot};
-use super::model::{Race, Report, Verdict, Violation};
+use super::model::{Finding, Race, Report, Verdict, Violation};
 use super::words;
 
+use repair::changes_text;
 pub use repair::repair_text;
 use steps::steps;
 
@@ -24,7 +24,7 @@ pub struct Text {
 /// A spot with its file's text.
 struct Shown<'a> {
     spot: &'a Spot,
-    source: Option<String>,
+    source: Option<&'a str>,
     label: String,
     kind: AnnotationKind,
 }
@@ -46,18 +46,33 @@ impl Text {
     pub fn report(&self, dossier: &Dossier) -> String {
         let report = &dossier.report;
         let mut text = String::new();
-        for violation in &report.violations {
-            if let Some(detail) = dossier.details.get(&violation.id) {
-                text += &self.violation(dossier, violation, detail, false);
+        for cause in causes::of_violations(&report.violations) {
+            if let Some(detail) = dossier.details.get(&cause.shown.id) {
+                let others = cause.others.iter().map(|other| {
+                    let title = words::title(other);
+                    format!("{} is between the same two lines: {title}", other.id)
+                });
+                let others: Vec<String> = others.collect();
+                text += &self.violation(dossier, cause.shown, detail, Some(&others));
                 text += "\n\n";
             }
         }
-        for race in &report.races {
-            if let Some(detail) = dossier.details.get(&race.id) {
-                text += &self.race(dossier, race, detail);
+        for cause in causes::of_races(&report.races) {
+            if let Some(detail) = dossier.details.get(&cause.shown.id) {
+                let others = cause.others.iter().filter_map(|other| {
+                    let sides = dossier.details.get(&other.id)?.race.as_ref()?;
+                    let both = words::both_sides(sides);
+                    Some(format!(
+                        "{} is between the same two lines: {both}",
+                        other.id
+                    ))
+                });
+                let others: Vec<String> = others.collect();
+                text += &self.race(dossier, cause.shown, detail, &others);
                 text += "\n\n";
             }
         }
+        text += &allowed(report);
         for note in &report.notes {
             text += &format!("note: {note}\n");
         }
@@ -70,29 +85,26 @@ impl Text {
     /// One finding in depth; `None` if there is none of that name.
     pub fn explanation(&self, dossier: &Dossier, id: &str) -> Option<String> {
         let detail = dossier.details.get(id)?;
-        if let Some(violation) = dossier
-            .report
-            .violations
-            .iter()
-            .find(|violation| violation.id == id)
-        {
-            let mut text = self.violation(dossier, violation, detail, true);
+        if let Some(violation) = dossier.report.violation(id) {
+            let mut text = self.violation(dossier, violation, detail, None);
             text += "\n\n";
             text += &steps(detail, violation);
             text += &calls("the access", &detail.access);
             if let Some(write) = &detail.other {
                 text += &calls("the write", write);
             }
-            return Some(text + &self.schedule(dossier, detail));
+            text += &self.schedule(dossier, detail);
+            return Some(text + &outcome(&dossier.report, id));
         }
-        let race = dossier.report.races.iter().find(|race| race.id == id)?;
-        let mut text = self.race(dossier, race, detail);
+        let race = dossier.report.race(id)?;
+        let mut text = self.race(dossier, race, detail, &[]);
         text += "\n\n";
         if let Some(first) = &detail.other {
             text += &calls("the first access", first);
         }
         text += &calls("the second access", &detail.access);
-        Some(text + &self.schedule(dossier, detail))
+        text += &self.schedule(dossier, detail);
+        Some(text + &outcome(&dossier.report, id))
     }
 
     /// How to follow the recorded schedule, even after unrelated edits.
@@ -111,16 +123,18 @@ impl Text {
         dossier: &Dossier,
         violation: &Violation,
         detail: &Detail,
-        in_depth: bool,
+        others: Option<&[String]>,
     ) -> String {
         let title = words::title(violation);
         let mut spots = vec![Shown::new(
+            dossier,
             &detail.access,
             words::at_access(violation),
             AnnotationKind::Primary,
         )];
         if let Some(write) = &detail.other {
             spots.push(Shown::new(
+                dossier,
                 write,
                 words::at_write(violation, detail),
                 AnnotationKind::Context,
@@ -137,7 +151,8 @@ impl Text {
         messages.push(Level::NOTE.message(seen));
         let again = dossier.again_with(&violation.id, violation.seed);
         messages.push(Level::HELP.message(format!("to see it again: {again}")));
-        if !in_depth {
+        if let Some(others) = others {
+            messages.extend(others.iter().map(|other| Level::NOTE.message(other)));
             messages.push(Level::HELP.message(format!(
                 "for the whole story: wmfix explain {}",
                 violation.id
@@ -146,7 +161,7 @@ impl Text {
         self.render(&title, &violation.id, &spots, messages)
     }
 
-    fn race(&self, dossier: &Dossier, race: &Race, detail: &Detail) -> String {
+    fn race(&self, dossier: &Dossier, race: &Race, detail: &Detail, others: &[String]) -> String {
         let Some(sides) = &detail.race else {
             return String::new();
         };
@@ -155,14 +170,19 @@ impl Text {
             sides.second_writes,
             sides.second_atomic,
         );
-        let mut spots = vec![Shown::new(&detail.access, label, AnnotationKind::Primary)];
+        let mut spots = vec![Shown::new(
+            dossier,
+            &detail.access,
+            label,
+            AnnotationKind::Primary,
+        )];
         if let Some(first) = &detail.other {
             let label =
                 words::race_side(sides.first_thread, sides.first_writes, sides.first_atomic);
-            spots.push(Shown::new(first, label, AnnotationKind::Context));
+            spots.push(Shown::new(dossier, first, label, AnnotationKind::Context));
         }
         let again = dossier.again_with(&race.id, race.seed);
-        let messages = vec![
+        let mut messages = vec![
             Level::NOTE.message(
                 "no lock, thread start or end, or release/acquire pair orders the two accesses",
             ),
@@ -171,8 +191,9 @@ impl Text {
                 dossier.report.runs.total,
                 race.seed,
             )),
-            Level::HELP.message(format!("to see it again: {again}")),
         ];
+        messages.extend(others.iter().map(|other| Level::NOTE.message(other)));
+        messages.push(Level::HELP.message(format!("to see it again: {again}")));
         self.render(&words::race_title(race, sides), &race.id, &spots, messages)
     }
 
@@ -190,7 +211,7 @@ impl Text {
                 continue;
             }
             let spot = &spots[first];
-            let (Some(source), Some(_)) = (&spot.source, spot.spot.span) else {
+            let (Some(source), Some(_)) = (spot.source, spot.spot.span) else {
                 done[first] = true;
                 let place = &spot.spot.place;
                 group = group.element(Level::NOTE.message(format!(
@@ -199,7 +220,7 @@ impl Text {
                 )));
                 continue;
             };
-            let mut snippet = Snippet::source(source.as_str()).path(spot.spot.place.file.as_str());
+            let mut snippet = Snippet::source(source).path(spot.spot.place.file.as_str());
             for (other, done) in spots.iter().zip(&mut done).skip(first) {
                 if other.spot.path == spot.spot.path
                     && let Some((start, end)) = other.spot.span
@@ -221,19 +242,68 @@ impl Text {
 }
 
 impl<'a> Shown<'a> {
-    fn new(spot: &'a Spot, label: String, kind: AnnotationKind) -> Self {
+    fn new(dossier: &'a Dossier, spot: &'a Spot, label: String, kind: AnnotationKind) -> Self {
         Self {
             spot,
-            source: spot.path.as_deref().and_then(read_text),
+            source: dossier.source(spot),
             label,
             kind,
         }
     }
 }
 
-/// The text of a file; `None` where it cannot be shown.
-fn read_text(path: &Path) -> Option<String> {
-    String::from_utf8(std::fs::read(path).ok()?).ok()
+/// What is allowed, a line each.
+fn allowed(report: &Report) -> String {
+    let mut text = String::new();
+    for allowed in &report.allowed {
+        let what = match &allowed.finding {
+            Finding::Violation(violation) => format!(
+                "{}: {}",
+                words::at(&violation.access),
+                words::title(violation)
+            ),
+            Finding::Race(race) => format!(
+                "{} and {}: data race on `{}`",
+                words::at(&race.first),
+                words::at(&race.second),
+                race.location
+            ),
+        };
+        text += &format!(
+            "allowed[{}]: {what}\n    because: {} ({}:{})\n",
+            allowed.id, allowed.reason, allowed.by.file, allowed.by.line
+        );
+    }
+    text
+}
+
+/// What becomes of a finding: allowed, repaired by these changes, or not.
+fn outcome(report: &Report, id: &str) -> String {
+    let mut text = String::new();
+    if let Some(allowed) = report.allowed.iter().find(|allowed| allowed.id == id) {
+        text += &format!(
+            "\nIt is allowed by {}:{}: {}\n",
+            allowed.by.file, allowed.by.line, allowed.reason
+        );
+    }
+    let has = |ids: &[String]| ids.iter().any(|one| one == id);
+    if let Some(repair) = &report.repair {
+        let changes = repair.changes.iter().filter(|change| has(&change.removes));
+        let changes: Vec<_> = changes.collect();
+        if !changes.is_empty() {
+            text += "\nThe repair that was suggested removes it by:\n";
+            text += &changes_text(&changes, "  ");
+        }
+    }
+    for left in report
+        .unrepairable
+        .iter()
+        .filter(|left| has(&left.findings))
+    {
+        text += "\nIt is not repaired:\n";
+        text += &wrapped(&left.text, "  ", "  ");
+    }
+    text
 }
 
 fn summary(report: &Report) -> String {
@@ -249,6 +319,10 @@ fn summary(report: &Report) -> String {
             counted(races, "race")
         ),
     };
+    let allowed = match report.allowed.len() as u64 {
+        0 => String::new(),
+        count => format!(" ({count} allowed)"),
+    };
     let reached = if report.sites.total > 0 {
         format!(
             "; {} of {} atomic sites reached",
@@ -258,7 +332,7 @@ fn summary(report: &Report) -> String {
         String::new()
     };
     format!(
-        "{found}: {}, {}, {} in {:.1} s{reached}",
+        "{found}{allowed}: {}, {}, {} in {:.1} s{reached}",
         counted(runs.total, "run"),
         counted(runs.distinct_schedules, "schedule"),
         counted(runs.events, "event"),

@@ -27,21 +27,50 @@ pub fn repair_text(report: &Report) -> String {
     text
 }
 
-/// One change on lines of its own, each beginning with `indent`.
-pub fn change_text(change: &Change, indent: &str) -> String {
-    let place = &change.place;
-    let mut text = format!(
-        "{indent}{}:{}: {}: {}{}\n",
-        place.file,
-        place.line,
-        place.operation,
-        change.what,
-        removes(change)
-    );
+/// Changes that remove the same findings, told together, each line beginning
+/// with `indent`.
+pub fn changes_text(changes: &[&Change], indent: &str) -> String {
+    let mut told: Vec<Vec<&Change>> = Vec::new();
+    for &change in changes {
+        let same = |group: &&mut Vec<&Change>| group[0].removes == change.removes;
+        match told.iter_mut().find(same) {
+            Some(group) => group.push(change),
+            None => told.push(vec![change]),
+        }
+    }
+    let told = told.iter().map(|group| group_text(group, indent));
+    told.collect()
+}
+
+fn group_text(changes: &[&Change], indent: &str) -> String {
+    let mut text = String::new();
+    for change in changes {
+        let place = &change.place;
+        text += &format!(
+            "{indent}{}:{}: {}: {}\n",
+            place.file, place.line, place.operation, change.what
+        );
+    }
     let inner = format!("{indent}    ");
-    text += &wrapped(&change.without, &inner, &inner);
-    text += &wrapped(&change.ensures, &inner, &inner);
-    text += &wrapped(&price(&change.price), &inner, &inner);
+    let mut sentences: Vec<String> = Vec::new();
+    if let Some(first) = changes.first().filter(|first| !first.removes.is_empty()) {
+        let both = if changes.len() > 1 {
+            "together remove"
+        } else {
+            "removes"
+        };
+        text += &format!("{indent}    {both} {}\n", first.removes.join(", "));
+    }
+    sentences.extend(changes.first().map(|first| first.without.clone()));
+    sentences.extend(changes.iter().map(|change| change.ensures.clone()));
+    sentences.extend(changes.iter().map(|change| price(&change.price)));
+    let mut said: Vec<&String> = Vec::new();
+    for sentence in &sentences {
+        if !said.contains(&sentence) {
+            said.push(sentence);
+            text += &wrapped(sentence, &inner, &inner);
+        }
+    }
     text
 }
 
@@ -65,8 +94,7 @@ fn told(hunk: &Hunk, repair: &Repair) -> String {
     if changes.is_empty() {
         return "  declares what the other hunks use\n".to_owned();
     }
-    let told = changes.iter().map(|change| change_text(change, "  "));
-    told.collect()
+    changes_text(&changes, "  ")
 }
 
 fn price(price: &Price) -> String {
@@ -77,13 +105,6 @@ fn price(price: &Price) -> String {
         "It costs {} on x86-64, and {} on AArch64.",
         price.x86_64, price.aarch64
     )
-}
-
-fn removes(change: &Change) -> String {
-    match change.removes.as_slice() {
-        [] => String::new(),
-        ids => format!(" (removes {})", ids.join(", ")),
-    }
 }
 
 fn names(ids: &[String]) -> String {

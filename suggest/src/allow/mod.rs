@@ -1,0 +1,208 @@
+//! Findings that somebody has judged to be all right: by a comment at the access
+//! or by an entry of wmfix.toml. Decides which findings those are; what becomes
+//! of them is the report's and the repair's business.
+
+mod comments;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use wmfix_analysis::{SiteId, ViolationKind};
+
+use crate::config::{Allow, AllowedKind, Config};
+use crate::observe::{Place, Places};
+use crate::repair::Exempt;
+
+/// What a project allows, before its sources are looked at.
+#[derive(Clone, Debug, Default)]
+pub struct Allowing {
+    entries: Vec<Allow>,
+    /// The file of the entries, and its folder.
+    file: PathBuf,
+    folder: PathBuf,
+    /// A folder that the sources were copied to, and the one that they come from.
+    moved: Option<(PathBuf, PathBuf)>,
+}
+
+/// Something that allows findings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// Where it stands.
+    pub file: PathBuf,
+    /// On which line.
+    pub line: u32,
+    /// Why; without a reason nothing is allowed.
+    pub reason: Option<String>,
+}
+
+/// What is allowed at the places of a program.
+#[derive(Debug, Default)]
+pub struct Grants {
+    all: Vec<Grant>,
+    by_site: HashMap<(SiteId, AllowedKind), usize>,
+}
+
+const KINDS: [AllowedKind; 4] = [
+    AllowedKind::StaleRead,
+    AllowedKind::StaleWrite,
+    AllowedKind::StaleRmw,
+    AllowedKind::Race,
+];
+
+impl Allowing {
+    /// What a configuration allows, and every comment.
+    pub fn of(config: &Config) -> Self {
+        Self {
+            entries: config.allow.clone(),
+            file: config.file.clone().unwrap_or_default(),
+            folder: config.folder.clone(),
+            moved: None,
+        }
+    }
+
+    /// The same for sources that were copied from a folder to another.
+    pub fn in_copy(&self, original: &Path, copy: &Path) -> Self {
+        let full = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        Self {
+            moved: Some((full(copy), full(original))),
+            ..self.clone()
+        }
+    }
+
+    /// What is allowed at places. Comments are also looked for in these files.
+    pub fn grants(&self, places: &mut Places, files: &[PathBuf]) -> Grants {
+        let mut grants = Grants::default();
+        for entry in &self.entries {
+            grants.all.push(Grant {
+                file: self.file.clone(),
+                line: u32::try_from(entry.line).unwrap_or_default(),
+                reason: Some(entry.reason.clone()),
+            });
+        }
+        let mut files: Vec<PathBuf> = files.to_vec();
+        files.extend(places.iter().filter_map(|(_, place)| {
+            let point = place.point.as_ref()?;
+            Some(point.file.clone())
+        }));
+        files.sort();
+        files.dedup();
+        let mut speaking: HashMap<PathBuf, Vec<(u32, usize)>> = HashMap::new();
+        for path in files {
+            let Some(file) = places.sources.file(&path) else {
+                continue;
+            };
+            for comment in comments::comments(&file.text) {
+                let spoken = speaking.entry(path.clone()).or_default();
+                spoken.push((comment.speaks_of, grants.all.len()));
+                grants.all.push(Grant {
+                    file: path.clone(),
+                    line: comment.line,
+                    reason: comment.reason,
+                });
+            }
+        }
+        let sites: Vec<(SiteId, Place)> = places
+            .iter()
+            .map(|(id, place)| (id, place.clone()))
+            .collect();
+        for (id, place) in sites {
+            let line = place
+                .point
+                .as_ref()
+                .and_then(|point| places.sources.line(&point.file, point.line));
+            for kind in KINDS {
+                let entry = self.entries.iter().position(|entry| {
+                    self.fits(entry, kind, &place, line.as_deref().unwrap_or_default())
+                });
+                let comment = || {
+                    let point = place.point.as_ref()?;
+                    let spoken = speaking.get(&point.file)?.iter();
+                    let mut here = spoken.filter(|(line, _)| lines(&place).contains(line));
+                    here.find(|&&(_, number)| grants.all[number].reason.is_some())
+                        .map(|&(_, number)| number)
+                };
+                if let Some(number) = comment().or(entry) {
+                    grants.by_site.insert((id, kind), number);
+                }
+            }
+        }
+        grants
+    }
+
+    /// Whether an entry speaks of findings of a kind at a place.
+    fn fits(&self, entry: &Allow, kind: AllowedKind, place: &Place, line: &str) -> bool {
+        let Some(point) = &place.point else {
+            return false;
+        };
+        let full = point.file.canonicalize();
+        let full = full.as_deref().unwrap_or(&point.file);
+        let original = match &self.moved {
+            Some((copy, original)) => full
+                .strip_prefix(copy)
+                .map_or(full.to_owned(), |below| original.join(below)),
+            None => full.to_owned(),
+        };
+        let below = original.strip_prefix(&self.folder).unwrap_or(&original);
+        let function_fits = |wanted: &String| {
+            let in_text = place.site.as_ref().and_then(|site| site.function.as_ref());
+            *wanted == place.function || in_text == Some(wanted)
+        };
+        entry.file.matches(below)
+            && entry.kind.is_none_or(|wanted| wanted == kind)
+            && entry.function.as_ref().is_none_or(function_fits)
+            && entry
+                .operation
+                .as_ref()
+                .is_none_or(|wanted| line.contains(wanted.as_str()))
+    }
+}
+
+impl Grants {
+    /// What allows a violation at this access, by number.
+    pub fn violation(&self, access: SiteId, kind: ViolationKind) -> Option<usize> {
+        let kind = match kind {
+            ViolationKind::StaleRead => AllowedKind::StaleRead,
+            ViolationKind::StaleWrite => AllowedKind::StaleWrite,
+            ViolationKind::StaleRmw => AllowedKind::StaleRmw,
+        };
+        self.by_site.get(&(access, kind)).copied()
+    }
+
+    /// What allows a race of these two accesses, by number: at either of them.
+    pub fn race(&self, one: SiteId, other: SiteId) -> Option<usize> {
+        let at = |site| self.by_site.get(&(site, AllowedKind::Race)).copied();
+        at(one).or_else(|| at(other))
+    }
+
+    /// Everything that allows, or was to allow, something.
+    pub fn all(&self) -> &[Grant] {
+        &self.all
+    }
+
+    /// What the repair search is to leave alone.
+    pub fn exempt(&self) -> Exempt {
+        let mut exempt = Exempt::default();
+        for &(site, kind) in self.by_site.keys() {
+            match kind {
+                AllowedKind::StaleRead => exempt.violation(site, ViolationKind::StaleRead),
+                AllowedKind::StaleWrite => exempt.violation(site, ViolationKind::StaleWrite),
+                AllowedKind::StaleRmw => exempt.violation(site, ViolationKind::StaleRmw),
+                AllowedKind::Race => exempt.race(site),
+            }
+        }
+        exempt
+    }
+}
+
+/// The lines of an access: that of the event, and those of the operation and its
+/// statement in the text.
+fn lines(place: &Place) -> std::ops::RangeInclusive<u32> {
+    let line = place.point.as_ref().map_or(0, |point| point.line);
+    match &place.site {
+        Some(site) => {
+            let first = site.statement_line.min(site.start.line).min(line);
+            first..=site.end.line.max(line)
+        }
+        None => line..=line,
+    }
+}
