@@ -3,7 +3,8 @@
 //! waits for the outer build, and with nothing of the outer build's flags.
 //!
 //! Hands over the archive, the list of symbols that a program must export for
-//! its instrumented shared libraries, and the hash of both.
+//! its instrumented shared libraries, the option that has the linker put the
+//! runtime in front of the C library's functions, and the hash of the files.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -14,9 +15,13 @@ use std::{env, fs};
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSymbol};
 
+/// Unpacked beside the archive.
+const GCC_SPECS: &str = "src/gcc.specs";
+
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let workspace = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("..");
+    println!("cargo::rerun-if-changed={GCC_SPECS}");
     for source in ["runtime-rs", "analysis", "Cargo.toml", "Cargo.lock"] {
         println!(
             "cargo::rerun-if-changed={}",
@@ -24,12 +29,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
     }
     let archive = fs::read(build_runtime(&workspace, &out)?)?;
-    let exports = dynamic_list(&archive)?;
+    let symbols = symbols_for_c(&archive)?;
+    let exports = dynamic_list(&symbols);
     let mut hasher = blake3::Hasher::new();
     hasher.update(&archive);
     hasher.update(exports.as_bytes());
+    hasher.update(&fs::read(GCC_SPECS)?);
     fs::write(out.join("libwmfix_runtime.a"), &archive)?;
     fs::write(out.join("exports.list"), exports)?;
+    fs::write(out.join("wrap.option"), wrap_option(&symbols))?;
     println!(
         "cargo::rustc-env=WMFIX_RUNTIME_HASH={}",
         hasher.finalize().to_hex()
@@ -84,9 +92,10 @@ fn nested_target(out: &Path) -> PathBuf {
     profile_folder.unwrap_or(out).join("wmfix-runtime")
 }
 
-/// The symbols that C code may mean, as a linker's dynamic list.
-fn dynamic_list(archive: &[u8]) -> Result<String, Box<dyn Error>> {
+/// The symbols of the archive that C code may mean.
+fn symbols_for_c(archive: &[u8]) -> Result<BTreeSet<String>, Box<dyn Error>> {
     let mut names = BTreeSet::new();
+    let mut wanted = BTreeSet::new();
     for member in ArchiveFile::parse(archive)?.members() {
         let member = member?;
         // The rest is the standard library and the compiler's helpers, which
@@ -95,11 +104,12 @@ fn dynamic_list(archive: &[u8]) -> Result<String, Box<dyn Error>> {
             continue;
         }
         let file = object::File::parse(member.data(archive)?)?;
-        for symbol in file
-            .symbols()
-            .filter(|s| s.is_definition() && s.is_global())
-        {
+        for symbol in file.symbols().filter(|symbol| symbol.is_global()) {
             let name = symbol.name()?;
+            if !symbol.is_definition() {
+                wanted.insert(name.to_owned());
+                continue;
+            }
             let of_rust = ["_R", "_ZN", "rust_", "DW.ref."]
                 .iter()
                 .any(|prefix| name.starts_with(prefix));
@@ -108,6 +118,26 @@ fn dynamic_list(archive: &[u8]) -> Result<String, Box<dyn Error>> {
             }
         }
     }
+    // What the runtime does for itself must not come back to it as the program's.
+    match wanted
+        .iter()
+        .find(|name| names.contains(&format!("__wrap_{name}")))
+    {
+        Some(name) => Err(format!("the runtime itself calls {name}: add it to own_calls").into()),
+        None => Ok(names),
+    }
+}
+
+/// A linker's dynamic list.
+fn dynamic_list(names: &BTreeSet<String>) -> String {
     let lines: String = names.iter().map(|name| format!("  {name};\n")).collect();
-    Ok(format!("{{\n  __tsan_*;\n{lines}}};\n"))
+    format!("{{\n  __tsan_*;\n{lines}}};\n")
+}
+
+/// The option for a compiler's driver that has the linker take `__wrap_NAME`
+/// wherever `NAME` is called.
+fn wrap_option(names: &BTreeSet<String>) -> String {
+    let wrapped = names.iter().filter_map(|name| name.strip_prefix("__wrap_"));
+    let words: String = wrapped.map(|name| format!(",--wrap={name}")).collect();
+    format!("-Wl{words}")
 }

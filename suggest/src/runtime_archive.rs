@@ -13,8 +13,11 @@ const HASH: &str = env!("WMFIX_RUNTIME_HASH");
 
 /// What gcc's own compiler pass is told. Said through a spec file rather than as
 /// options, because an option would also make the driver link libtsan.
-const GCC_SPECS: &str =
-    "*cc1:\n+ -fsanitize=thread -Wno-tsan --param=tsan-distinguish-volatile=1\n";
+static GCC_SPECS: &str = include_str!("gcc.specs");
+
+/// The option that has the linker put the runtime in front of functions of the C
+/// library, for whatever is linked with it.
+pub const WRAP: &str = include_str!(concat!(env!("OUT_DIR"), "/wrap.option"));
 
 /// The files that a build with the wrappers needs.
 #[derive(Debug)]

@@ -2,7 +2,6 @@
 //! A plain access is no scheduling point. It is recorded only when races are
 //! looked for; a plain write to an atomic makes a new object of it.
 
-use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use wmfix_trace::{Operation, Volatile};
@@ -28,15 +27,17 @@ pub(crate) fn races() -> bool {
     RACES.load(Ordering::Relaxed) != 0
 }
 
+/// A plain read of so many bytes.
 #[inline(always)]
-fn read(address: u64, size: u64, pc: u64) {
+pub(crate) fn read(address: u64, size: u64, pc: u64) {
     if races() && size != 0 {
         record(address, size, pc, false);
     }
 }
 
+/// A plain write of so many bytes.
 #[inline(always)]
-fn write(address: u64, size: u64, pc: u64) {
+pub(crate) fn write(address: u64, size: u64, pc: u64) {
     if size == 0 {
         return;
     }
@@ -185,23 +186,3 @@ unsafe extern "C" fn vptr_read(slot: u64, pc: u64) {
 
 trampoline!(globl, "__tsan_vptr_update", 2, vptr_update);
 trampoline!(globl, "__tsan_vptr_read", 1, vptr_read);
-
-unsafe extern "C" fn copy(to: *mut u8, from: *const u8, size: usize, pc: u64) -> *mut c_void {
-    read(from as u64, size as u64, pc);
-    write(to as u64, size as u64, pc);
-    // SAFETY: the program would do the same. The forms that may overlap and
-    // those that may not come here alike.
-    unsafe { core::ptr::copy(from, to, size) };
-    to.cast()
-}
-
-unsafe extern "C" fn set(to: *mut u8, byte: c_int, size: usize, pc: u64) -> *mut c_void {
-    write(to as u64, size as u64, pc);
-    // SAFETY: the program would do the same.
-    unsafe { core::ptr::write_bytes(to, byte as u8, size) };
-    to.cast()
-}
-
-trampoline!(globl, "__tsan_memcpy", 3, copy);
-trampoline!(globl, "__tsan_memmove", 3, copy);
-trampoline!(globl, "__tsan_memset", 3, set);

@@ -9,6 +9,7 @@
 //! and what it did is recorded.
 
 mod barrier;
+mod bytes;
 mod c11;
 mod condition;
 mod futex;
@@ -19,8 +20,10 @@ mod openmp;
 mod process;
 mod semaphore;
 mod take;
+mod text;
 mod thread;
 mod time;
+mod wrapped;
 
 pub(crate) use barrier::Barrier;
 pub(crate) use once::{Initialising, end_abandoned};

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use super::arguments::{Output, Request};
 use super::compiler::Family;
-use crate::runtime_archive::RuntimeFiles;
+use crate::runtime_archive::{RuntimeFiles, WRAP};
 
 /// A command line for the real compiler.
 #[derive(Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ pub fn plan(
         Some(Output::Executable) => plan.link_runtime(files),
         // The executable has what is missing, even where undefined symbols
         // were forbidden.
-        Some(Output::Shared) => plan.add(["-Xlinker", "-z", "-Xlinker", "undefs"]),
+        Some(Output::Shared) => plan.add([WRAP, "-Xlinker", "-z", "-Xlinker", "undefs"]),
         Some(Output::Relocatable) | None => {}
     }
     if request.links.is_none() {
@@ -139,6 +139,9 @@ impl Plan {
     fn instrument(&mut self, family: Family, files: &RuntimeFiles) {
         match family {
             Family::Gcc => {
+                // The checking forms are expanded in place, where nobody sees
+                // what they copy.
+                self.add(["-U_FORTIFY_SOURCE"]);
                 let mut specs = OsString::from("-specs=");
                 specs.push(&files.gcc_specs);
                 self.arguments.push(specs);
@@ -167,6 +170,7 @@ impl Plan {
     fn link_runtime(&mut self, files: &RuntimeFiles) {
         let mut exports = OsString::from("--dynamic-list=");
         exports.push(&files.exports);
+        self.add([WRAP]);
         let words = [
             "--whole-archive".into(),
             files.archive.clone().into_os_string(),
@@ -204,7 +208,10 @@ mod tests {
     #[test]
     fn compiling_instruments_and_does_not_link() {
         let (gcc, _) = planned(Family::Gcc, "-c a.c -O2");
-        assert_eq!(gcc, "-c a.c -O2 -specs=/c/g -g -fno-omit-frame-pointer");
+        assert_eq!(
+            gcc,
+            "-c a.c -O2 -U_FORTIFY_SOURCE -specs=/c/g -g -fno-omit-frame-pointer"
+        );
         let (clang, _) = planned(Family::Clang, "-c a.c");
         assert!(
             clang.starts_with("-c a.c -Xclang -fsanitize=thread -mllvm"),
@@ -216,9 +223,12 @@ mod tests {
     #[test]
     fn linking_brings_the_runtime_and_nothing_for_the_compiler() {
         let (line, _) = planned(Family::Clang, "a.o -o a");
+        let (kept, added) = line.split_once(" -Wl,").expect("functions are wrapped");
+        assert_eq!(kept, "a.o -o a");
+        assert!(added.contains(",--wrap=memcpy,"), "{added}");
         assert!(
-            line.starts_with("a.o -o a -Xlinker --whole-archive -Xlinker /c/rt.a"),
-            "{line}"
+            added.contains("-Xlinker --whole-archive -Xlinker /c/rt.a"),
+            "{added}"
         );
         assert!(!line.contains("sanitize"));
     }
