@@ -4,13 +4,14 @@
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use wmfix_analysis::{self as analysis, Bytes, CasOutcome, CasStrength, LockId, SiteId};
 use wmfix_trace::{
     self as trace, HeaderError, LockMode, Module, PlaceId, Reader, Record, StackId, Stuck,
 };
 
+use super::operands::{Operands, Round, TextId, Watch};
 use super::orders::{of_fence, of_load, of_rmw, of_store};
 use super::places::Places;
 use super::waits::Waits;
@@ -71,10 +72,17 @@ pub fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<Decoded, HeaderErr
         events: Vec::new(),
         stuck: Vec::new(),
         wide_values: WideValues::default(),
+        operands: Operands::default(),
         schedule: std::hash::DefaultHasher::new(),
     };
     for record in reader.by_ref() {
         decoder.record(record);
+    }
+    for (number, found) in std::mem::take(&mut decoder.operands).finish() {
+        use analysis::Operation::{Load, Rmw};
+        if let Load { exit, .. } | Rmw { exit, .. } = &mut decoder.events[number].operation {
+            *exit = Some(found);
+        }
     }
     Ok(Decoded {
         events: decoder.events,
@@ -94,12 +102,22 @@ struct Decoder<'a> {
     stacks: Vec<(StackId, u64)>,
     /// The stack and the return address, by place number.
     pcs: Vec<(StackId, u64)>,
-    sites: HashMap<(PlaceId, super::Action), (SiteId, Waits)>,
+    sites: HashMap<(PlaceId, super::Action), Known>,
     locations: Vec<Location>,
     events: Vec<analysis::Event>,
     stuck: Vec<(Stuck, SiteId)>,
     wide_values: WideValues,
+    operands: Operands,
     schedule: std::hash::DefaultHasher,
+}
+
+/// What is known about a place of the trace.
+#[derive(Clone)]
+struct Known {
+    site: SiteId,
+    waits: Waits,
+    watch: Option<Arc<Watch>>,
+    text: Option<TextId>,
 }
 
 impl Decoder<'_> {
@@ -115,7 +133,7 @@ impl Decoder<'_> {
             Record::Turn(turn) => turn.thread.0.hash(&mut self.schedule),
             Record::Event(event) => self.event(&event),
             Record::Stuck(stuck) => {
-                let (site, _) = self.site(stuck.place, &trace::Operation::Exit);
+                let site = self.known(stuck.place, &trace::Operation::Exit).site;
                 self.stuck.push((stuck, site));
             }
             Record::Exec => {}
@@ -130,13 +148,43 @@ impl Decoder<'_> {
         let Some(mut operation) = self.operation(event.operation) else {
             return;
         };
-        let (site, waits) = self.site(event.place, &event.operation);
-        self.add_waits(&mut operation, waits);
+        let known = self.known(event.place, &event.operation);
+        self.add_waits(&mut operation, known.waits);
+        let thread = analysis::ThreadId(event.thread.0);
+        let round = self.round(&operation, &known);
+        self.operands.event(self.events.len(), thread, round);
         self.events.push(analysis::Event {
-            thread: analysis::ThreadId(event.thread.0),
-            site,
+            thread,
+            site: known.site,
             operation,
         });
+    }
+
+    /// What an event is for the loops that wait.
+    fn round<'k>(&self, operation: &analysis::Operation, known: &'k Known) -> Round<'k> {
+        use analysis::Operation::{Birth, Death, Load, Read, Rmw, Write};
+        let waits = known.waits.exit.is_some() || known.waits.open.is_some();
+        match (*operation, &known.watch) {
+            (
+                Load {
+                    location, value, ..
+                }
+                | Rmw {
+                    location,
+                    read: value,
+                    ..
+                },
+                Some(watch),
+            ) => Round::Read(watch, value, self.size(location)),
+            (Load { .. } | Rmw { .. }, None) if waits => Round::Within,
+            (Birth { .. } | Death { .. } | Read { .. } | Write { .. }, _) => Round::Within,
+            _ => Round::Outside(known.text),
+        }
+    }
+
+    fn size(&self, location: analysis::LocationId) -> u8 {
+        let known = self.locations.get(location.0 as usize);
+        known.map_or(8, |known| known.size)
     }
 
     /// Adds what the text says about waiting to an event.
@@ -144,10 +192,7 @@ impl Decoder<'_> {
         use analysis::Operation::{CompareExchange, Load, Rmw};
         match operation {
             Load { location, exit, .. } | Rmw { location, exit, .. } => {
-                let size = self
-                    .locations
-                    .get(location.0 as usize)
-                    .map_or(8, |known| known.size);
+                let size = self.size(*location);
                 *exit = waits.exit.map(|exit| exit.at_width(size));
             }
             CompareExchange { blocking, .. } => *blocking = waits.blocking,
@@ -155,10 +200,10 @@ impl Decoder<'_> {
         }
     }
 
-    fn site(&mut self, place: PlaceId, operation: &trace::Operation) -> (SiteId, Waits) {
+    fn known(&mut self, place: PlaceId, operation: &trace::Operation) -> Known {
         let key = (place, super::Action::of(operation));
-        if let Some(&known) = self.sites.get(&key) {
-            return known;
+        if let Some(known) = self.sites.get(&key) {
+            return known.clone();
         }
         let (mut stack, pc) = self.pcs[place.0 as usize];
         let mut chain = vec![self.modules.before(pc)];
@@ -168,10 +213,16 @@ impl Decoder<'_> {
             stack = parent;
         }
         let mut places = self.places.lock().expect("no panic while locked");
-        let site = places.site(&chain, operation);
-        let waits = places.get(site).waits;
-        self.sites.insert(key, (site, waits));
-        (site, waits)
+        let met = places.meet(&chain, operation);
+        let place = places.get(met.site);
+        let known = Known {
+            site: met.site,
+            waits: place.waits,
+            watch: met.watch,
+            text: place.text,
+        };
+        self.sites.insert(key, known.clone());
+        known
     }
 
     /// `None` for what is no event for the analysis: a relaxed fence.

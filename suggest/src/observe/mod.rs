@@ -2,6 +2,7 @@
 //! takes, with program counters turned into places of the source.
 
 mod decode;
+mod operands;
 mod orders;
 mod places;
 mod sources;

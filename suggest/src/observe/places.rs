@@ -3,11 +3,14 @@
 //! templates, unrolling) are the same site, in every run.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use wmfix_analysis::SiteId;
-use wmfix_frontend::{MemoryOrder, Site, Vocabularies};
+use wmfix_frontend::{MemoryOrder, Passing, Site, Span, Vocabularies};
 use wmfix_trace::{Operation, Order};
 
+use super::operands::{TextId, Watch};
 use super::orders;
 use super::sources::Sources;
 use super::waits::Waits;
@@ -51,8 +54,20 @@ pub struct Place {
     pub waits: Waits,
     /// The operation in the text, where it was found.
     pub site: Option<Site>,
+    /// The number of that.
+    pub text: Option<TextId>,
     /// The calls that led there the first time, innermost first.
     pub callers: Vec<Frame>,
+}
+
+/// An operation as it was met: its site, and the loop that waits there if what
+/// it waits for must be learnt from the run.
+#[derive(Clone, Debug)]
+pub struct Met {
+    /// The site.
+    pub site: SiteId,
+    /// The loop, on this way of calls.
+    pub watch: Option<Arc<Watch>>,
 }
 
 /// All places met so far.
@@ -65,6 +80,8 @@ pub struct Places {
     by_source: HashMap<(SourcePoint, Action), SiteId>,
     by_address: HashMap<(Option<Address>, Action), SiteId>,
     frames: HashMap<Address, Vec<Frame>>,
+    texts: HashMap<(Arc<PathBuf>, usize), TextId>,
+    watches: HashMap<(SiteId, Vec<SourcePoint>), Option<Arc<Watch>>>,
 }
 
 impl Action {
@@ -93,6 +110,8 @@ impl Places {
             by_source: HashMap::new(),
             by_address: HashMap::new(),
             frames: HashMap::new(),
+            texts: HashMap::new(),
+            watches: HashMap::new(),
         }
     }
 
@@ -106,9 +125,9 @@ impl Places {
         &self.all[site.0 as usize]
     }
 
-    /// The site of an operation whose instruction and callers, innermost first,
-    /// are at these addresses (`None`: in no module).
-    pub fn site(&mut self, chain: &[Option<Address>], operation: &Operation) -> SiteId {
+    /// An operation whose instruction and callers, innermost first, are at these
+    /// addresses (`None`: in no module).
+    pub fn meet(&mut self, chain: &[Option<Address>], operation: &Operation) -> Met {
         let action = Action::of(operation);
         let innermost = chain.first().copied().flatten();
         let mut frames: Vec<Frame> = Vec::new();
@@ -125,7 +144,8 @@ impl Places {
             None => self.by_address.get(&(innermost, action)),
         };
         if let Some(&site) = known {
-            return site;
+            let watch = self.watch(site, &frames, own);
+            return Met { site, watch };
         }
         let site = SiteId(u32::try_from(self.all.len()).expect("fewer places than 2^32"));
         match &point {
@@ -134,6 +154,9 @@ impl Places {
         };
         let text_site = call.or_else(|| self.sources.site(point.as_ref()?, action));
         let function = own.map(|at| frames[at].function.clone());
+        let text = text_site
+            .as_ref()
+            .map(|site| self.text(&site.file, &site.span));
         self.all.push(Place {
             action,
             order: order(operation).map(orders::name),
@@ -145,9 +168,74 @@ impl Places {
                 .map(|site| Waits::of(&site.role))
                 .unwrap_or_default(),
             site: text_site,
-            callers: own.map(|at| frames.split_off(at + 1)).unwrap_or_default(),
+            text,
+            callers: own.map(|at| frames[at + 1..].to_vec()).unwrap_or_default(),
         });
-        site
+        let watch = self.watch(site, &frames, own);
+        Met { site, watch }
+    }
+
+    /// The number of an operation in the text.
+    fn text(&mut self, file: &Arc<PathBuf>, span: &Span) -> TextId {
+        let next = TextId(u32::try_from(self.texts.len()).expect("fewer operations than 2^32"));
+        *self
+            .texts
+            .entry((Arc::clone(file), span.start))
+            .or_insert(next)
+    }
+
+    /// The loop that waits at a site for what only the run tells, if the way of
+    /// calls to it shows what is one pass through it.
+    fn watch(&mut self, site: SiteId, frames: &[Frame], own: Option<usize>) -> Option<Arc<Watch>> {
+        let place = &self.all[site.0 as usize];
+        let (exit, text) = (place.waits.open?, place.site.clone()?);
+        let own = own?;
+        let way: Vec<SourcePoint> = frames[own + 1..]
+            .iter()
+            .filter_map(|frame| frame.at.clone())
+            .collect();
+        if let Some(known) = self.watches.get(&(site, way.clone())) {
+            return known.clone();
+        }
+        let id = self.watches.len();
+        let watch = self
+            .separators(&text, &frames[own..])
+            .map(|after| Arc::new(Watch { id, exit, after }));
+        self.watches.insert((site, way), watch.clone());
+        watch
+    }
+
+    /// Operations of which one comes before each pass through a waiting loop, by
+    /// its calls, innermost first. None if a thread passes only once.
+    fn separators(&mut self, wait: &Site, calls: &[Frame]) -> Option<Vec<TextId>> {
+        let mut passing = self.sources.passing_of_wait(wait);
+        let mut file = Arc::clone(&wait.file);
+        for (function, caller) in calls.iter().zip(calls[1..].iter().map(Some).chain([None])) {
+            match passing {
+                Passing::Unknown => return None,
+                Passing::After(spans) => {
+                    let spans = spans.iter();
+                    return Some(spans.map(|span| self.text(&file, span)).collect());
+                }
+                Passing::OncePerCall => {}
+            }
+            let rest = calls
+                .iter()
+                .skip_while(|frame| !std::ptr::eq(*frame, function));
+            let rest: Vec<Frame> = rest.skip(1).cloned().collect();
+            match innermost_own(&rest) {
+                // The library starts threads; nobody else calls this one.
+                None => return Some(Vec::new()),
+                Some(0) => {
+                    let point = caller.and_then(|caller| caller.at.as_ref())?;
+                    passing = self.sources.passing_of_call(function, point);
+                    file = Arc::new(point.file.clone());
+                }
+                // What the library does with it the text does not tell.
+                Some(_) => return None,
+            }
+        }
+        None
     }
 
     /// Where the operation stands for those who wrote the program: if the function

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use wmfix_frontend::{
-    FileScan, Match, MemoryOrder, Operation, OperationKind, OrderPlace, Site, Vocabularies,
-    match_site, scan_source,
+    FileScan, Match, MemoryOrder, Operation, OperationKind, OrderPlace, ParsedFile, Passing, Site,
+    Vocabularies, match_site, passing_of_call, passing_of_wait, scan_source,
 };
 
 use super::places::Action;
@@ -107,6 +107,26 @@ impl Sources {
     pub fn is_body_of_a_layer(&self, site: &Site) -> bool {
         let function = site.function.as_deref();
         function.is_some_and(|name| self.vocabularies.describes(name))
+    }
+
+    /// How often a loop is entered that waits on a site.
+    pub fn passing_of_wait(&mut self, site: &Site) -> Passing {
+        let Some(file) = self.file(&site.file) else {
+            return Passing::Unknown;
+        };
+        let parsed = ParsedFile::parse(&site.file, &*file.text, file.scan.language);
+        passing_of_wait(&parsed, &file.scan.sites, site)
+    }
+
+    /// How often a function is called at its caller's point.
+    pub fn passing_of_call(&mut self, function: &Frame, caller: &SourcePoint) -> Passing {
+        let Some(file) = self.file(&caller.file) else {
+            return Passing::Unknown;
+        };
+        let parsed = ParsedFile::parse(&caller.file, &*file.text, file.scan.language);
+        let point = (caller.line, caller.column);
+        let name = plain_name(&function.function);
+        passing_of_call(&parsed, &file.scan.sites, point, name)
     }
 
     /// All files read so far.

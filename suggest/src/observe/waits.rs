@@ -10,8 +10,20 @@ use wmfix_frontend::{Exit, Joint, LoopRole, Operand, Relation};
 pub struct Waits {
     /// The loop is left on this condition on the value read.
     pub exit: Option<TextExit>,
+    /// The same, but what the value is compared with only the run tells.
+    pub open: Option<OpenExit>,
     /// A compare-exchange that only waits for its expected value.
     pub blocking: bool,
+}
+
+/// An exit condition whose operand the text does not decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenExit {
+    mask: Option<i128>,
+    /// The loop is left when the value is the operand; else when it is not.
+    pub equal: bool,
+    /// No other condition has a say in when the loop is left.
+    pub sole: bool,
 }
 
 /// An exit condition before the width of the object is known.
@@ -28,14 +40,51 @@ impl Waits {
         match role {
             LoopRole::Spin(exit) => Self {
                 exit: TextExit::of(exit),
+                open: OpenExit::of(exit),
                 blocking: false,
             },
             LoopRole::BlockingCas(exit) => Self {
-                exit: None,
                 blocking: exit.joint != Joint::Any,
+                ..Self::default()
             },
             LoopRole::None | LoopRole::CasLoop => Self::default(),
         }
+    }
+}
+
+impl OpenExit {
+    fn of(exit: &Exit) -> Option<Self> {
+        let mask = match exit.mask {
+            None => None,
+            Some(Operand::Constant(mask)) => Some(mask),
+            Some(Operand::Unknown(_)) => return None,
+        };
+        let equal = match exit.relation {
+            Relation::Equal => true,
+            Relation::NotEqual => false,
+            _ => return None,
+        };
+        let sole = exit.joint == Joint::Sole;
+        // A loop that gives up is left with any value; a round that stays in the
+        // loop for another condition's sake says nothing about this one.
+        let tells = !exit.bounded && exit.joint != Joint::Any && (equal || sole);
+        let open = matches!(exit.operand, Operand::Unknown(_)) && tells;
+        open.then_some(Self { mask, equal, sole })
+    }
+
+    /// The condition on an object of `size` bytes, once the operand is known.
+    pub fn closed(self, operand: u64, size: u8) -> analysis::Exit {
+        let exit = TextExit {
+            mask: self.mask,
+            relation: match self.equal {
+                true => analysis::Relation::Equal,
+                false => analysis::Relation::NotEqual,
+            },
+            operand: operand.into(),
+        };
+        let mut exit = exit.at_width(size);
+        exit.operand &= exit.mask;
+        exit
     }
 }
 
@@ -110,14 +159,27 @@ mod tests {
     }
 
     #[test]
-    fn what_the_text_leaves_open_is_no_condition() {
-        let role = LoopRole::Spin(Exit {
-            mask: None,
-            relation: Relation::Equal,
-            operand: Operand::Unknown("ticket".to_owned()),
-            bounded: false,
-            joint: Joint::Sole,
-        });
-        assert_eq!(Waits::of(&role), Waits::default());
+    fn what_the_text_leaves_open_is_no_condition_yet() {
+        let waits = |relation, bounded, joint| {
+            Waits::of(&LoopRole::Spin(Exit {
+                mask: None,
+                relation,
+                operand: Operand::Unknown("ticket".to_owned()),
+                bounded,
+                joint,
+            }))
+        };
+        let open = waits(Relation::Equal, false, Joint::Sole);
+        assert_eq!(open.exit, None);
+        let exit = open.open.unwrap().closed(0xffff_ffff_0000_0007, 4);
+        assert!(exit.leaves(7) && !exit.leaves(8));
+        for waits in [
+            waits(Relation::Less, false, Joint::Sole),
+            waits(Relation::Equal, true, Joint::Sole),
+            waits(Relation::Equal, false, Joint::Any),
+            waits(Relation::NotEqual, false, Joint::All),
+        ] {
+            assert_eq!(waits, Waits::default());
+        }
     }
 }
