@@ -32,24 +32,49 @@ impl Spelling {
     }
 }
 
+/// How a program waits for a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// In a loop that names the value and gives up some day.
+    Bounded,
+    /// In a loop that compares with a variable.
+    Variable,
+    /// By calling a function that waits for what it is told.
+    Helper,
+    /// Waits that follow each other directly and are alike but for the value are
+    /// one loop around another, over a list of values.
+    Rolled,
+}
+
 /// The source of a program. It prints the registers and the final memory.
 pub fn emit(program: &Program, spelling: Spelling) -> String {
+    emit_waiting(program, spelling, Waiting::Bounded)
+}
+
+/// The source of a program that waits in this way.
+pub fn emit_waiting(program: &Program, spelling: Spelling, waiting: Waiting) -> String {
     let mut out = String::new();
-    let emitter = Emitter { program, spelling };
+    let emitter = Emitter {
+        program,
+        spelling,
+        waiting,
+    };
     emitter
         .source(&mut out)
         .expect("writing to a string does not fail");
     out
 }
 
-struct Emitter<'p> {
-    program: &'p Program,
+pub(super) struct Emitter<'p> {
+    pub(super) program: &'p Program,
     spelling: Spelling,
+    pub(super) waiting: Waiting,
 }
 
 impl Emitter<'_> {
     fn source(&self, out: &mut String) -> std::fmt::Result {
         self.header(out)?;
+        self.values_and_helpers(out)?;
         for thread in 0..self.program.threads.len() {
             self.thread(out, thread)?;
         }
@@ -125,7 +150,12 @@ impl Emitter<'_> {
             if targets.contains(&place) {
                 writeln!(out, "L{place}: ;")?;
             }
-            self.instruction(out, place, instruction, instructions.len())?;
+            match self.waiting {
+                Waiting::Bounded => {
+                    self.instruction(out, place, instruction, instructions.len())?;
+                }
+                _ => self.instruction_or_wait(out, thread, place)?,
+            }
         }
         if targets.contains(&instructions.len()) {
             writeln!(out, "L{}: ;", instructions.len())?;
@@ -141,7 +171,7 @@ impl Emitter<'_> {
         writeln!(out, "    return 0;\n}}\n")
     }
 
-    fn instruction(
+    pub(super) fn instruction(
         &self,
         out: &mut String,
         place: usize,
@@ -312,7 +342,7 @@ impl Emitter<'_> {
         writeln!(out, "    printf(\"\\n\");\n    return 0;\n}}")
     }
 
-    fn load(&self, location: Location, order: LoadOrder) -> String {
+    pub(super) fn load(&self, location: Location, order: LoadOrder) -> String {
         let (name, order) = (self.location(location), self.order(load(order)));
         match self.spelling {
             Spelling::C11 => format!("atomic_load_explicit(&{name}, {order})"),
@@ -390,7 +420,7 @@ impl Emitter<'_> {
         })
     }
 
-    fn location(&self, location: Location) -> String {
+    pub(super) fn location(&self, location: Location) -> String {
         format!("{}_", self.program.locations[usize::from(location.0)])
     }
 

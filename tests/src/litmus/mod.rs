@@ -5,6 +5,7 @@
 mod corpus;
 mod draft;
 mod emit;
+mod emit_wait;
 mod generate;
 mod machine;
 mod names;
@@ -16,7 +17,7 @@ mod spell;
 mod strengthen;
 
 pub use corpus::{CorpusError, Entry, corpus};
-pub use emit::{Spelling, emit};
+pub use emit::{Spelling, Waiting, emit, emit_waiting};
 pub use generate::{Profile, around_cycle, coming_and_going, large, random, varied, with_plain};
 pub use machine::{Choice, Machine, Stepped, main_thread, thread_id};
 pub use notation::{NotationError, program};
