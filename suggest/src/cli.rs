@@ -255,6 +255,8 @@ pub enum Format {
     Text,
     /// One object, for programs.
     Json,
+    /// SARIF 2.1.0, for editors and code hosts.
+    Sarif,
 }
 
 /// When to use colours.

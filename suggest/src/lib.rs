@@ -21,6 +21,7 @@ pub mod repair;
 mod report;
 mod run;
 mod runtime_archive;
+mod sarif;
 mod state;
 mod symbols;
 

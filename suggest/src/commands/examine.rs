@@ -1,17 +1,16 @@
 //! What `check` and `run` share: from a subject to a printed report.
 
 use std::ffi::OsStr;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
+use super::deliver;
 use crate::allow::Allowing;
-use crate::cli::{Color, Format, MemoryModel, Strategy, Switch, Volatile};
+use crate::cli::{Color, MemoryModel, Strategy, Switch, Volatile};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::options::RunOptions;
 use crate::pipeline::{Examined, Subject, examine};
-use crate::report::{Dossier, Text, Verdict};
 use crate::run::stop_on_interrupt;
-use crate::state;
 
 /// Examines, prints the report and says how that ended.
 pub fn examine_and_report(
@@ -35,15 +34,7 @@ pub fn examine_and_report(
         &config.vocabularies,
         Allowing::of(config),
     )? {
-        Examined::Done(dossier) => {
-            print(&dossier, &options)?;
-            state::save(&dossier)?;
-            Ok(match dossier.report.verdict {
-                Verdict::Clean => Exit::Clean,
-                Verdict::Findings => Exit::Findings,
-                Verdict::Failed => Exit::Failed,
-            })
-        }
+        Examined::Done(dossier) => deliver::report(&dossier, &options),
         Examined::NotStarted(why) => {
             eprintln!("wmfix: {why}");
             Ok(Exit::Usage)
@@ -101,13 +92,4 @@ pub fn quoted(word: &OsStr) -> String {
     } else {
         format!("'{}'", text.replace('\'', r"'\''"))
     }
-}
-
-fn print(dossier: &Dossier, options: &RunOptions) -> anyhow::Result<()> {
-    let text = match options.format {
-        Format::Json => serde_json::to_string_pretty(&dossier.report)? + "\n",
-        Format::Text => Text::new(colors(options.color)).report(dossier),
-    };
-    std::io::stdout().write_all(text.as_bytes())?;
-    Ok(())
 }

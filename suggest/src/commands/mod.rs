@@ -2,6 +2,7 @@
 
 mod check;
 mod completions;
+mod deliver;
 mod examine;
 mod explain;
 mod man;

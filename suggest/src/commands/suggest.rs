@@ -1,15 +1,15 @@
 //! `wmfix suggest [PATH] [-- TEST COMMAND]`: build, run, find, repair, verify.
 //! The patch goes to stdout, what it means to stderr.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use wmfix_rewriter::{unified_diff, write_file};
 
 use super::check::{executables, launches, source_files};
+use super::deliver;
 use super::examine::colors;
 use crate::allow::Allowing;
-use crate::cli::{Cost, Format, MemoryModel, SuggestArgs};
+use crate::cli::{Cost, MemoryModel, SuggestArgs};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::mend::{Mended, Mending, mend};
@@ -17,9 +17,8 @@ use crate::options::RunOptions;
 use crate::pipeline::{Examined, Keep, Session, Subject};
 use crate::project::{Program, find_programs};
 use crate::repair::Profile;
-use crate::report::{Repaired, Text, Verdict, repair_text};
+use crate::report::{Repaired, Text, Verdict};
 use crate::run::stop_on_interrupt;
-use crate::state;
 
 /// Finds the cheapest repair of what is at the path, and prints it.
 pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
@@ -110,41 +109,13 @@ pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
         patch: &patch,
     });
     dossier = session.dossier(subject, repaired)?;
-    match options.format {
-        Format::Json => {
-            let text = serde_json::to_string_pretty(&dossier.report)? + "\n";
-            std::io::stdout().write_all(text.as_bytes())?;
-        }
-        Format::Text => {
-            std::io::stdout().write_all(&patch)?;
-            if !options.quiet {
-                let text = Text::new(colors(options.color));
-                eprint!("{}", text.report(&dossier));
-            }
+    let exit = deliver::repair(&dossier, mended.as_ref(), &patch, &options)?;
+    if let Some(mended) = mended.filter(|mended| arguments.apply && mended.holds()) {
+        for file in &mended.files {
+            write_file(&tree, &file.path, &file.edits)?;
         }
     }
-    eprint!("{}", repair_text(&dossier.report));
-    state::save(&dossier)?;
-    if let Some(mended) = &mended {
-        if !mended.builds() {
-            eprintln!(
-                "wmfix: the patched program does not build: that is our fault, and the patch is not shown"
-            );
-        }
-        if arguments.apply && mended.holds() {
-            for file in &mended.files {
-                write_file(&tree, &file.path, &file.edits)?;
-            }
-        }
-    }
-    if shown.is_none() && mended.is_some() {
-        return Ok(Exit::OurFault);
-    }
-    Ok(match dossier.report.verdict {
-        Verdict::Clean => Exit::Clean,
-        Verdict::Findings => Exit::Findings,
-        Verdict::Failed => Exit::Failed,
-    })
+    Ok(exit)
 }
 
 /// All files as one diff, with paths relative to the current folder.

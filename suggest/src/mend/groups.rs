@@ -1,10 +1,146 @@
-//! Which changes belong together: those that remove the same finding, directly
-//! or through others.
+//! Which changes belong together, and what each group makes of the files. Changes
+//! that remove the same finding, directly or through others, are one group; so
+//! are changes that are too close in the text to be patches of their own.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use wmfix_rewriter::{Edit, EditSet};
 
 use super::told::FindingKey;
+use crate::patch::{Menu, PatchedFile};
+use crate::repair::Change;
+
+/// Lines of context around a hunk: within these, patches get into each other's
+/// way.
+const CONTEXT: usize = 3;
+
+/// Changes that belong together.
+#[derive(Debug)]
+pub struct Group {
+    /// The changes, by number.
+    pub changes: Vec<usize>,
+    /// What they alone make of the files.
+    pub files: Vec<PatchedFile>,
+}
+
+/// A file before and after a group, with the groups before it made.
+#[derive(Debug)]
+pub struct Step {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Before the group.
+    pub before: Vec<u8>,
+    /// After it.
+    pub after: Vec<u8>,
+}
+
+/// Splits changes, whose files are known, into groups. Each can be made alone,
+/// and one after the other they come to the whole.
+pub(super) fn split(
+    menu: &Menu,
+    changes: &[Change],
+    reasons: &[Vec<FindingKey>],
+    files: &[PatchedFile],
+) -> Vec<Group> {
+    let made = |numbers: Vec<usize>| {
+        let some: Vec<Change> = numbers.iter().map(|&number| changes[number]).collect();
+        let (files, refused) = menu.patched(&some);
+        refused.is_empty().then_some(Group {
+            changes: numbers,
+            files,
+        })
+    };
+    let mut groups: Vec<Group> = Vec::new();
+    let mut waiting = connected(reasons);
+    waiting.reverse();
+    while let Some(numbers) = waiting.pop() {
+        let Some(group) = made(numbers) else {
+            return whole(changes, files);
+        };
+        match groups.iter().position(|other| are_close(&group, other)) {
+            Some(other) => {
+                let mut numbers = groups.remove(other).changes;
+                numbers.extend(group.changes);
+                numbers.sort_unstable();
+                waiting.push(numbers);
+            }
+            None => groups.push(group),
+        }
+    }
+    groups.sort_by(|a, b| a.changes.cmp(&b.changes));
+    let together = steps(&groups);
+    let last = |path: &PathBuf| {
+        let mut steps = together.iter().flatten();
+        steps.rfind(|step| step.path == *path)
+    };
+    let complete = files
+        .iter()
+        .all(|file| last(&file.path).is_some_and(|step| step.after == file.after));
+    if complete {
+        groups
+    } else {
+        whole(changes, files)
+    }
+}
+
+/// What each group makes of the files, one after the other.
+pub fn steps(groups: &[Group]) -> Vec<Vec<Step>> {
+    let mut made: BTreeMap<PathBuf, (Vec<Edit>, Vec<u8>)> = BTreeMap::new();
+    let mut steps = Vec::new();
+    for group in groups {
+        let mut step = Vec::new();
+        for file in &group.files {
+            let (edits, before) = made
+                .entry(file.path.clone())
+                .or_insert_with(|| (Vec::new(), file.before.clone()));
+            edits.extend(file.edits.edits().iter().cloned());
+            let all = EditSet::new(&file.before, edits.clone());
+            // Edits that overlap are not those of separate groups.
+            let after = all.and_then(|all| all.apply(&file.before));
+            let after = after.unwrap_or_else(|_| before.clone());
+            let before = std::mem::replace(before, after.clone());
+            step.push(Step {
+                path: file.path.clone(),
+                before,
+                after,
+            });
+        }
+        steps.push(step);
+    }
+    steps
+}
+
+/// Everything as one group.
+fn whole(changes: &[Change], files: &[PatchedFile]) -> Vec<Group> {
+    vec![Group {
+        changes: (0..changes.len()).collect(),
+        files: files.to_vec(),
+    }]
+}
+
+/// Whether the patches of two groups would get into each other's way.
+fn are_close(one: &Group, other: &Group) -> bool {
+    one.files.iter().any(|file| {
+        let same = other.files.iter().filter(|f| f.path == file.path);
+        let mut same = same.flat_map(edited_lines);
+        same.any(|lines| {
+            let wide = lines.start().saturating_sub(CONTEXT)..=lines.end() + CONTEXT;
+            edited_lines(file).any(|mine| mine.start() <= wide.end() && wide.start() <= mine.end())
+        })
+    })
+}
+
+/// The lines, from 0, that the edits of a file touch.
+fn edited_lines(file: &PatchedFile) -> impl Iterator<Item = RangeInclusive<usize>> {
+    let line = |at: usize| file.before[..at].iter().filter(|&&b| b == b'\n').count();
+    let edits = file.edits.edits().iter();
+    edits.map(move |edit| line(edit.span.start)..=line(edit.span.end))
+}
 
 /// The groups, by number of change, in the order of their first changes.
-pub(super) fn connected(reasons: &[Vec<FindingKey>]) -> Vec<Vec<usize>> {
+fn connected(reasons: &[Vec<FindingKey>]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (number, keys) in reasons.iter().enumerate() {
         let meets = |group: &Vec<usize>| {

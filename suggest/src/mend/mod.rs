@@ -24,6 +24,7 @@ use crate::run::interrupted;
 use verify::verify;
 use words::Namer;
 
+pub use groups::steps;
 pub use told::{Explained, FindingKey, Left, Mended, Spotted};
 pub use verify::Verification;
 

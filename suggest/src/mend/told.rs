@@ -7,6 +7,7 @@ use std::time::Duration;
 use wmfix_analysis::{SiteId, ViolationKind};
 use wmfix_frontend::Site;
 
+use super::groups::Group;
 use super::verify::Verification;
 use crate::patch::PatchedFile;
 use crate::repair::{Action, Finding, Orders};
@@ -21,8 +22,8 @@ pub struct Mended {
     pub files: Vec<PatchedFile>,
     /// The changes with their reasons, in the order of the source.
     pub changes: Vec<Explained>,
-    /// Changes that belong together, by number.
-    pub groups: Vec<Vec<usize>>,
+    /// Changes that belong together.
+    pub groups: Vec<Group>,
     /// What the changes cost together.
     pub cost: u64,
     /// Whether no repair of the runs is cheaper.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::chosen;
-use super::groups::connected;
+use super::groups::split;
 use super::told::{Explained, Left, Mended, Spotted, keys};
 use super::verify::{Verification, Whereabouts, whereabouts};
 use crate::observe::Places;
@@ -36,10 +36,15 @@ impl Namer<'_> {
         });
         let changes: Vec<Explained> = chosen(outcome).iter().map(|c| self.explained(c)).collect();
         let reasons: Vec<_> = changes.iter().map(|c| c.reasons.clone()).collect();
+        let plain: Vec<Change> = chosen(outcome).iter().map(|c| c.change).collect();
+        let groups = match files.is_empty() {
+            true => Vec::new(),
+            false => split(self.menu, &plain, &reasons, &files),
+        };
         Mended {
             files,
             changes,
-            groups: connected(&reasons),
+            groups,
             cost: outcome.repair.as_ref().map_or(0, |repair| repair.cost),
             optimal: outcome.ended == Ended::Optimal,
             lower_bound: outcome.lower_bound,

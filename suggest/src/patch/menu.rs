@@ -29,7 +29,7 @@ struct Text {
 }
 
 /// A file with all its changes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PatchedFile {
     /// Where it is.
     pub path: PathBuf,

@@ -84,6 +84,8 @@ pub struct Spot {
     pub path: Option<PathBuf>,
     /// The bytes to point at.
     pub span: Option<(usize, usize)>,
+    /// What it is known by when lines move.
+    pub identity: String,
     /// The calls that led there, innermost first: function, file and line.
     pub callers: Vec<String>,
 }
@@ -93,8 +95,8 @@ pub struct Spot {
 pub struct StepLine {
     /// Who.
     pub thread: u32,
-    /// Where: file and line.
-    pub at: String,
+    /// Where.
+    pub place: Place,
     /// What, in words.
     pub what: String,
     /// Why it comes after the step of the chain before it.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use wmfix_frontend::{Note, NoteKind, Site, TreeScan};
 
 use super::json::{operation_name, order_name};
+use crate::sarif::{self, uri};
 
 /// The log, indented.
 pub fn render(scan: &TreeScan) -> anyhow::Result<String> {
@@ -14,19 +15,7 @@ pub fn render(scan: &TreeScan) -> anyhow::Result<String> {
         results.extend(file.notes.iter().map(note));
     }
     results.extend(scan.unreadable.iter().map(note));
-    let log = json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "wmfix",
-                "version": env!("CARGO_PKG_VERSION"),
-                "rules": rules(),
-            } },
-            "columnKind": "utf16CodeUnits",
-            "results": results,
-        }],
-    });
+    let log = sarif::log(rules(), json!({ "results": results }));
     Ok(serde_json::to_string_pretty(&log)? + "\n")
 }
 
@@ -98,29 +87,4 @@ fn note(note: &Note) -> Value {
         "message": { "text": text },
         "locations": [{ "physicalLocation": place }],
     })
-}
-
-/// A relative path as a URI: what a URI may not hold is escaped.
-fn uri(path: &str) -> String {
-    let path = path.strip_prefix("./").unwrap_or(path);
-    let mut uri = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"/-_.~+@,".contains(&byte) {
-            uri.push(char::from(byte));
-        } else {
-            uri += &format!("%{byte:02X}");
-        }
-    }
-    uri
-}
-
-#[cfg(test)]
-mod tests {
-    use super::uri;
-
-    #[test]
-    fn a_path_becomes_a_uri() {
-        assert_eq!(uri("./src/a b.c"), "src/a%20b.c");
-        assert_eq!(uri("src/é.c"), "src/%C3%A9.c");
-    }
 }

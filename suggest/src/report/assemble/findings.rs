@@ -53,7 +53,7 @@ fn steps(spots: &mut Spots<'_>, instance: &Instance) -> Vec<StepLine> {
         let place = spots.spot(step.site).place;
         StepLine {
             thread: step.thread.0,
-            at: format!("{}:{}", place.file, place.line),
+            place,
             what: step.what.clone(),
             because: step.because.map(str::to_owned),
             mark: match step.role {

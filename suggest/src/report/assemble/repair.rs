@@ -1,13 +1,18 @@
 //! What came of mending → the report's repair: changes get their places, the
 //! names of the findings they remove, and their words.
 
+use std::path::Path;
+
+use wmfix_rewriter::unified_diff;
+
 use super::hunks::hunks;
 use super::spots::{Spots, site_place};
 use super::{Found, Repaired};
-use crate::mend::{Explained, FindingKey, Left, Spotted, Verification};
+use crate::mend::{Explained, FindingKey, Left, Spotted, Verification, steps};
+use crate::patch::PatchedFile;
 use crate::repair::Action;
 use crate::report::change_words::{self, Done};
-use crate::report::model::{self, Outcome, Repair, Report, Unrepairable};
+use crate::report::model::{self, Outcome, Position, Repair, Report, Unrepairable};
 use crate::report::words;
 
 /// Puts the repair into a report that has its findings.
@@ -44,7 +49,6 @@ pub fn add(report: &mut Report, repaired: &Repaired<'_>, found: &Found, spots: &
         .collect();
     report.repair = Some(Repair {
         hunks: hunks(&mended.files, &changes, spots),
-        changes,
         cost: mended.cost,
         profile: repaired.profile.to_owned(),
         optimal: mended.optimal,
@@ -56,9 +60,57 @@ pub fn add(report: &mut Report, repaired: &Repaired<'_>, found: &Found, spots: &
             schedules,
             missed,
         },
-        groups: mended.groups.clone(),
+        groups: groups(repaired, &changes, spots),
         patch: String::from_utf8_lossy(repaired.patch).into_owned(),
+        changes,
     });
+}
+
+fn groups(
+    repaired: &Repaired<'_>,
+    changes: &[model::Change],
+    spots: &Spots<'_>,
+) -> Vec<model::Group> {
+    let groups = &repaired.mended.groups;
+    let steps = steps(groups);
+    let told = groups.iter().zip(&steps).map(|(group, step)| {
+        let mine = group
+            .changes
+            .iter()
+            .filter_map(|&number| changes.get(number));
+        let mut removes: Vec<String> = mine.flat_map(|c| c.removes.clone()).collect();
+        sort_ids(&mut removes);
+        let diffs = step.iter().map(|file| {
+            let name = spots.shown(&file.path);
+            // What is not below the current folder applies in the root folder.
+            let name = Path::new(name.trim_start_matches('/'));
+            let diff = unified_diff(name, &file.before, &file.after);
+            String::from_utf8_lossy(&diff).into_owned()
+        });
+        model::Group {
+            changes: group.changes.clone(),
+            removes,
+            patch: diffs.collect(),
+            edits: edits(&group.files, spots),
+        }
+    });
+    told.collect()
+}
+
+/// What a group does to the files as they are.
+fn edits(files: &[PatchedFile], spots: &Spots<'_>) -> Vec<model::Edit> {
+    let mut edits = Vec::new();
+    for file in files {
+        for edit in file.edits.edits() {
+            edits.push(model::Edit {
+                file: spots.shown(&file.path),
+                from: Position::of(&file.before, edit.span.start),
+                to: Position::of(&file.before, edit.span.end),
+                text: String::from_utf8_lossy(&edit.text).into_owned(),
+            });
+        }
+    }
+    edits
 }
 
 fn explained(
@@ -170,7 +222,13 @@ fn ids(keys: &[FindingKey], found: &Found) -> Vec<String> {
             }
         }
     }
-    ids.sort_by_key(|id| (id.starts_with('R'), id.len(), id.as_str()));
+    let mut ids: Vec<String> = ids.into_iter().cloned().collect();
+    sort_ids(&mut ids);
+    ids
+}
+
+/// V1, V2, V10, R1, each once.
+fn sort_ids(ids: &mut Vec<String>) {
+    ids.sort_by_cached_key(|id| (id.starts_with('R'), id.len(), id.clone()));
     ids.dedup();
-    ids.into_iter().cloned().collect()
 }

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use wmfix_analysis::SiteId;
 use wmfix_frontend::Site;
 
-use crate::observe::{Action, Places};
+use crate::findings::Identity;
+use crate::observe::{self, Action, Places};
 use crate::report::dossier::Spot;
 use crate::report::model;
-use crate::symbols::Frame;
+use crate::symbols::{Frame, SourcePoint};
 
 /// Knows where sites are.
 pub struct Spots<'a> {
@@ -63,9 +64,11 @@ impl Spots<'_> {
                 },
                 path: None,
                 span: None,
+                identity: format!("{}/{}", place.function, words(place.action)),
                 callers,
             };
         };
+        let identity = self.identity(&place, point);
         let shown = match &place.site {
             Some(site) => site_place(site, self.shown(&point.file), order),
             None => model::Place {
@@ -85,8 +88,38 @@ impl Spots<'_> {
             place: shown,
             path: Some(point.file.clone()),
             span,
+            identity,
             callers,
         }
+    }
+
+    /// What a place is known by when lines move: its file's name, its function,
+    /// what is written there, and which of those that look the same it is.
+    fn identity(&mut self, place: &observe::Place, point: &SourcePoint) -> String {
+        let name = point.file.file_name().unwrap_or_default().to_string_lossy();
+        let Some(file) = self.places.sources.file(&point.file) else {
+            return format!("{name}/{}/{}", place.function, words(place.action));
+        };
+        if let Some(site) = &place.site {
+            let known = Identity::of(site, &file.scan, &file.text);
+            return format!(
+                "{name}/{}/{}/{}/{}",
+                known.function, known.operation, known.object, known.occurrence
+            );
+        }
+        let lines = file
+            .text
+            .split(|&byte| byte == b'\n')
+            .map(<[u8]>::trim_ascii);
+        let before: Vec<&[u8]> = lines.take(point.line as usize).collect();
+        let line = before.last().copied().unwrap_or_default();
+        let alike = before.iter().filter(|&&other| other == line).count();
+        format!(
+            "{name}/{}/{}/{}/{alike}",
+            place.function,
+            words(place.action),
+            String::from_utf8_lossy(line)
+        )
     }
 
     fn caller(&self, frame: &Frame) -> Option<String> {

@@ -7,7 +7,8 @@ mod repair;
 use serde::{Deserialize, Serialize};
 
 pub use repair::{
-    Change, ChangeKind, FromTo, Hunk, Outcome, Price, Repair, Side, Unrepairable, Verification,
+    Change, ChangeKind, Edit, FromTo, Group, Hunk, Outcome, Position, Price, Repair, Side,
+    Unrepairable, Verification,
 };
 
 /// The version of the format.

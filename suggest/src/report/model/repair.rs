@@ -23,13 +23,70 @@ pub struct Repair {
     pub verified_runs: u64,
     /// What the patched program showed.
     pub verification: Verification,
-    /// Changes that belong together, by number from 0: those that remove the same
-    /// findings. Each group is a patch of its own with `--output`.
-    pub groups: Vec<Vec<usize>>,
+    /// Changes that belong together. Each group is a patch of its own with
+    /// `--output`.
+    pub groups: Vec<Group>,
     /// The patch hunk by hunk.
     pub hunks: Vec<Hunk>,
     /// All of it as one unified diff.
     pub patch: String,
+}
+
+/// Changes that belong together, because they remove the same findings or are
+/// too close to be patches of their own.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Group {
+    /// The changes, by number from 0.
+    pub changes: Vec<usize>,
+    /// The findings that they remove.
+    pub removes: Vec<String>,
+    /// The group as a diff, for when the groups before it are applied.
+    pub patch: String,
+    /// What it does to the files as they are, for programs that edit.
+    pub edits: Vec<Edit>,
+}
+
+/// A replacement in a file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Edit {
+    /// The file.
+    pub file: String,
+    /// Where what goes begins.
+    pub from: Position,
+    /// Just behind what goes.
+    pub to: Position,
+    /// What comes.
+    pub text: String,
+}
+
+/// A place in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    /// The byte, from 0.
+    pub byte: usize,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in UTF-16 units, from 1, as editors count.
+    pub column: usize,
+}
+
+impl Position {
+    /// The position of a byte of a text.
+    pub fn of(text: &[u8], byte: usize) -> Self {
+        let before = &text[..byte.min(text.len())];
+        let start = before
+            .iter()
+            .rposition(|&b| b == b'\n')
+            .map_or(0, |at| at + 1);
+        Self {
+            byte,
+            line: before.iter().filter(|&&b| b == b'\n').count() + 1,
+            column: String::from_utf8_lossy(&before[start..])
+                .encode_utf16()
+                .count()
+                + 1,
+        }
+    }
 }
 
 /// A hunk of the patch.

@@ -1,7 +1,7 @@
 //! The run that showed a violation, as far as it matters, as a table.
 
 use crate::report::dossier::{Detail, Mark};
-use crate::report::model::Violation;
+use crate::report::model::{Place, Violation};
 
 /// The run that showed a violation, a column a thread.
 pub fn steps(detail: &Detail, violation: &Violation) -> String {
@@ -15,7 +15,7 @@ pub fn steps(detail: &Detail, violation: &Violation) -> String {
     let place_width = detail
         .steps
         .iter()
-        .map(|step| step.at.len())
+        .map(|step| at(&step.place).len())
         .max()
         .unwrap_or(0);
     let width = detail
@@ -43,7 +43,7 @@ pub fn steps(detail: &Detail, violation: &Violation) -> String {
         let indent = column * (width + 2);
         let line = format!(
             "  {:<place_width$}{}{mark}{}",
-            step.at,
+            at(&step.place),
             " ".repeat(indent),
             step.what
         );
@@ -56,4 +56,8 @@ pub fn steps(detail: &Detail, violation: &Violation) -> String {
     text += "\n  + the newer write    * the access that may be stale\n";
     text += "  In brackets: why a step comes after the one of the chain before it in every interleaving.\n";
     text
+}
+
+fn at(place: &Place) -> String {
+    format!("{}:{}", place.file, place.line)
 }

@@ -1,0 +1,106 @@
+//! The report as SARIF 2.1.0, for editors and code hosts: findings as results
+//! with both places, the repair as fixes, what is allowed as suppressions.
+
+mod locations;
+mod results;
+
+use serde_json::{Value, json};
+
+use super::dossier::Dossier;
+use super::model::{Outcome, Report, Verdict};
+use crate::exit::Exit;
+use crate::sarif;
+
+/// The log, indented, of a command that ends so.
+pub fn sarif(dossier: &Dossier, exit: Exit) -> anyhow::Result<String> {
+    let report = &dossier.report;
+    let run = json!({
+        "invocations": [{
+            "executionSuccessful": report.verdict != Verdict::Failed,
+            "exitCode": exit.code(),
+            "toolExecutionNotifications": notifications(report),
+        }],
+        "results": results::results(dossier),
+        "properties": {
+            "verdict": report.verdict,
+            "runs": report.runs.total,
+            "distinctSchedules": report.runs.distinct_schedules,
+            "sites": report.sites.total,
+            "sitesReached": report.sites.reached,
+        },
+    });
+    Ok(serde_json::to_string_pretty(&sarif::log(rules(), run))? + "\n")
+}
+
+fn rules() -> Value {
+    let rule = |id: &str, name: &str, short: &str, full: &str| {
+        json!({
+            "id": id,
+            "name": name,
+            "shortDescription": { "text": short },
+            "fullDescription": { "text": full },
+            "defaultConfiguration": { "level": "warning" },
+        })
+    };
+    json!([
+        rule(
+            "stale-read",
+            "StaleRead",
+            "A read may get a stale value",
+            "The memory orders allow this read to get an older value than it could in any interleaving of the threads."
+        ),
+        rule(
+            "stale-write",
+            "StaleWrite",
+            "A write may come too early",
+            "The memory orders allow this write to take effect before one that is older in every interleaving of the threads."
+        ),
+        rule(
+            "stale-rmw",
+            "StaleUpdate",
+            "An update may start from a stale value",
+            "The memory orders allow this read-modify-write to start from an older value than it could in any interleaving of the threads."
+        ),
+        rule(
+            "data-race",
+            "DataRace",
+            "Two accesses may happen at the same time",
+            "Two threads access the same memory, at least one of them writes, at least one access is not atomic, and nothing orders the two."
+        ),
+    ])
+}
+
+/// What is to be known beside the findings.
+fn notifications(report: &Report) -> Vec<Value> {
+    let note = |level: &str, text: &str| json!({ "level": level, "message": { "text": text } });
+    let mut notifications: Vec<Value> = report.notes.iter().map(|n| note("note", n)).collect();
+    for left in &report.unrepairable {
+        let mut told = note("warning", &format!("not repaired: {}", left.text));
+        if let Some(place) = &left.place {
+            told["locations"] = json!([locations::of_place(place)]);
+        }
+        notifications.push(told);
+    }
+    let unreached = &report.sites.unreached;
+    if !unreached.is_empty() {
+        let mut told = note(
+            "note",
+            "no run reached these atomic operations: nothing is known about them",
+        );
+        told["locations"] = unreached.iter().map(locations::of_place).collect();
+        notifications.push(told);
+    }
+    if let Some(repair) = &report.repair {
+        let why = repair.verification.why.as_deref().unwrap_or_default();
+        match repair.verification.outcome {
+            Outcome::Held => {}
+            Outcome::NotEnough => {
+                notifications.push(note("warning", &format!("the fixes are not enough: {why}")));
+            }
+            Outcome::Interrupted => {
+                notifications.push(note("warning", "the fixes were not verified"));
+            }
+        }
+    }
+    notifications
+}

@@ -1,0 +1,210 @@
+//! Findings as SARIF results.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::{Value, json};
+
+use super::locations::{of_place, of_spot, replacement, with_message};
+use crate::report::dossier::{Detail, Dossier};
+use crate::report::model::{Allowed, Finding, Group, Kind, Place, Race, Repair, Violation};
+use crate::report::words;
+use crate::sarif::uri;
+
+/// All findings, those that are allowed last.
+pub fn results(dossier: &Dossier) -> Vec<Value> {
+    let report = &dossier.report;
+    let mut results = Vec::new();
+    for one in &report.violations {
+        results.push(violation(one, dossier));
+    }
+    for one in &report.races {
+        results.push(race(one, dossier));
+    }
+    for allowed in &report.allowed {
+        let mut result = match &allowed.finding {
+            Finding::Violation(one) => violation(one, dossier),
+            Finding::Race(one) => race(one, dossier),
+        };
+        result["suppressions"] = json!([suppression(allowed)]);
+        results.push(result);
+    }
+    tell_apart(&mut results);
+    results
+}
+
+fn violation(violation: &Violation, dossier: &Dossier) -> Value {
+    let rule = match violation.kind {
+        Kind::Read => "stale-read",
+        Kind::Write => "stale-write",
+        Kind::Rmw => "stale-rmw",
+    };
+    let text = format!(
+        "{}. {}",
+        first_upper(&words::title(violation)),
+        words::what_happens(violation)
+    );
+    let mut result = result(rule, &violation.id, &text, &violation.access, dossier);
+    if let Some(detail) = dossier.details.get(&violation.id) {
+        if let Some(write) = &detail.other {
+            let said = words::at_write(violation, detail);
+            let related = with_message(of_spot(write, dossier), &said);
+            result["relatedLocations"] = json!([related]);
+        }
+        result["codeFlows"] = json!([{ "threadFlows": thread_flows(detail) }]);
+    }
+    result["properties"] = json!({
+        "id": violation.id,
+        "object": violation.location,
+        "threads": violation.threads,
+        "readValue": violation.read_value,
+        "staleValues": violation.stale_values,
+        "runs": violation.runs,
+        "seed": violation.seed,
+        "witnessChecked": violation.witness_checked,
+        "again": dossier.again_with(&violation.id, violation.seed),
+    });
+    result
+}
+
+fn race(race: &Race, dossier: &Dossier) -> Value {
+    let text = words::what_races(race);
+    let mut result = result("data-race", &race.id, &text, &race.second, dossier);
+    let detail = dossier.details.get(&race.id);
+    if let Some((detail, sides)) = detail.and_then(|detail| Some((detail, detail.race.as_ref()?))) {
+        if let Some(first) = &detail.other {
+            let said = words::race_side(sides.first_thread, sides.first_writes, sides.first_atomic);
+            let related = with_message(of_spot(first, dossier), &said);
+            result["relatedLocations"] = json!([related]);
+        }
+        result["properties"] = json!({
+            "id": race.id,
+            "object": race.location,
+            "threads": [sides.first_thread, sides.second_thread],
+            "runs": sides.runs,
+            "seed": race.seed,
+            "again": dossier.again_with(&race.id, race.seed),
+        });
+    }
+    result
+}
+
+/// What all results have.
+fn result(rule: &str, id: &str, text: &str, place: &Place, dossier: &Dossier) -> Value {
+    let detail = dossier.details.get(id);
+    let location = match detail {
+        Some(detail) => of_spot(&detail.access, dossier),
+        None => of_place(place),
+    };
+    let mut result = json!({
+        "ruleId": rule,
+        "level": "warning",
+        "message": { "text": text },
+        "locations": [location],
+    });
+    if let Some(detail) = detail {
+        result["partialFingerprints"] = json!({ "wmfix/v1": fingerprint(rule, detail) });
+    }
+    if let Some(repair) = &dossier.report.repair {
+        let removing = |group: &&Group| group.removes.iter().any(|one| one == id);
+        let fixes: Vec<Value> = repair
+            .groups
+            .iter()
+            .filter(removing)
+            .map(|group| fix(group, repair))
+            .collect();
+        if !fixes.is_empty() {
+            result["fixes"] = json!(fixes);
+        }
+    }
+    result
+}
+
+/// The same for the same finding, whatever lines come and go around it.
+fn fingerprint(rule: &str, detail: &Detail) -> String {
+    let mut sides = vec![detail.access.identity.as_str()];
+    sides.extend(detail.other.as_ref().map(|spot| spot.identity.as_str()));
+    if detail.race.is_some() {
+        // Which side comes first is the schedule's doing.
+        sides.sort_unstable();
+    }
+    let text = format!("{rule}\n{}", sides.join("\n"));
+    blake3::hash(text.as_bytes()).to_hex()[..32].to_owned()
+}
+
+/// Findings that look the same to a fingerprint are numbered.
+fn tell_apart(results: &mut [Value]) {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for result in results {
+        let print = &mut result["partialFingerprints"]["wmfix/v1"];
+        let Some(text) = print.as_str().map(str::to_owned) else {
+            continue;
+        };
+        let count = seen.entry(text.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            *print = json!(format!("{text}:{count}"));
+        }
+    }
+}
+
+/// The run that showed a violation, a flow a thread.
+fn thread_flows(detail: &Detail) -> Vec<Value> {
+    let mut threads: BTreeMap<u32, Vec<Value>> = BTreeMap::new();
+    for (order, step) in (1..).zip(&detail.steps) {
+        let location = with_message(of_place(&step.place), &step.what);
+        threads.entry(step.thread).or_default().push(json!({
+            "location": location,
+            "executionOrder": order,
+            "importance": if step.mark.is_some() { "essential" } else { "important" },
+        }));
+    }
+    let flows = threads.into_iter().map(
+        |(thread, locations)| json!({ "id": format!("thread {thread}"), "locations": locations }),
+    );
+    flows.collect()
+}
+
+fn fix(group: &Group, repair: &Repair) -> Value {
+    let changes = group.changes.iter().filter_map(|&n| repair.changes.get(n));
+    let told: Vec<String> = changes
+        .map(|change| {
+            let place = &change.place;
+            let (file, line, operation) = (&place.file, place.line, &place.operation);
+            format!("{file}:{line}: {operation}: {}", change.what)
+        })
+        .collect();
+    let mut files: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    for edit in &group.edits {
+        files.entry(&edit.file).or_default().push(replacement(edit));
+    }
+    let changes: Vec<Value> = files
+        .into_iter()
+        .map(|(file, replacements)| {
+            json!({
+                "artifactLocation": { "uri": uri(file) },
+                "replacements": replacements,
+            })
+        })
+        .collect();
+    json!({ "description": { "text": told.join("; ") }, "artifactChanges": changes })
+}
+
+fn suppression(allowed: &Allowed) -> Value {
+    let in_source = !allowed.by.file.ends_with(".toml");
+    json!({
+        "kind": if in_source { "inSource" } else { "external" },
+        "status": "accepted",
+        "justification": allowed.reason,
+        "location": { "physicalLocation": {
+            "artifactLocation": { "uri": uri(&allowed.by.file) },
+            "region": { "startLine": allowed.by.line },
+        } },
+    })
+}
+
+fn first_upper(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
+}
