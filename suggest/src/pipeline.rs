@@ -26,6 +26,19 @@ pub struct Subject {
     pub launches: Vec<(Launch, Again)>,
     /// Files whose sites are to be counted, absolute.
     pub files: Vec<PathBuf>,
+    /// The copy that it was built from, unless it was built where it is.
+    pub copied: Option<Copied>,
+}
+
+/// A copy of a tree.
+#[derive(Clone, Debug)]
+pub struct Copied {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// The folder of the user's that it is a copy of.
+    pub original: PathBuf,
+    /// Its files differ from the user's: they are read where they are.
+    pub patched: bool,
 }
 
 /// What came of an examination.
@@ -149,6 +162,10 @@ impl<'o> Session<'o> {
     pub fn run(&mut self, subject: &Subject, seed: u64) -> anyhow::Result<Option<Examined>> {
         let (options, config, keep) = (self.options, self.config(), self.keep);
         let folders = Folders::new()?;
+        if let Some(copied) = subject.copied.clone().filter(|copied| !copied.patched) {
+            let symbols = &mut self.places().symbols;
+            symbols.copied(copied.folder, copied.original);
+        }
         let progress = Progress::new(options);
         let mut runs = 0;
         for (number, (launch, _)) in subject.launches.iter().enumerate() {

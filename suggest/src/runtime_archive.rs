@@ -9,7 +9,9 @@ use anyhow::{Context, bail};
 
 static ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libwmfix_runtime.a"));
 static EXPORTS: &str = include_str!(concat!(env!("OUT_DIR"), "/exports.list"));
-const HASH: &str = env!("WMFIX_RUNTIME_HASH");
+
+/// What tells this runtime from others.
+pub const RUNTIME_HASH: &str = env!("WMFIX_RUNTIME_HASH");
 
 /// What gcc's own compiler pass is told. Said through a spec file rather than as
 /// options, because an option would also make the driver link libtsan.
@@ -37,7 +39,7 @@ impl RuntimeFiles {
     }
 
     fn unpacked_in(cache: &Path) -> anyhow::Result<Self> {
-        let folder = cache.join(format!("runtime-{}", &HASH[..32]));
+        let folder = cache.join(format!("runtime-{}", &RUNTIME_HASH[..32]));
         if !folder.is_dir() {
             unpack(cache, &folder)
                 .with_context(|| format!("cannot unpack the runtime into {}", cache.display()))?;

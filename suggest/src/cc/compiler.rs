@@ -190,6 +190,13 @@ pub fn users_choice(language: Language) -> Vec<OsString> {
     }
 }
 
+/// The file of the real compiler that an ordinary call of the wrapper would run.
+pub fn real_compiler(language: Language) -> Result<PathBuf, NoCompiler> {
+    let compiler = Compiler::find(language, &mut users_choice(language))?;
+    let program = compiler.leading.last().unwrap_or(&compiler.program);
+    on_path(program).ok_or(NoCompiler::NotFound(language.name(), language.variable()))
+}
+
 /// Whether a word names a compiler: `gcc`, `/usr/bin/clang++-14`,
 /// `x86_64-linux-gnu-g++`.
 fn is_compiler_name(word: &OsStr) -> bool {

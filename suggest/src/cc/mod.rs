@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::runtime_archive::RuntimeFiles;
 use compiler::Compiler;
 
-pub use compiler::{Language, NoCompiler, users_choice};
+pub use compiler::{Language, NoCompiler, real_compiler, users_choice};
 
 /// The real compiler's command for a command line of the wrapper's.
 #[derive(Debug)]
@@ -52,6 +52,7 @@ pub fn wrap(
         Ok(compiler) => compiler,
         Err(none) => return Ok(Err(none)),
     };
+    given.extend(added_flags(language, &given));
     let expanded = arguments::expand_response_files(&given);
     let request = arguments::classify(&expanded);
     let mut command = Command::new(&compiler.program);
@@ -66,4 +67,23 @@ pub fn wrap(
         command.args(&given);
     }
     Ok(Ok(Wrapped { command, notes }))
+}
+
+/// Options that a project's wmfix.toml adds, one a line in the environment.
+fn added_flags(language: Language, given: &[OsString]) -> Vec<OsString> {
+    let request = arguments::classify(&arguments::expand_response_files(given));
+    let compile = match language {
+        Language::C => "WMFIX_CFLAGS",
+        Language::Cxx => "WMFIX_CXXFLAGS",
+    };
+    let wanted = [
+        (compile, request.compiles),
+        ("WMFIX_LDFLAGS", request.links.is_some()),
+    ];
+    let mut flags = Vec::new();
+    for (name, _) in wanted.into_iter().filter(|(_, wanted)| *wanted) {
+        let value = std::env::var(name).unwrap_or_default();
+        flags.extend(value.lines().map(OsString::from));
+    }
+    flags
 }

@@ -12,22 +12,28 @@ use crate::options::RunOptions;
 use crate::pipeline::{Examined, Subject, examine};
 use crate::run::stop_on_interrupt;
 
-/// Examines, prints the report and says how that ended.
-pub fn examine_and_report(
-    subject: Subject,
-    mut options: RunOptions,
-    config: &Config,
-) -> anyhow::Result<Exit> {
+/// Gets ready for runs: an interrupt ends them, and they follow the recorded
+/// schedule, if there is one. Gives how the command ends if they cannot be.
+pub fn ready(options: &mut RunOptions) -> anyhow::Result<Option<Exit>> {
     if let Some(trace) = &options.replay {
         if !trace.is_file() {
             eprintln!("wmfix: there is no trace {}", trace.display());
-            return Ok(Exit::Usage);
+            return Ok(Some(Exit::Usage));
         }
         // The schedule is given: a second run would be the first one again.
         options.runs = 1;
         options.jobs = Some(1);
     }
     stop_on_interrupt()?;
+    Ok(None)
+}
+
+/// Examines, prints the report and says how that ended.
+pub fn examine_and_report(
+    subject: Subject,
+    options: RunOptions,
+    config: &Config,
+) -> anyhow::Result<Exit> {
     match examine(
         subject,
         &options,

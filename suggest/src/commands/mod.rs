@@ -9,11 +9,13 @@ mod man;
 mod run;
 mod scan;
 mod suggest;
-mod wrappers;
+pub mod wrappers;
 
 use crate::cc::{self, Language};
 use crate::cli::{Cli, Command};
 use crate::exit::Exit;
+
+pub use examine::{options_to_repeat, quoted};
 
 /// Runs the command. An `Err` is our own fault or the machine's: everything
 /// that users or their programs can do wrong is an [`Exit`].

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::examine::{examine_and_report, options_to_repeat, quoted};
+use super::examine::{examine_and_report, options_to_repeat, quoted, ready};
 use crate::cli::RunArgs;
 use crate::config::Config;
 use crate::exit::Exit;
@@ -20,15 +20,19 @@ pub fn run(arguments: RunArgs) -> anyhow::Result<Exit> {
             return Ok(Exit::Usage);
         }
     };
-    let options = RunOptions::new(arguments.how, arguments.model, &config);
+    let mut options = RunOptions::new(arguments.how, arguments.model, &config);
     let words: Vec<String> = arguments.command.iter().map(|word| quoted(word)).collect();
     let again = Again {
         before: format!("wmfix run{}", options_to_repeat(&options)),
         after: format!("-- {}", words.join(" ")),
     };
+    if let Some(exit) = ready(&mut options)? {
+        return Ok(exit);
+    }
     let subject = Subject {
         launches: vec![(Launch::new(arguments.command, &options), again)],
         files: Vec::new(),
+        copied: None,
     };
     examine_and_report(subject, options, &config)
 }

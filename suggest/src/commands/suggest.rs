@@ -1,24 +1,20 @@
 //! `wmfix suggest [PATH] [-- TEST COMMAND]`: build, run, find, repair, verify.
 //! The patch goes to stdout, what it means to stderr.
 
-use std::path::{Path, PathBuf};
-
 use wmfix_rewriter::{unified_diff, write_file};
 
-use super::check::{executables, launches, source_files};
 use super::deliver;
-use super::examine::colors;
+use super::examine::{colors, ready};
 use crate::allow::Allowing;
 use crate::cli::{Cost, MemoryModel, SuggestArgs};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::mend::{Mended, Mending, mend};
 use crate::options::RunOptions;
-use crate::pipeline::{Examined, Keep, Session, Subject};
-use crate::project::{Program, find_programs};
+use crate::pipeline::{Examined, Keep, Session};
+use crate::project::{Prepared, Project};
 use crate::repair::Profile;
 use crate::report::{Repaired, Text, Verdict};
-use crate::run::stop_on_interrupt;
 
 /// Finds the cheapest repair of what is at the path, and prints it.
 pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
@@ -31,32 +27,29 @@ pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
     };
     let cost = arguments.cost.or(config.repair.cost);
     let cost = cost.unwrap_or(Cost::Fewest);
-    let options = RunOptions::new(arguments.how, MemoryModel::Rc11, &config);
-    let programs = match find_programs(&arguments.path) {
-        Ok(programs) => programs,
+    let mut options = RunOptions::new(arguments.how, MemoryModel::Rc11, &config);
+    let project = match Project::find(&arguments.path, arguments.command, config) {
+        Ok(project) => project,
         Err(nothing) => {
             eprintln!("wmfix: {nothing}");
             return Ok(Exit::Usage);
         }
     };
-    stop_on_interrupt()?;
-    let folder = tempfile::Builder::new().prefix("wmfix-build-").tempdir()?;
-    let built = match executables(&programs, &[], folder.path())? {
-        Ok(executables) => executables,
-        Err(exit) => return Ok(exit),
+    if let Some(exit) = ready(&mut options)? {
+        return Ok(exit);
+    }
+    let subject = match project.prepare(&[], &options)? {
+        Prepared::Built(subject) => subject,
+        Prepared::Failed(trouble) => {
+            trouble.tell();
+            return Ok(Exit::Failed);
+        }
     };
-    let launches = |built: Vec<PathBuf>, folder: &Path| {
-        launches(&arguments.path, &arguments.command, &options, built, folder)
-    };
-    let subject = Subject {
-        launches: launches(built, folder.path()),
-        files: source_files(&programs)?,
-    };
-    let allowing = Allowing::of(&config);
+    let allowing = Allowing::of(&project.config);
     let mut session = Session::new(
         &options,
         Keep::Traces,
-        &config.vocabularies,
+        &project.config.vocabularies,
         allowing.clone(),
     );
     match session.run(&subject, options.seed)? {
@@ -70,22 +63,11 @@ pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
             return Ok(Exit::Usage);
         }
     }
-    let tree = tree_of(&arguments.path);
-    let patched_subject = |programs: &[Program], include: &[PathBuf], folder: &Path| {
-        let built = executables(programs, include, folder)?;
-        Ok(built.ok().map(|built| Subject {
-            launches: launches(built, folder),
-            files: Vec::new(),
-        }))
-    };
     let mending = Mending {
-        programs: &programs,
-        tree: &tree,
+        project: &project,
         profile: profile(cost),
-        vocabularies: &config.vocabularies,
         allowing: &allowing,
         options: &options,
-        build: &patched_subject,
     };
     let mut dossier = session.dossier(subject.clone(), None)?;
     let mended = match dossier.report.verdict {
@@ -112,7 +94,7 @@ pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
     let exit = deliver::repair(&dossier, mended.as_ref(), &patch, &options)?;
     if let Some(mended) = mended.filter(|mended| arguments.apply && mended.holds()) {
         for file in &mended.files {
-            write_file(&tree, &file.path, &file.edits)?;
+            write_file(project.tree(), &file.path, &file.edits)?;
         }
     }
     Ok(exit)
@@ -134,15 +116,6 @@ fn diff(mended: &Mended) -> anyhow::Result<Vec<u8>> {
         diff.extend(unified_diff(shown, &file.before, &file.after));
     }
     Ok(diff)
-}
-
-/// The folder whose files may be changed.
-fn tree_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        _ if path.is_dir() => path.to_owned(),
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-        _ => PathBuf::from("."),
-    }
 }
 
 /// The name of a profile on the command line.

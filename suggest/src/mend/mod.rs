@@ -7,18 +7,15 @@ mod told;
 mod verify;
 mod words;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-use wmfix_frontend::Vocabularies;
 
 use crate::allow::Allowing;
 use crate::options::RunOptions;
 use crate::patch::Menu;
 use crate::pipeline::{Session, Subject};
-use crate::project::Program;
+use crate::project::Project;
 use crate::repair::{Change, Options, Outcome, Problem, Profile, Reasoned, repair};
 use crate::run::interrupted;
 use verify::verify;
@@ -35,26 +32,16 @@ const ROUNDS: u64 = 4;
 /// knows then.
 const SEARCH_TIME: Duration = Duration::from_secs(60);
 
-/// Builds programs, with more folders for quoted includes, into a folder, and
-/// says how to run them; `None` if they do not build, and has said why.
-pub type Build<'a> = dyn Fn(&[Program], &[PathBuf], &Path) -> anyhow::Result<Option<Subject>> + 'a;
-
 /// What a patch is made for and how.
 pub struct Mending<'a> {
-    /// The programs.
-    pub programs: &'a [Program],
-    /// The folder whose files may be changed.
-    pub tree: &'a Path,
+    /// What is mended.
+    pub project: &'a Project,
     /// What changes are weighed by.
     pub profile: Profile,
-    /// How atomics are spelled.
-    pub vocabularies: &'a Vocabularies,
     /// What is not to be repaired.
     pub allowing: &'a Allowing,
     /// How programs are run.
     pub options: &'a RunOptions,
-    /// How they are built.
-    pub build: &'a Build<'a>,
 }
 
 /// Finds a repair and verifies it.
@@ -70,7 +57,7 @@ pub fn mend(
         let config = session.config();
         let exempt = session.grants().exempt();
         let (traces, places) = session.lend_traces();
-        let mut menu = Menu::new(&traces, places, mending.tree);
+        let mut menu = Menu::new(&traces, places, mending.project.tree());
         for (change, reason) in &refused {
             menu.places[change.place].refuse(change.action, reason.clone());
         }

@@ -9,8 +9,9 @@ use wmfix_analysis::SiteId;
 use super::Mending;
 use crate::findings::Identity;
 use crate::observe::{Action as Kind, Places};
-use crate::patch::{PatchedCopy, PatchedFile};
+use crate::patch::PatchedFile;
 use crate::pipeline::{Keep, Session};
+use crate::project::Prepared;
 use crate::run::interrupted;
 
 /// The seeds of a patched program's runs begin so far from the original's.
@@ -53,19 +54,22 @@ pub(super) fn verify(
     if files.is_empty() {
         return Ok(Verification::NoPatch);
     }
-    let folder = tempfile::Builder::new()
-        .prefix("wmfix-patched-")
-        .tempdir()?;
-    let sources = folder.path().join("sources");
-    let copy = PatchedCopy::make(mending.programs, files, mending.tree, &sources)?;
-    let Some(subject) = (mending.build)(&copy.programs, &copy.include, folder.path())? else {
-        return Ok(Verification::DoesNotBuild);
+    let subject = match mending.project.prepare(files, mending.options)? {
+        Prepared::Built(subject) => subject,
+        Prepared::Failed(_) if interrupted() => return Ok(Verification::Interrupted),
+        Prepared::Failed(trouble) => {
+            trouble.tell();
+            return Ok(Verification::DoesNotBuild);
+        }
     };
-    let allowing = mending.allowing.in_copy(mending.tree, &sources);
+    let allowing = match &subject.copied {
+        Some(copied) => mending.allowing.in_copy(&copied.original, &copied.folder),
+        None => mending.allowing.clone(),
+    };
     let mut session = Session::new(
         mending.options,
         Keep::Findings,
-        mending.vocabularies,
+        &mending.project.config.vocabularies,
         allowing,
     );
     let seed = mending.options.seed.wrapping_add(FRESH);

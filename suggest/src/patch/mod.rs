@@ -2,10 +2,8 @@
 //! may be changed where, and what the chosen changes make of the files. Knows
 //! nothing of how a repair is found.
 
-mod copy;
 mod corpus;
 mod menu;
 
-pub use copy::PatchedCopy;
 pub use corpus::Corpus;
 pub use menu::{Menu, PatchedFile};

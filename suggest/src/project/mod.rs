@@ -1,165 +1,294 @@
-//! What there is to build and run at a path, without any configuration: a file
-//! is a program; in a folder each file with `main` is one, linked with the
-//! folder's other sources.
+//! What there is to build and run at a path, and how sources, the user's own or
+//! patched ones, become something that can be run. Owns the copies and the cache
+//! of builds; knows nothing of findings. The user's tree is only ever read.
 
 mod build;
+mod command;
+mod copy;
+mod depends;
+mod environment;
 mod main_function;
+mod programs;
+mod rules;
+mod slot;
+mod sources;
+mod system;
+mod tree;
 
-use std::fs;
+use std::cell::OnceCell;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use wmfix_frontend::Language;
+use anyhow::Context;
 
-pub use build::{Build, build};
+use crate::config::{Config, repository};
+use crate::options::RunOptions;
+use crate::patch::PatchedFile;
+use crate::pipeline::{Copied, Subject};
+use crate::report::Again;
+use crate::run::{Launch, interrupted};
+use build::Builder;
+use programs::{Program, find_programs};
+use slot::Slot;
+use sources::PatchedCopy;
+use system::Tool;
+use tree::TreeBuild;
 
-/// A program that can be built.
+pub use programs::NothingToBuild;
+
+/// Something that can be built and run.
+#[derive(Debug)]
+pub struct Project {
+    /// As it was named on the command line.
+    named: PathBuf,
+    /// The same, absolute and without links.
+    path: PathBuf,
+    /// The folder it is in.
+    folder: PathBuf,
+    /// The folder whose files belong to it: its repository's, or its own.
+    tree: PathBuf,
+    /// The test command of the command line.
+    command: Vec<OsString>,
+    kind: Kind,
+    /// What it says about itself.
+    pub config: Config,
+    slot: OnceCell<Slot>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Programs(Vec<Program>),
+    Tree(Tool),
+}
+
+/// What came of preparing a project.
+#[derive(Debug)]
+pub enum Prepared {
+    /// It can be run.
+    Built(Subject),
+    /// It cannot.
+    Failed(Trouble),
+}
+
+/// Why a project cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program {
-    /// Its name: the file with `main` without the ending.
-    pub name: String,
-    /// Its source files, the one with `main` first.
-    pub sources: Vec<PathBuf>,
+pub struct Trouble {
+    /// In one line, with what to do.
+    pub summary: String,
+    /// The end of what a tool said; empty if there is nothing to show.
+    pub output: String,
 }
 
-/// Why there is nothing to build.
-#[derive(Debug, thiserror::Error)]
-pub enum NothingToBuild {
-    /// The path does not exist, or cannot be read.
-    #[error("{0}: {1}")]
-    Unreadable(PathBuf, std::io::Error),
-    /// The file is not C or C++.
-    #[error("{0} is neither a C nor a C++ source file")]
-    NotASource(PathBuf),
-    /// A folder without `main`.
-    #[error("no file in {0} has a main function: give a test program, or a test command after --")]
-    NoMain(PathBuf),
-    /// A folder that a build system builds.
-    #[error(
-        "{0} is built by {1}: build it with CC=\"wmfix cc\" CXX=\"wmfix c++\", then use `wmfix run -- TEST COMMAND`"
-    )]
-    BuildSystem(PathBuf, &'static str),
+impl Trouble {
+    fn new(summary: String, output: String) -> Self {
+        Self { summary, output }
+    }
+
+    /// Says it on stderr.
+    pub fn tell(&self) {
+        eprint!("{}", self.output);
+        eprintln!("wmfix: {}", self.summary);
+    }
 }
 
-/// Files that say how a folder is built, and by what.
-const BUILD_SYSTEMS: [(&str, &str); 5] = [
-    ("CMakeLists.txt", "CMake"),
-    ("meson.build", "Meson"),
-    ("Makefile", "make"),
-    ("makefile", "make"),
-    ("GNUmakefile", "make"),
-];
-
-/// Finds the programs at a path.
-pub fn find_programs(path: &Path) -> Result<Vec<Program>, NothingToBuild> {
-    let unreadable = |error| NothingToBuild::Unreadable(path.to_owned(), error);
-    let metadata = fs::metadata(path).map_err(unreadable)?;
-    if metadata.is_file() {
-        if !is_source(path) {
-            return Err(NothingToBuild::NotASource(path.to_owned()));
-        }
-        return Ok(vec![Program {
-            name: name_of(path),
-            sources: vec![path.to_owned()],
-        }]);
-    }
-    for (file, tool) in BUILD_SYSTEMS {
-        if path.join(file).is_file() {
-            return Err(NothingToBuild::BuildSystem(path.to_owned(), tool));
-        }
-    }
-    let mut sources = Vec::new();
-    for entry in fs::read_dir(path).map_err(unreadable)? {
-        let file = entry.map_err(unreadable)?.path();
-        if file.is_file() && is_source(&file) {
-            sources.push(file);
-        }
-    }
-    sources.sort();
-    let mut with_main = Vec::new();
-    let mut others = Vec::new();
-    for source in sources {
-        let text =
-            fs::read(&source).map_err(|error| NothingToBuild::Unreadable(source.clone(), error))?;
-        if main_function::is_defined_in(&text) {
-            with_main.push(source);
+impl Project {
+    /// What is at a path. `command` is the user's test command, if there is one.
+    pub fn find(
+        path: &Path,
+        command: Vec<OsString>,
+        config: Config,
+    ) -> Result<Self, NothingToBuild> {
+        let unreadable = |error| NothingToBuild::Unreadable(path.to_owned(), error);
+        let full = path.canonicalize().map_err(unreadable)?;
+        let folder = match full.parent() {
+            Some(parent) if !full.is_dir() => parent.to_owned(),
+            _ => full.clone(),
+        };
+        let own = config.file.is_some() && config.folder == folder;
+        let build = if own {
+            config.build.clone()
         } else {
-            others.push(source);
+            <_>::default()
+        };
+        let tool = full.is_dir().then(|| Tool::of(&folder, &build)).flatten();
+        let kind = match tool {
+            Some(tool) => Kind::Tree(tool),
+            None => Kind::Programs(find_programs(&full)?),
+        };
+        Ok(Self {
+            named: path.to_owned(),
+            path: full,
+            tree: repository(&folder).unwrap_or_else(|| folder.clone()),
+            folder,
+            command,
+            kind,
+            config,
+            slot: OnceCell::new(),
+        })
+    }
+
+    /// The folder whose files may be changed, absolute.
+    pub fn tree(&self) -> &Path {
+        &self.tree
+    }
+
+    /// Builds it, with the patched files, if there are any, in the place of its
+    /// own, and says how to run it.
+    pub fn prepare(
+        &self,
+        patched: &[PatchedFile],
+        options: &RunOptions,
+    ) -> anyhow::Result<Prepared> {
+        let slot = self.slot()?;
+        let variant = if patched.is_empty() {
+            "original"
+        } else {
+            "patched"
+        };
+        let folder = slot.folder().join(variant);
+        let prepared = match &self.kind {
+            Kind::Programs(programs) => self.programs(programs, patched, &folder, options)?,
+            Kind::Tree(tool) => TreeBuild {
+                project: self,
+                tool: *tool,
+                folder: &folder,
+                options,
+            }
+            .prepare(patched)?,
+        };
+        Ok(match prepared {
+            Prepared::Failed(_) if interrupted() => Prepared::Failed(Trouble::new(
+                "interrupted before the first run: nothing is known yet".to_owned(),
+                String::new(),
+            )),
+            other => other,
+        })
+    }
+
+    /// Where this project is built, ours for as long as it lives.
+    fn slot(&self) -> anyhow::Result<&Slot> {
+        if let Some(slot) = self.slot.get() {
+            return Ok(slot);
+        }
+        let slot = Slot::of(&self.path).context("cannot use the cache folder")?;
+        Ok(self.slot.get_or_init(|| slot))
+    }
+
+    /// Whether the configuration's [build] and [test] are about this.
+    fn is_described(&self) -> bool {
+        self.path == self.folder && self.config.file.is_some() && self.config.folder == self.folder
+    }
+
+    fn programs(
+        &self,
+        programs: &[Program],
+        patched: &[PatchedFile],
+        folder: &Path,
+        options: &RunOptions,
+    ) -> anyhow::Result<Prepared> {
+        let config = if self.is_described() {
+            self.config.build.clone()
+        } else {
+            <_>::default()
+        };
+        let setting = match environment::setting(&config, &[]) {
+            Ok(setting) => setting,
+            Err(none) => return Ok(failed(none.to_string(), String::new())),
+        };
+        let into = folder.join("build");
+        std::fs::create_dir_all(&into)
+            .with_context(|| format!("cannot make {}", into.display()))?;
+        let sources = folder.join("sources");
+        let copy = match patched {
+            [] => None,
+            files => {
+                // A file of an earlier patch would be found before the user's.
+                slot::remove(&sources)?;
+                Some(PatchedCopy::make(programs, files, &self.tree, &sources)?)
+            }
+        };
+        let builder = Builder {
+            include: copy.as_ref().map_or(&[], |copy| &copy.include),
+            config: &config,
+            from: &self.folder,
+            into: &into,
+            setting: &setting,
+        };
+        let built = builder.build(copy.as_ref().map_or(programs, |copy| &copy.programs))?;
+        let executables = match built {
+            Ok(executables) => executables,
+            Err(trouble) => return Ok(Prepared::Failed(trouble)),
+        };
+        let mut files: Vec<PathBuf> = programs.iter().flat_map(|p| p.sources.clone()).collect();
+        files.sort();
+        files.dedup();
+        let launches = match system::given(&self.command, &self.config, self.is_described()) {
+            Some(command) => vec![self.launch(command, &into, options)],
+            None => executables
+                .into_iter()
+                .map(|executable| {
+                    let arguments = self.config.test.args.iter().map(OsString::from);
+                    let arguments = arguments.filter(|_| self.is_described());
+                    let command = std::iter::once(executable.into()).chain(arguments);
+                    self.launch(command.collect(), &into, options)
+                })
+                .collect(),
+        };
+        Ok(Prepared::Built(Subject {
+            launches,
+            files: if patched.is_empty() {
+                files
+            } else {
+                Vec::new()
+            },
+            copied: copy.map(|_| Copied {
+                folder: sources,
+                original: self.tree.clone(),
+                patched: true,
+            }),
+        }))
+    }
+
+    /// How a command is run in the folder of what was built, and how to type that.
+    fn launch(&self, command: Vec<OsString>, into: &Path, options: &RunOptions) -> (Launch, Again) {
+        let mut launch = Launch::new(command, options);
+        launch.folder = Some(into.to_owned());
+        let stdin = self.config.test.stdin.as_ref();
+        launch.input = stdin
+            .filter(|_| self.is_described())
+            .map(|file| self.config.folder.join(file));
+        let mut path = OsString::from(into);
+        if let Some(rest) = std::env::var_os("PATH") {
+            path.push(":");
+            path.push(rest);
+        }
+        launch.environment = vec![
+            ("PATH".into(), path),
+            ("PWD".into(), into.into()),
+            ("WMFIX_BUILD_DIR".into(), into.into()),
+            ("WMFIX_SOURCE_DIR".into(), self.folder.clone().into()),
+        ];
+        (launch, self.again(options))
+    }
+
+    /// The command line that checks this project again, but for the seed.
+    fn again(&self, options: &RunOptions) -> Again {
+        use crate::commands::{options_to_repeat, quoted};
+        let words: Vec<String> = self.command.iter().map(|word| quoted(word)).collect();
+        Again {
+            before: format!(
+                "wmfix check {}{}",
+                quoted(self.named.as_os_str()),
+                options_to_repeat(options)
+            ),
+            after: match words[..] {
+                [] => String::new(),
+                _ => format!("-- {}", words.join(" ")),
+            },
         }
     }
-    if with_main.is_empty() {
-        return Err(NothingToBuild::NoMain(path.to_owned()));
-    }
-    let programs = with_main.into_iter().map(|main| Program {
-        name: name_of(&main),
-        sources: std::iter::once(main)
-            .chain(others.iter().cloned())
-            .collect(),
-    });
-    Ok(programs.collect())
 }
 
-fn name_of(path: &Path) -> String {
-    path.file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
-}
-
-/// Whether a file is one that is compiled by itself (a header is not).
-fn is_source(path: &Path) -> bool {
-    let extension = path
-        .extension()
-        .and_then(|extension| extension.to_str())
-        .unwrap_or_default();
-    ["c", "cc", "cpp", "cxx", "c++", "C"].contains(&extension)
-}
-
-/// The language that a source file is compiled as.
-fn language_of(path: &Path) -> Language {
-    Language::of(path, b"").unwrap_or(Language::C)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_main_of_a_folder_is_a_program() {
-        let folder = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
-        write("queue.c", "int push(void) { return 1; }");
-        write("test_a.c", "int main(void) { return push(); }");
-        write(
-            "test_b.c",
-            "/* main() */ int main(int argc, char **argv) { return 0; }",
-        );
-        write("queue.h", "int push(void);");
-        let programs = find_programs(folder.path()).unwrap();
-        let names: Vec<_> = programs
-            .iter()
-            .map(|program| program.name.as_str())
-            .collect();
-        assert_eq!(names, ["test_a", "test_b"]);
-        assert_eq!(
-            programs[0].sources,
-            [
-                folder.path().join("test_a.c"),
-                folder.path().join("queue.c")
-            ]
-        );
-    }
-
-    #[test]
-    fn what_cannot_be_built_says_what_to_do() {
-        let folder = tempfile::tempdir().unwrap();
-        let error = find_programs(folder.path()).unwrap_err();
-        assert!(matches!(error, NothingToBuild::NoMain(_)));
-        fs::write(folder.path().join("Makefile"), "").unwrap();
-        let error = find_programs(folder.path()).unwrap_err();
-        assert!(error.to_string().contains("wmfix run"), "{error}");
-        let error = find_programs(&folder.path().join("missing.c")).unwrap_err();
-        assert!(matches!(error, NothingToBuild::Unreadable(..)));
-        let error = find_programs(&folder.path().join("Makefile")).unwrap_err();
-        assert!(matches!(error, NothingToBuild::NotASource(_)));
-    }
+fn failed(summary: String, output: String) -> Prepared {
+    Prepared::Failed(Trouble::new(summary, output))
 }

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -19,6 +19,8 @@ pub struct Launch {
     pub command: Vec<OsString>,
     /// The folder to run it in; ours, if not given.
     pub folder: Option<PathBuf>,
+    /// What it gets as its standard input; nothing, if not given.
+    pub input: Option<PathBuf>,
     /// More of the environment.
     pub environment: Vec<(OsString, OsString)>,
     /// What the runtime is told, but for the seed and the folder.
@@ -78,6 +80,7 @@ impl Launch {
         Self {
             command,
             folder: None,
+            input: None,
             environment: Vec::new(),
             settings,
         }
@@ -97,7 +100,10 @@ impl Launch {
             .envs(self.settings.iter().map(|(name, value)| (name, value)))
             .env("WMFIX_SEED", seed.to_string())
             .env("WMFIX_OUT", &traces)
-            .stdin(Stdio::null())
+            .stdin(match &self.input {
+                Some(file) => Stdio::from(File::open(file)?),
+                None => Stdio::null(),
+            })
             .stdout(out.try_clone()?)
             .stderr(out)
             // Its own group, so that a run can be ended with all its children.
@@ -144,13 +150,19 @@ impl Finished {
     /// The end of what it printed, if it did not end well.
     pub fn failed_output(&self) -> Option<String> {
         /// Enough for a message, not for a log.
-        const MOST: usize = 4096;
+        const MOST: u64 = 4096;
         if self.ended == Ended::Exited(0) {
             return None;
         }
-        let printed = std::fs::read(&self.output).ok()?;
-        let from = printed.len().saturating_sub(MOST);
-        Some(String::from_utf8_lossy(&printed[from..]).into_owned())
+        // A program may print gigabytes: only the end is ever read.
+        let mut printed = File::open(&self.output).ok()?;
+        let length = printed.metadata().ok()?.len();
+        printed
+            .seek(SeekFrom::Start(length.saturating_sub(MOST)))
+            .ok()?;
+        let mut end = Vec::new();
+        printed.take(MOST).read_to_end(&mut end).ok()?;
+        Some(String::from_utf8_lossy(&end).into_owned())
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Address {
 #[derive(Default)]
 pub struct Symbols {
     modules: Vec<Module>,
+    /// Files below the first folder are copies of those below the second.
+    copies: Option<(PathBuf, PathBuf)>,
     by_path: HashMap<PathBuf, usize>,
 }
 
@@ -73,6 +75,11 @@ impl Symbols {
         number
     }
 
+    /// From now on, files below `copy` are taken for those below `original`.
+    pub fn copied(&mut self, copy: PathBuf, original: PathBuf) {
+        self.copies = Some((copy, original));
+    }
+
     /// The file of a module.
     pub fn path(&self, module: usize) -> &Path {
         &self.modules[module].path
@@ -97,7 +104,7 @@ impl Symbols {
                 function.or_else(|| loader.find_symbol(address.offset).map(str::to_owned));
             let at = frame.location.as_ref().and_then(|location| {
                 Some(SourcePoint {
-                    file: clean(Path::new(location.file?)),
+                    file: self.original(clean(Path::new(location.file?))),
                     line: location.line?,
                     column: location.column.unwrap_or(0),
                 })
@@ -108,6 +115,15 @@ impl Symbols {
             });
         }
         frames
+    }
+
+    fn original(&self, file: PathBuf) -> PathBuf {
+        let copies = self.copies.as_ref();
+        let inside = copies.and_then(|(copy, original)| {
+            let inside = file.strip_prefix(copy).ok()?;
+            Some(original.join(inside))
+        });
+        inside.unwrap_or(file)
     }
 
     /// The name of the variable that lies at this address, with the offset in

@@ -9,8 +9,8 @@ use anyhow::{Context, bail};
 use ignore::WalkBuilder;
 use wmfix_frontend::Language;
 
-use super::menu::PatchedFile;
-use crate::project::Program;
+use super::programs::Program;
+use crate::patch::PatchedFile;
 
 /// A tree with more headers than this is not copied.
 const MOST_HEADERS: usize = 20_000;
@@ -115,6 +115,10 @@ fn place(tree: &Path, folder: &Path, source: &Path) -> PathBuf {
 fn write(target: &Path, text: &[u8]) -> anyhow::Result<()> {
     if let Some(parent) = target.parent() {
         fs::create_dir_all(parent)?;
+    }
+    // What is the same is not touched, and not built again.
+    if fs::read(target).is_ok_and(|there| there == text) {
+        return Ok(());
     }
     fs::write(target, text).with_context(|| format!("cannot write {}", target.display()))
 }

@@ -1,0 +1,124 @@
+//! What a build is given besides its files: the compiler wrappers, and what says
+//! whether an earlier build was given the same.
+
+use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::cc::{self, Language, NoCompiler};
+use crate::commands::wrappers;
+use crate::config::Build;
+use crate::runtime_archive::{RUNTIME_HASH, cache_folder};
+
+/// Variables that compilers and build tools listen to.
+const LISTENED_TO: [&str; 14] = [
+    "CC",
+    "CXX",
+    "WMFIX_REAL_CC",
+    "WMFIX_REAL_CXX",
+    "CFLAGS",
+    "CXXFLAGS",
+    "CPPFLAGS",
+    "LDFLAGS",
+    "CPATH",
+    "LIBRARY_PATH",
+    "PKG_CONFIG_PATH",
+    "CMAKE_PREFIX_PATH",
+    "CMAKE_GENERATOR",
+    "CMAKE_BUILD_TYPE",
+];
+
+/// The wrappers under names of one word.
+#[derive(Debug)]
+pub struct Wrappers {
+    /// For C.
+    pub cc: PathBuf,
+    /// For C++.
+    pub cxx: PathBuf,
+}
+
+impl Wrappers {
+    /// The wrappers of this wmfix.
+    pub fn ready() -> anyhow::Result<Self> {
+        let wmfix = std::env::current_exe()?;
+        let hash = blake3::hash(wmfix.as_os_str().as_encoded_bytes()).to_hex();
+        let folder = cache_folder()?.join(format!("wrappers-{}", &hash[..16]));
+        let (cc, cxx) = (folder.join("wmfix-cc"), folder.join("wmfix-c++"));
+        if !cc.exists() || !cxx.exists() {
+            wrappers::link_into(&wmfix, &folder)?;
+        }
+        Ok(Self { cc, cxx })
+    }
+}
+
+/// What a build tool finds in its environment.
+pub fn for_tools(wrappers: &Wrappers, config: &Build) -> Vec<(OsString, OsString)> {
+    let mut all: Vec<(OsString, OsString)> = vec![
+        ("CC".into(), wrappers.cc.clone().into()),
+        ("CXX".into(), wrappers.cxx.clone().into()),
+        // A launcher would stand before the wrapper and not know it.
+        ("CMAKE_C_COMPILER_LAUNCHER".into(), OsString::new()),
+        ("CMAKE_CXX_COMPILER_LAUNCHER".into(), OsString::new()),
+    ];
+    for language in [Language::C, Language::Cxx] {
+        let choice = cc::users_choice(language);
+        if !choice.is_empty() {
+            all.push((language.variable().into(), choice.join(" ".as_ref())));
+        }
+    }
+    let flags = [
+        ("WMFIX_CFLAGS", &config.cflags),
+        ("WMFIX_CXXFLAGS", &config.cxxflags),
+        ("WMFIX_LDFLAGS", &config.ldflags),
+    ];
+    for (name, words) in flags {
+        all.push((name.into(), words.join("\n").into()));
+    }
+    all
+}
+
+/// Everything but the files that a build depends on, as one text: what is built
+/// under another one is of no use.
+pub fn setting(config: &Build, more: &[&str]) -> Result<String, NoCompiler> {
+    let mut hasher = blake3::Hasher::new();
+    let mut add = |text: &[u8]| {
+        hasher.update(&(text.len() as u64).to_le_bytes());
+        hasher.update(text);
+    };
+    add(RUNTIME_HASH.as_bytes());
+    add(env!("CARGO_PKG_VERSION").as_bytes());
+    add(format!("{config:?}").as_bytes());
+    for text in more {
+        add(text.as_bytes());
+    }
+    for name in LISTENED_TO {
+        add(std::env::var_os(name)
+            .unwrap_or_default()
+            .as_encoded_bytes());
+    }
+    let compilers = [Language::C, Language::Cxx].map(cc::real_compiler);
+    if let [Err(none), Err(_)] = compilers {
+        return Err(none);
+    }
+    for program in compilers.into_iter().flatten() {
+        add(looks(&program).as_bytes());
+    }
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
+/// A program by its file's looks: asking it for its version would take longer
+/// than many a build.
+fn looks(program: &Path) -> String {
+    let path = program.canonicalize();
+    let path = path.as_deref().unwrap_or(program);
+    match path.metadata() {
+        Ok(meta) => format!(
+            "{} {} {} {}",
+            path.display(),
+            meta.size(),
+            meta.mtime(),
+            meta.mtime_nsec()
+        ),
+        Err(_) => path.display().to_string(),
+    }
+}

@@ -1,0 +1,105 @@
+//! What of a tree is copied for a build: not what the project's ignore files or
+//! its wmfix.toml leave out, and not what earlier builds have made, because a
+//! build tool would take it for its own.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use anyhow::Context;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::{Match, Walk, WalkBuilder};
+
+use crate::config::Config;
+
+/// Files that a configured build leaves in a source folder.
+const LEFT_BY_BUILDS: [&str; 5] = [
+    "CMakeCache.txt",
+    "CMakeFiles",
+    "config.status",
+    "config.cache",
+    "config.log",
+];
+
+/// Files in a folder that say that all of it was made by a build tool.
+const BUILD_FOLDERS: [&str; 2] = ["CMakeCache.txt", "meson-private"];
+
+/// What is copied.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    excluded: Gitignore,
+}
+
+impl Rules {
+    /// The rules of a project.
+    pub fn of(config: &Config) -> anyhow::Result<Self> {
+        let mut builder = GitignoreBuilder::new(&config.folder);
+        for pattern in &config.exclude {
+            let added = builder.add_line(config.file.clone(), pattern);
+            added.with_context(|| format!("exclude: {pattern}"))?;
+        }
+        Ok(Self {
+            excluded: builder.build().context("exclude")?,
+        })
+    }
+
+    /// The files and folders of a tree that are copied, sorted.
+    pub fn walk(&self, root: &Path) -> Walk {
+        let rules = self.clone();
+        let top = root.to_owned();
+        WalkBuilder::new(root)
+            .hidden(false)
+            .require_git(false)
+            .sort_by_file_path(Path::cmp)
+            .filter_entry(move |entry| {
+                let path = entry.path();
+                path == top || rules.takes(path, entry.file_type().is_some_and(|t| t.is_dir()))
+            })
+            .build()
+    }
+
+    /// Whether a file is named by a pattern with `!`: it is copied whatever it is.
+    pub fn keeps(&self, path: &Path) -> bool {
+        matches!(self.matched(path, false), Match::Whitelist(_))
+    }
+
+    fn takes(&self, path: &Path, is_folder: bool) -> bool {
+        match self.matched(path, is_folder) {
+            Match::Ignore(_) => return false,
+            Match::Whitelist(_) => return true,
+            Match::None => {}
+        }
+        let name = path.file_name().unwrap_or_default();
+        if name == ".git" || LEFT_BY_BUILDS.iter().any(|left| name == *left) {
+            return false;
+        }
+        !is_folder || !BUILD_FOLDERS.iter().any(|file| path.join(file).exists())
+    }
+
+    fn matched(&self, path: &Path, is_folder: bool) -> Match<&ignore::gitignore::Glob> {
+        if path.starts_with(self.excluded.path()) {
+            self.excluded.matched(path, is_folder)
+        } else {
+            Match::None
+        }
+    }
+}
+
+/// Whether a file is an object, a library or an executable, or was written by a
+/// configured build.
+pub fn is_build_product(path: &Path) -> io::Result<bool> {
+    const ELF: &[u8] = b"\x7fELF";
+    const ARCHIVE: &[u8] = b"!<arch>\n";
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if name == "Makefile" && path.with_file_name("Makefile.in").exists() {
+        return Ok(path.with_file_name("config.status").exists());
+    }
+    if name.ends_with(".lo") || name.ends_with(".la") {
+        return Ok(true);
+    }
+    let mut start = Vec::new();
+    File::open(path)?
+        .take(ARCHIVE.len() as u64)
+        .read_to_end(&mut start)?;
+    Ok(start.starts_with(ELF) || start == ARCHIVE)
+}

@@ -1,0 +1,166 @@
+//! A place in the user's cache folder where one project is built, so that the
+//! next run finds what this one has built. A slot is used by one wmfix at a time;
+//! another that works on the same project meanwhile takes another slot.
+
+use std::fs::{self, File, TryLockError};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use anyhow::Context;
+
+use crate::runtime_archive::cache_folder;
+
+/// A slot that nobody has used for so long is removed.
+const KEPT: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+
+/// Never more slots than this: the one that was used longest ago goes first.
+const MOST: usize = 64;
+
+/// A slot, ours until it is dropped.
+#[derive(Debug)]
+pub struct Slot {
+    folder: PathBuf,
+    _lock: File,
+}
+
+impl Slot {
+    /// A slot for what is at this path.
+    pub fn of(path: &Path) -> anyhow::Result<Self> {
+        let all = cache_folder()?.join("projects");
+        fs::create_dir_all(&all).with_context(|| format!("cannot make {}", all.display()))?;
+        Self::in_folder(&all.canonicalize()?, path)
+    }
+
+    fn in_folder(all: &Path, path: &Path) -> anyhow::Result<Self> {
+        let hash = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
+        for number in 1.. {
+            let name = format!("{}-{number}", &hash[..24]);
+            if let Some(lock) = locked(&all.join(format!("{name}.lock")))? {
+                let folder = all.join(name);
+                fs::create_dir_all(&folder)
+                    .with_context(|| format!("cannot make {}", folder.display()))?;
+                lock.set_modified(SystemTime::now())?;
+                remove_unused(all);
+                return Ok(Self {
+                    folder,
+                    _lock: lock,
+                });
+            }
+        }
+        unreachable!("some slot is free")
+    }
+
+    /// The folder, absolute and without links.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+/// Locks a file that is made if need be; `None` if somebody else has it.
+fn locked(path: &Path) -> anyhow::Result<Option<File>> {
+    loop {
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path)
+            .with_context(|| format!("cannot open {}", path.display()))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => {
+                return Err(error).with_context(|| format!("cannot lock {}", path.display()));
+            }
+        }
+        // It may have been removed between the two steps.
+        let here = fs::metadata(path).ok().map(|meta| meta.ino());
+        if here == Some(file.metadata()?.ino()) {
+            return Ok(Some(file));
+        }
+    }
+}
+
+/// Removes slots that nobody has used for long, and the oldest of too many. What
+/// cannot be removed now is left for the next time.
+fn remove_unused(all: &Path) {
+    let Ok(entries) = fs::read_dir(all) else {
+        return;
+    };
+    let mut slots: Vec<(SystemTime, PathBuf)> = entries
+        .filter_map(|entry| {
+            let path = entry.ok()?.path();
+            let is_lock = path.extension().is_some_and(|ending| ending == "lock");
+            let used = fs::metadata(&path).ok()?.modified().ok()?;
+            is_lock.then_some((used, path))
+        })
+        .collect();
+    slots.sort();
+    let too_many = slots.len().saturating_sub(MOST);
+    for (number, (used, lock)) in slots.into_iter().enumerate() {
+        let old = used.elapsed().is_ok_and(|age| age > KEPT);
+        if (old || number < too_many)
+            && let Ok(Some(_held)) = locked(&lock)
+            && remove(&lock.with_extension("")).is_ok()
+        {
+            let _next_time = fs::remove_file(&lock);
+        }
+    }
+}
+
+/// Removes a folder with all that is in it, if it is there.
+pub fn remove(folder: &Path) -> std::io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_at_once_do_not_share_a_slot_and_one_after_the_other_do() {
+        let all = tempfile::tempdir().unwrap();
+        let project = Path::new("/some/project");
+        let first = Slot::in_folder(all.path(), project).unwrap();
+        let second = Slot::in_folder(all.path(), project).unwrap();
+        assert_ne!(first.folder(), second.folder());
+        let folder = first.folder().to_owned();
+        drop(first);
+        let third = Slot::in_folder(all.path(), project).unwrap();
+        assert_eq!(third.folder(), folder);
+        let other = Slot::in_folder(all.path(), Path::new("/another")).unwrap();
+        assert_ne!(other.folder(), folder);
+    }
+
+    #[test]
+    fn old_slots_and_too_many_are_removed_but_none_in_use() {
+        let all = tempfile::tempdir().unwrap();
+        let age = |slot: &Slot, days: u64| {
+            let lock = slot.folder().with_extension("lock");
+            let then = SystemTime::now() - Duration::from_secs(days * 24 * 60 * 60);
+            File::options()
+                .write(true)
+                .open(lock)
+                .unwrap()
+                .set_modified(then)
+                .unwrap();
+        };
+        let used = Slot::in_folder(all.path(), Path::new("/used")).unwrap();
+        let unused = Slot::in_folder(all.path(), Path::new("/unused")).unwrap();
+        age(&used, 15);
+        age(&unused, 15);
+        let gone = unused.folder().to_owned();
+        drop(unused);
+        for number in 0..=MOST {
+            let slot = Slot::in_folder(all.path(), Path::new(&format!("/{number}"))).unwrap();
+            age(&slot, 1);
+        }
+        assert!(used.folder().exists());
+        assert!(!gone.exists());
+        let folders = fs::read_dir(all.path()).unwrap().count() / 2;
+        assert!(folders <= MOST + 1, "{folders}");
+    }
+}

@@ -1,0 +1,288 @@
+//! A project that a build system builds: its tree is copied, configured and
+//! built with the wrappers, and nothing of that is done again while nothing has
+//! changed.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context;
+use wmfix_frontend::Language;
+
+use super::command::{Step, Stepped};
+use super::copy::{Copied, bring_up_to_date};
+use super::environment::{self, Wrappers};
+use super::rules::Rules;
+use super::system::{self, Site, Tool};
+use super::{Prepared, Project, failed, slot};
+use crate::config::Build;
+use crate::options::RunOptions;
+use crate::patch::PatchedFile;
+use crate::pipeline::Subject;
+
+/// One variant of a project, the original or the patched one, and where it is
+/// built.
+pub struct TreeBuild<'a> {
+    /// The project.
+    pub project: &'a Project,
+    /// What builds it.
+    pub tool: Tool,
+    /// Where everything is kept.
+    pub folder: &'a Path,
+    /// How it is run later.
+    pub options: &'a RunOptions,
+}
+
+impl TreeBuild<'_> {
+    /// Brings the copy and what is built of it up to date.
+    pub fn prepare(&self, patched: &[PatchedFile]) -> anyhow::Result<Prepared> {
+        let project = self.project;
+        let config = if project.is_described() {
+            project.config.build.clone()
+        } else {
+            Build::default()
+        };
+        let given = system::given(&project.command, &project.config, project.is_described());
+        let wrappers = Wrappers::ready()?;
+        let about = format!("{:?} {given:?} {:?}", self.tool, project.config.exclude);
+        let wrapper = wrappers.cc.to_string_lossy();
+        let setting = match environment::setting(&config, &[&about, &wrapper]) {
+            Ok(setting) => setting,
+            Err(none) => return Ok(failed(none.to_string(), String::new())),
+        };
+        let mark = self.folder.join("setting");
+        if fs::read_to_string(&mark).is_ok_and(|known| known != setting) {
+            slot::remove(self.folder)
+                .with_context(|| format!("cannot empty {}", self.folder.display()))?;
+        }
+        fs::create_dir_all(self.folder)
+            .with_context(|| format!("cannot make {}", self.folder.display()))?;
+        fs::write(&mark, &setting)?;
+
+        let tree = self.folder.join("tree");
+        let copied = self.copy(patched, &tree)?;
+        let below = project.folder.strip_prefix(&project.tree)?;
+        let sources = tree.join(below);
+        let build = if self.tool.builds_outside() {
+            self.folder.join("build")
+        } else {
+            sources.clone()
+        };
+        fs::create_dir_all(&build)?;
+        let site = Site {
+            sources: &sources,
+            build: &build,
+            cc: &wrappers.cc,
+            cxx: &wrappers.cxx,
+            jobs: std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        let tools = environment::for_tools(&wrappers, &config);
+        let prepared = self.built(&site, &config, given, &copied.digest, &tools)?;
+        let command = match prepared {
+            Ok(command) => command,
+            Err(failed) => return Ok(failed),
+        };
+        let (mut launch, again) = project.launch(command, &build, self.options);
+        launch.environment.extend(tools);
+        let is_own = |file: &PathBuf| file.starts_with(below) && Language::may_be(file);
+        let files = copied.files.into_iter().filter(is_own);
+        let files = files.map(|file| project.tree.join(file));
+        let original = patched.is_empty();
+        Ok(Prepared::Built(Subject {
+            launches: vec![(launch, again)],
+            files: files.filter(|_| original).collect(),
+            copied: Some(crate::pipeline::Copied {
+                folder: tree,
+                original: project.tree.clone(),
+                patched: !original,
+            }),
+        }))
+    }
+
+    fn copy(&self, patched: &[PatchedFile], tree: &Path) -> anyhow::Result<Copied> {
+        let project = self.project;
+        let mut instead = BTreeMap::new();
+        for file in patched {
+            let path = file.path.canonicalize();
+            let path = path.with_context(|| format!("cannot find {}", file.path.display()))?;
+            let inside = path.strip_prefix(&project.tree).with_context(|| {
+                format!("{} is not in {}", path.display(), project.tree.display())
+            })?;
+            instead.insert(inside.to_owned(), &file.after[..]);
+        }
+        let rules = Rules::of(&project.config)?;
+        let manifest = self.folder.join("manifest.json");
+        bring_up_to_date(&project.tree, &rules, &instead, tree, &manifest)
+    }
+
+    /// Builds what is not built yet, and gives the test command.
+    fn built(
+        &self,
+        site: &Site<'_>,
+        config: &Build,
+        given: Option<Vec<OsString>>,
+        digest: &str,
+        tools: &[(OsString, OsString)],
+    ) -> anyhow::Result<Result<Vec<OsString>, Prepared>> {
+        let done = self.folder.join("built");
+        if let Ok(known) = fs::read_to_string(&done)
+            && let Some(rest) = known.strip_prefix(digest)
+            && let Ok(command) = serde_json::from_str::<Vec<String>>(rest)
+        {
+            let command = command.into_iter().map(OsString::from).collect();
+            return Ok(Ok(given.unwrap_or(command)));
+        }
+        remove(&done)?;
+        let configured = self.folder.join("configured");
+        if !configured.is_file() {
+            let steps = self.tool.steps(site, config, &[]);
+            if self.tool.builds_outside() {
+                slot::remove(site.build)?;
+                fs::create_dir_all(site.build)?;
+            }
+            for step in &steps.configure {
+                if let Some(failed) = self.step(step, site.build, tools)? {
+                    return Ok(Err(failed));
+                }
+            }
+            fs::write(&configured, "")?;
+        }
+        let command = match given {
+            Some(command) => command,
+            None => match self.guessed(site, config, tools)? {
+                Ok(command) => command,
+                Err(failed) => return Ok(Err(failed)),
+            },
+        };
+        for step in self.tool.steps(site, config, &command).build {
+            if let Some(failed) = self.step(&step, site.build, tools)? {
+                return Ok(Err(failed));
+            }
+        }
+        if self.tool == Tool::Cmake
+            && command.first().is_some_and(|program| program == "ctest")
+            && let Some(failed) = self.without_tests(site, tools)?
+        {
+            return Ok(Err(failed));
+        }
+        let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+        fs::write(&done, digest.to_owned() + &serde_json::to_string(&words)?)?;
+        Ok(Ok(command))
+    }
+
+    /// Runs a step; `None` if it went well, or if that does not matter.
+    fn step(
+        &self,
+        step: &Step,
+        folder: &Path,
+        tools: &[(OsString, OsString)],
+    ) -> anyhow::Result<Option<Prepared>> {
+        let log = self.folder.join("log");
+        let limit = (!step.must_succeed).then(|| Duration::from_secs_f64(self.options.timeout));
+        let summary = match step.run(folder, tools, &log, limit)? {
+            Stepped::Well => return Ok(None),
+            Stepped::Badly(_) if !step.must_succeed => return Ok(None),
+            Stepped::Badly(output) => {
+                let summary = format!(
+                    "the project does not build: `{}` failed; its last lines are above, all of them in {}",
+                    step.shown(),
+                    log.display()
+                );
+                return Ok(Some(failed(summary, output)));
+            }
+            // A test command of the user's is told about when it is run.
+            Stepped::Missing(program) if !step.must_succeed && program != "make" => {
+                return Ok(None);
+            }
+            Stepped::Missing(program) => self.tool.missing(&program),
+            Stepped::Interrupted => "interrupted".to_owned(),
+        };
+        Ok(Some(failed(summary, String::new())))
+    }
+
+    /// The test command that belongs to the tool.
+    fn guessed(
+        &self,
+        site: &Site<'_>,
+        config: &Build,
+        tools: &[(OsString, OsString)],
+    ) -> anyhow::Result<Result<Vec<OsString>, Prepared>> {
+        let target = match self.tool {
+            Tool::Make { .. } => match self.make_target(site, tools)? {
+                Ok(target) => Some(target),
+                Err(failed) => return Ok(Err(failed)),
+            },
+            Tool::Commands => {
+                let summary = "wmfix.toml says how to build, but not how to test: add `command` to [test], or give the test command after --";
+                return Ok(Err(failed(summary.to_owned(), String::new())));
+            }
+            Tool::Cmake | Tool::Meson => None,
+        };
+        Ok(Ok(self.tool.test(site, config, target)))
+    }
+
+    /// The Makefile's own target for tests.
+    fn make_target(
+        &self,
+        site: &Site<'_>,
+        tools: &[(OsString, OsString)],
+    ) -> anyhow::Result<Result<&'static str, Prepared>> {
+        // Prints all rules and makes nothing: there is no target of this name.
+        let step = Step {
+            words: ["make", "-pRrq", ":"].map(OsString::from).into(),
+            must_succeed: false,
+        };
+        if let Some(failed) = self.step(&step, site.build, tools)? {
+            return Ok(Err(failed));
+        }
+        let rules = fs::read(self.folder.join("log"))?;
+        let rules = String::from_utf8_lossy(&rules);
+        let has = |target: &str| {
+            let rule = |line: &str| {
+                line.strip_prefix(target)
+                    .is_some_and(|rest| rest.starts_with(':') && !rest.starts_with(":="))
+            };
+            let mut not_a_target = false;
+            rules.lines().any(|line| {
+                let found = rule(line) && !not_a_target;
+                not_a_target = line.starts_with("# Not a target");
+                found
+            })
+        };
+        Ok(match ["test", "check"].into_iter().find(|target| has(target)) {
+            Some(target) => Ok(target),
+            None => Err(failed(
+                "the Makefile has neither a `test` nor a `check` target: give the test command after --, or as `command` in [test] of wmfix.toml".to_owned(),
+                String::new(),
+            )),
+        })
+    }
+
+    /// What is wrong, if CMake knows of no tests.
+    fn without_tests(
+        &self,
+        site: &Site<'_>,
+        tools: &[(OsString, OsString)],
+    ) -> anyhow::Result<Option<Prepared>> {
+        let step = Step::new(["ctest", "--show-only"]);
+        if let Some(failed) = self.step(&step, site.build, tools)? {
+            return Ok(Some(failed));
+        }
+        let listed = fs::read_to_string(self.folder.join("log"))?;
+        Ok(listed.contains("Total Tests: 0").then(|| {
+            failed(
+                "CMake knows of no tests (`enable_testing` and `add_test` in the top CMakeLists.txt): give the test command after --, or as `command` in [test] of wmfix.toml".to_owned(),
+                String::new(),
+            )
+        }))
+    }
+}
+
+fn remove(file: &Path) -> anyhow::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
+}
