@@ -187,7 +187,7 @@ struct Expected {
 }
 
 fn assert_repaired(expected: &Expected) {
-    let needs = ["gcc", "g++", "clang", "clang++", "git"].map(Need::Program);
+    let needs = ["gcc", "g++", "clang", "clang++", "git", "make", "cmake"].map(Need::Program);
     if !have_all(expected.name, &needs) {
         return;
     }
@@ -218,17 +218,11 @@ fn assert_repaired(expected: &Expected) {
     assert_no_change_is_idle(&world, expected.name);
 }
 
-/// The example without its build system in a world, where `wmfix` builds it.
+/// The example in a world of its own.
 fn sources_in(world: &World, name: &str) -> Example {
     let parent = world.path().join("examples");
     fs::create_dir(&parent).unwrap();
-    let copy = example(name).copy_into(&parent);
-    for file in ["Makefile", "CMakeLists.txt"] {
-        if copy.folder.join(file).exists() {
-            fs::remove_file(copy.folder.join(file)).unwrap();
-        }
-    }
-    copy
+    example(name).copy_into(&parent)
 }
 
 fn assert_found(expected: &Expected, compiler: Compiler) {
