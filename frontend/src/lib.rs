@@ -25,6 +25,7 @@ mod source;
 mod syntax;
 mod tree;
 mod vocabulary;
+mod wrapping;
 
 pub use learn::{Wrapper, vocabulary_text, wrappers};
 pub use lines::LineIndex;
@@ -40,3 +41,4 @@ pub use site::{
 pub use source::{Language, ParsedFile};
 pub use tree::{TreeScan, scan_tree};
 pub use vocabulary::{Vocabularies, Vocabulary, VocabularyError};
+pub use wrapping::{call_as_site, is_whole_body};

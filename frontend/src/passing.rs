@@ -6,7 +6,8 @@ use tree_sitter::Node;
 
 use crate::site::{Site, Span};
 use crate::source::ParsedFile;
-use crate::syntax::{self, callee, children, is_function, is_loop, operator};
+use crate::syntax::{self, children, is_function, is_loop, operator};
+use crate::wrapping::call_at;
 
 /// How often a place is passed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,31 +37,12 @@ pub fn passing_of_wait(file: &ParsedFile, sites: &[Site], wait: &Site) -> Passin
 pub fn passing_of_call(
     file: &ParsedFile,
     sites: &[Site],
-    (line, column): (u32, u32),
+    point: (u32, u32),
     name: &str,
 ) -> Passing {
-    let mut calls = Vec::new();
-    let lines = file.lines();
-    syntax::visit(file.tree().root_node(), |node, _| {
-        let spans = |node: Node<'_>| {
-            let range = node.byte_range();
-            (lines.position(range.start).line..=lines.position(range.end).line).contains(&line)
-        };
-        if node.kind() == "call_expression"
-            && spans(node)
-            && callee(node).is_some_and(|callee| file.node_text(callee.name) == name)
-        {
-            calls.push(node);
-        }
-    });
-    if calls.len() > 1 {
-        let at = lines.line_start(line).map(|start| start + column as usize);
-        let around = |node: &Node<'_>| at.is_some_and(|at| node.byte_range().contains(&(at - 1)));
-        calls.retain(|node| column > 0 && around(node));
-    }
-    match calls[..] {
-        [call] => passing(sites, call),
-        _ => Passing::Unknown,
+    match call_at(file, point, name) {
+        Some(call) => passing(sites, call),
+        None => Passing::Unknown,
     }
 }
 

@@ -15,7 +15,8 @@ use crate::observe::{Decoded, Places, decode};
 use crate::run::{Ended, Finished};
 
 /// What tells violations apart: the access, the newer write (none: the first
-/// value), and what could go stale.
+/// value), and what could go stale. Who calls a function that is nothing but the
+/// operation makes no difference: the cause is the same.
 pub type ViolationKey = (SiteId, Option<SiteId>, ViolationKind);
 
 /// What tells races apart.
@@ -192,11 +193,12 @@ impl Observation {
         }
         for found in analyzer.violations() {
             let violation = &found.violation;
-            let key = (
-                violation.site,
-                violation.newer.origin.map(|(_, site)| site),
-                violation.kind,
-            );
+            let newer = violation.newer.origin.map(|(_, site)| site);
+            let key = {
+                let places = places.lock().expect("no panic while locked");
+                let shown = |site| places.get(site).shown;
+                (shown(violation.site), newer.map(shown), violation.kind)
+            };
             let is_known = known
                 .violations
                 .read()
@@ -207,7 +209,7 @@ impl Observation {
             self.violations.push((key, instance));
         }
         for found in analyzer.races() {
-            let key = race_key(found);
+            let key = race_key(found, places);
             let is_known = known
                 .races
                 .read()
@@ -262,8 +264,10 @@ pub fn variable_at(address: u64, decoded: &Decoded, places: &Mutex<Places>) -> O
 }
 
 /// Races have no direction: which access came first is the schedule's doing.
-fn race_key(found: &FoundRace) -> RaceKey {
-    let (first, second) = (found.race.first.site, found.race.second.site);
+fn race_key(found: &FoundRace, places: &Mutex<Places>) -> RaceKey {
+    let places = places.lock().expect("no panic while locked");
+    let shown = |site| places.get(site).shown;
+    let (first, second) = (shown(found.race.first.site), shown(found.race.second.site));
     (first.min(second), first.max(second))
 }
 

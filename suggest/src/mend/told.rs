@@ -10,7 +10,7 @@ use wmfix_frontend::Site;
 use super::groups::Group;
 use super::verify::Verification;
 use crate::patch::PatchedFile;
-use crate::repair::{Action, Finding, Orders};
+use crate::repair::{Action, Orders};
 
 /// What tells findings apart: the places, and what could go stale (`None` for
 /// a race).
@@ -79,15 +79,4 @@ impl Mended {
     pub fn holds(&self) -> bool {
         matches!(self.verification, Verification::Clean(_))
     }
-}
-
-/// The keys of findings, each once.
-pub(super) fn keys(findings: &[Finding]) -> Vec<FindingKey> {
-    let mut keys: Vec<FindingKey> = Vec::new();
-    for key in findings.iter().map(Finding::key) {
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
-    }
-    keys
 }

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use super::chosen;
 use super::groups::split;
-use super::told::{Explained, Left, Mended, Spotted, keys};
+use super::told::{Explained, FindingKey, Left, Mended, Spotted};
 use super::verify::{Verification, Whereabouts, whereabouts};
 use crate::observe::Places;
 use crate::patch::{Menu, PatchedFile};
-use crate::repair::{Change, Ended, Outcome, Reasoned};
+use crate::repair::{Change, Ended, Finding, Outcome, Reasoned};
 
 /// Gives changes and findings their places.
 pub(super) struct Namer<'a> {
@@ -23,17 +23,20 @@ impl Namer<'_> {
     /// What came of a search.
     pub(super) fn mended(&self, outcome: &Outcome, files: Vec<PatchedFile>) -> Mended {
         let needed = outcome.unrepairable.iter().map(|needed| Left {
-            findings: keys(&needed.findings),
+            findings: self.keys(&needed.findings),
             needed: Some((
                 needed.change.action,
                 self.spotted(needed.change.place),
                 needed.refusal.clone(),
             )),
         });
-        let beyond = keys(&outcome.beyond_repair).into_iter().map(|key| Left {
-            findings: vec![key],
-            needed: None,
-        });
+        let beyond = self
+            .keys(&outcome.beyond_repair)
+            .into_iter()
+            .map(|key| Left {
+                findings: vec![key],
+                needed: None,
+            });
         let changes: Vec<Explained> = chosen(outcome).iter().map(|c| self.explained(c)).collect();
         let reasons: Vec<_> = changes.iter().map(|c| c.reasons.clone()).collect();
         let plain: Vec<Change> = chosen(outcome).iter().map(|c| c.change).collect();
@@ -74,8 +77,25 @@ impl Namer<'_> {
             action,
             at: self.spotted(place),
             before: self.menu.places[place].orders,
-            reasons: keys(&reasoned.reasons),
+            reasons: self.keys(&reasoned.reasons),
         }
+    }
+
+    /// What findings are known by, each once.
+    fn keys(&self, findings: &[Finding]) -> Vec<FindingKey> {
+        let shown = |site| self.places.get(site).shown;
+        let mut keys: Vec<FindingKey> = Vec::new();
+        for finding in findings {
+            let (one, other, kind) = finding.key();
+            let (mut one, mut other) = (shown(one), other.map(shown));
+            if let (None, Some(second)) = (kind, other) {
+                (one, other) = (one.min(second), Some(one.max(second)));
+            }
+            if !keys.contains(&(one, other, kind)) {
+                keys.push((one, other, kind));
+            }
+        }
+        keys
     }
 
     fn spotted(&self, place: usize) -> Spotted {

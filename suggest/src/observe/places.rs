@@ -58,6 +58,11 @@ pub struct Place {
     pub text: Option<TextId>,
     /// The calls that led there the first time, innermost first.
     pub callers: Vec<Frame>,
+    /// The operation is all that its function does: its sites are told apart by
+    /// who calls that, the first of `callers`.
+    pub is_wrapped: bool,
+    /// The site by which findings at this place are known, whoever calls it.
+    pub shown: SiteId,
 }
 
 /// An operation as it was met: its site, and the loop that waits there if what
@@ -77,7 +82,10 @@ pub struct Places {
     /// The source text.
     pub sources: Sources,
     all: Vec<Place>,
-    by_source: HashMap<(SourcePoint, Action), SiteId>,
+    by_source: HashMap<(SourcePoint, Action, Option<SourcePoint>), SiteId>,
+    /// Whether the operation at a point is all that its function does, and the
+    /// first site there.
+    points: HashMap<(SourcePoint, Action), (bool, SiteId)>,
     by_address: HashMap<(Option<Address>, Action), SiteId>,
     frames: HashMap<Address, Vec<Frame>>,
     texts: HashMap<(Arc<PathBuf>, usize), TextId>,
@@ -108,6 +116,7 @@ impl Places {
             sources: Sources::new(vocabularies),
             all: Vec::new(),
             by_source: HashMap::new(),
+            points: HashMap::new(),
             by_address: HashMap::new(),
             frames: HashMap::new(),
             texts: HashMap::new(),
@@ -139,8 +148,28 @@ impl Places {
         }
         let (own, call) = self.outermost_call(&frames, own, operation);
         let point = own.and_then(|at| frames[at].at.clone());
+        let first = point
+            .as_ref()
+            .and_then(|point| self.points.get(&(point.clone(), action)).copied());
+        let mut text_site = None;
+        let is_wrapped = match first {
+            Some((is_wrapped, _)) => is_wrapped,
+            None => {
+                text_site = call.clone();
+                text_site = text_site.or_else(|| self.sources.site(point.as_ref()?, action));
+                let inner = text_site.as_ref().filter(|_| call.is_none());
+                inner.is_some_and(|site| self.sources.is_whole_body(site))
+            }
+        };
+        let caller = own.filter(|_| is_wrapped).and_then(|at| {
+            let caller = frames.get(at + 1..=at + 1)?;
+            innermost_own(caller).and(caller[0].at.clone())
+        });
         let known = match &point {
-            Some(point) => self.by_source.get(&(point.clone(), action)),
+            Some(point) => {
+                let key = (point.clone(), action, caller.clone());
+                self.by_source.get(&key)
+            }
             None => self.by_address.get(&(innermost, action)),
         };
         if let Some(&site) = known {
@@ -148,11 +177,21 @@ impl Places {
             return Met { site, watch };
         }
         let site = SiteId(u32::try_from(self.all.len()).expect("fewer places than 2^32"));
-        match &point {
-            Some(point) => self.by_source.insert((point.clone(), action), site),
-            None => self.by_address.insert((innermost, action), site),
+        if first.is_some() {
+            text_site = call.or_else(|| self.sources.site(point.as_ref()?, action));
+        }
+        let shown = match &point {
+            Some(point) => {
+                let key = (point.clone(), action, caller);
+                self.by_source.insert(key, site);
+                let here = self.points.entry((point.clone(), action));
+                here.or_insert((is_wrapped, site)).1
+            }
+            None => {
+                self.by_address.insert((innermost, action), site);
+                site
+            }
         };
-        let text_site = call.or_else(|| self.sources.site(point.as_ref()?, action));
         let function = own.map(|at| frames[at].function.clone());
         let text = text_site
             .as_ref()
@@ -170,6 +209,8 @@ impl Places {
             site: text_site,
             text,
             callers: own.map(|at| frames[at + 1..].to_vec()).unwrap_or_default(),
+            is_wrapped,
+            shown,
         });
         let watch = self.watch(site, &frames, own);
         Met { site, watch }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use wmfix_frontend::{
     FileScan, Match, MemoryOrder, Operation, OperationKind, OrderPlace, ParsedFile, Passing, Site,
-    Vocabularies, match_site, passing_of_call, passing_of_wait, scan_source,
+    Vocabularies, call_as_site, is_whole_body, match_site, passing_of_call, passing_of_wait,
+    scan_source,
 };
 
 use super::places::Action;
@@ -27,6 +28,12 @@ pub struct SourceFile {
     pub text: Vec<u8>,
     /// Its sites and notes.
     pub scan: FileScan,
+}
+
+impl SourceFile {
+    fn parsed(&self, path: &Path) -> ParsedFile {
+        ParsedFile::parse(path, &*self.text, self.scan.language)
+    }
 }
 
 impl Sources {
@@ -114,8 +121,7 @@ impl Sources {
         let Some(file) = self.file(&site.file) else {
             return Passing::Unknown;
         };
-        let parsed = ParsedFile::parse(&site.file, &*file.text, file.scan.language);
-        passing_of_wait(&parsed, &file.scan.sites, site)
+        passing_of_wait(&file.parsed(&site.file), &file.scan.sites, site)
     }
 
     /// How often a function is called at its caller's point.
@@ -123,10 +129,24 @@ impl Sources {
         let Some(file) = self.file(&caller.file) else {
             return Passing::Unknown;
         };
-        let parsed = ParsedFile::parse(&caller.file, &*file.text, file.scan.language);
         let point = (caller.line, caller.column);
         let name = plain_name(&function.function);
-        passing_of_call(&parsed, &file.scan.sites, point, name)
+        passing_of_call(&file.parsed(&caller.file), &file.scan.sites, point, name)
+    }
+
+    /// Whether a site is all that the function around it does.
+    pub fn is_whole_body(&mut self, site: &Site) -> bool {
+        let file = self.file(&site.file);
+        file.is_some_and(|file| is_whole_body(&file.parsed(&site.file), &file.scan.sites, site))
+    }
+
+    /// The call of a function at its caller's point, as a site that does what
+    /// `inner` does in the function.
+    pub fn call(&mut self, function: &str, caller: &SourcePoint, inner: &Site) -> Option<Site> {
+        let file = self.file(&caller.file)?;
+        let point = (caller.line, caller.column);
+        let name = plain_name(function);
+        call_as_site(&file.parsed(&caller.file), point, name, inner)
     }
 
     /// All files read so far.

@@ -26,6 +26,8 @@ pub struct Menu {
 struct Text {
     parsed: ParsedFile,
     source: Arc<SourceFile>,
+    /// Its sites, and the calls that are places too.
+    sites: Vec<Site>,
 }
 
 /// A file with all its changes.
@@ -57,13 +59,25 @@ impl Menu {
                 ..Project::default()
             },
         };
-        for (key, (sites, orders)) in operations(traces, places) {
+        let operations = operations(traces, places);
+        let calls = calls(&operations, places);
+        let mut all: BTreeMap<Key, Candidates> = BTreeMap::new();
+        for (key, (sites, orders)) in operations {
             let text = sites.first().and_then(|&id| places.get(id).site.clone());
-            menu.places.push(Place::new(sites, orders));
-            menu.sites.push(text);
+            all.insert(key, (text, sites, orders));
+        }
+        for (call, sites) in calls {
+            let span = (call.file.to_path_buf(), call.span.start, call.span.end);
+            let key = (Some(span), None);
+            all.entry(key).or_insert((Some(call), sites, Orders::None));
+        }
+        for (key, (text, sites, orders)) in all {
             if let (Some((path, ..)), _) = key {
                 menu.open(&path, places);
             }
+            menu.add_call(text.as_ref().filter(|_| orders == Orders::None));
+            menu.places.push(Place::new(sites, orders));
+            menu.sites.push(text);
         }
         for file in places.sources.read() {
             menu.project.names.add_text(&file.text);
@@ -93,12 +107,7 @@ impl Menu {
         for (path, changes) in by_file {
             let text = &self.files[path];
             let wishes: Vec<_> = changes.iter().filter_map(|&c| self.wish(c)).collect();
-            let planned = rewrite(
-                &text.parsed,
-                &text.source.scan.sites,
-                &wishes,
-                &self.project,
-            );
+            let planned = rewrite(&text.parsed, &text.sites, &wishes, &self.project);
             let why = planned.refused.iter();
             refused.extend(why.map(|(n, reason)| (changes[*n], reason.to_string())));
             let before = text.source.text.clone();
@@ -127,7 +136,23 @@ impl Menu {
         if let Some(source) = places.sources.file(path) {
             let language = source.scan.language;
             let parsed = ParsedFile::parse(path, source.text.clone(), language);
-            self.files.insert(path.to_owned(), Text { parsed, source });
+            let text = Text {
+                sites: source.scan.sites.clone(),
+                parsed,
+                source,
+            };
+            self.files.insert(path.to_owned(), text);
+        }
+    }
+
+    /// Adds a call to the sites of its file.
+    fn add_call(&mut self, call: Option<&Site>) {
+        if let Some(call) = call
+            && let Some(text) = self.files.get_mut(call.file.as_path())
+        {
+            text.sites.push(call.clone());
+            text.sites
+                .sort_by_key(|site| (site.span.start, site.span.end));
         }
     }
 
@@ -143,8 +168,7 @@ impl Menu {
         let Some(wish) = self.wish(Change { place, action }) else {
             return Err("the operation was not found in the text".to_owned());
         };
-        let sites = &text.source.scan.sites;
-        let planned = rewrite(&text.parsed, sites, &[wish], &self.project);
+        let planned = rewrite(&text.parsed, &text.sites, &[wish], &self.project);
         match planned.refused.first() {
             Some((_, refusal)) => Err(refusal.to_string()),
             None => Ok(()),
@@ -172,6 +196,37 @@ impl Menu {
         };
         Some(wmfix_rewriter::Change::new(site, action))
     }
+}
+
+/// An operation in the text, the sites that come from it, and its orders.
+type Candidates = (Option<Site>, Vec<SiteId>, Orders);
+
+/// The calls of functions that are nothing but one operation, where there are
+/// several: a fence at one of them spares the others.
+fn calls(
+    operations: &BTreeMap<Key, (Vec<SiteId>, Orders)>,
+    places: &mut Places,
+) -> Vec<(Site, Vec<SiteId>)> {
+    let mut calls: Vec<(Site, Vec<SiteId>)> = Vec::new();
+    for (sites, orders) in operations.values() {
+        if sites.len() < 2 || matches!(orders, Orders::Fence(_)) {
+            continue;
+        }
+        for &id in sites {
+            let place = places.get(id).clone();
+            let caller = place.callers.first().and_then(|frame| frame.at.clone());
+            if let (true, Some(inner), Some(caller)) = (place.is_wrapped, &place.site, caller)
+                && let Some(call) = places.sources.call(&place.function, &caller, inner)
+            {
+                // Copies of one call are one place.
+                match calls.iter_mut().find(|(known, _)| *known == call) {
+                    Some((_, sites)) => sites.push(id),
+                    None => calls.push((call, vec![id])),
+                }
+            }
+        }
+    }
+    calls
 }
 
 /// The atomic operations of traces, in the order of the source, each with the
