@@ -1,10 +1,11 @@
 //! The repair search on the litmus corpus, against brute force: the repaired
 //! program is robust, and no cheaper set of changes makes it so.
 
-use wmfix::repair::{Change, Ended, Options, Problem, Profile, costs, repair};
+use wmfix::repair::{Change, Ended, Options, Orders, Place, Problem, Profile, costs, repair};
+use wmfix_analysis::Event;
 use wmfix_tests::litmus::{Profile as Shape, Program, Rng, corpus, random, varied, with_plain};
 use wmfix_tests::repairing::{
-    Cheaper, Effort, apply, cheaper_repair, is_repaired, places, problem,
+    Cheaper, Effort, apply, apply_at, cheaper_repair, is_repaired, places, problem,
 };
 
 /// Of the corpus nothing is left out; a random program may be too large for the
@@ -138,6 +139,121 @@ fn in_tiny_programs_every_set_of_changes_is_tried() {
         tried += 1;
     }
     assert!(sets > 300, "{sets}");
+}
+
+/// Two instructions that are one operation of a function with two calls: what is
+/// changed in the function counts for both, a fence at a call for one.
+#[test]
+fn between_a_function_and_its_calls_the_cheapest_is_found() {
+    let mut rng = Rng::new(63);
+    let shape = Shape {
+        accesses: 2,
+        sc_fence: 0,
+        weak_fence: 0,
+        relaxed: 60,
+        rmw: 10,
+        ..Shape::PLAIN
+    };
+    let (mut tried, mut sets, mut at_calls) = (0, 0, 0);
+    while tried < 300 {
+        let program = random(&mut rng, &shape);
+        let Some(places) = grouped(&program, &mut rng).filter(|_| !is_repaired(&program)) else {
+            continue;
+        };
+        let mut problem = Problem {
+            places,
+            ..problem(&program)
+        };
+        // The function is hot in one of its calls.
+        let hot = problem.places[1].sites[0];
+        let alone = |events: &[Event]| -> Vec<Event> {
+            let rounds = events.iter().filter(|e| e.site == hot || e.thread.0 == 0);
+            rounds.copied().collect()
+        };
+        let warm = alone(&problem.traces[0]);
+        problem.traces.extend(vec![warm; 5]);
+        for profile in [Profile::Fewest, Profile::X86, Profile::Arm64] {
+            let options = Options {
+                profile,
+                ..Options::default()
+            };
+            let outcome = repair(&problem, &options, |_| {}).unwrap();
+            let found = outcome.repair.expect("a search that ends has a repair");
+            let changes: Vec<Change> = found.changes.iter().map(|c| c.change).collect();
+            let repaired = apply_at(&program, &problem.places, &changes);
+            assert!(is_repaired(&repaired), "{program}\n{changes:?}");
+            let is_call = |c: &&Change| problem.places[c.place].orders == Orders::None;
+            at_calls += changes.iter().filter(is_call).count();
+            for cheaper in cheaper_sets(&problem, profile, found.cost) {
+                let changed = apply_at(&program, &problem.places, &cheaper);
+                assert!(
+                    !is_repaired(&changed),
+                    "{program}\n{changes:?}\n{cheaper:?}"
+                );
+                sets += 1;
+            }
+        }
+        tried += 1;
+    }
+    assert!(sets > 1000 && at_calls > 5, "{sets} {at_calls}");
+}
+
+/// The places of a program with two alike made one, the function, and after it
+/// its two calls.
+fn grouped(program: &Program, rng: &mut Rng) -> Option<Vec<Place>> {
+    let mut places = places(program);
+    if places.len() > 4 {
+        return None;
+    }
+    let one = rng.below(places.len());
+    let other = (one + 1..places.len()).find(|&p| places[p].orders == places[one].orders)?;
+    let second = places.remove(other);
+    let first = places.remove(one);
+    let call = |place: &Place| Place::new(place.sites.clone(), Orders::None);
+    let function = [first.sites.clone(), second.sites.clone()].concat();
+    let mut all = vec![
+        Place::new(function, first.orders),
+        call(&first),
+        call(&second),
+    ];
+    all.extend(places);
+    Some(all)
+}
+
+/// All sets of changes that cost less than this, with everything that is free.
+fn cheaper_sets(problem: &Problem, profile: Profile, cost: u64) -> Vec<Vec<Change>> {
+    let traces = || problem.traces.iter().map(Vec::as_slice);
+    let all: Vec<Change> = (problem.places.iter().enumerate())
+        .flat_map(|(place, p)| {
+            let actions = p.actions().into_iter();
+            actions.map(move |action| Change { place, action })
+        })
+        .collect();
+    let prices = costs(profile, &problem.places, traces(), &all);
+    let priced = || all.iter().copied().zip(prices.iter().copied());
+    let free: Vec<Change> = priced().filter(|p| p.1 == 0).map(|p| p.0).collect();
+    let mut sets = vec![(free, 0)];
+    for (change, price) in priced().filter(|p| p.1 > 0) {
+        let more: Vec<(Vec<Change>, u64)> = sets
+            .iter()
+            .filter(|(set, sum)| {
+                let taken = set
+                    .iter()
+                    .any(|&other| same_slot(other, change) && price_of(other, &all, &prices) > 0);
+                sum + price < cost && !taken
+            })
+            .map(|(set, sum)| ([&set[..], &[change]].concat(), sum + price))
+            .collect();
+        sets.extend(more);
+    }
+    sets.retain(|&(_, sum)| sum < cost);
+    sets.into_iter().map(|(set, _)| set).collect()
+}
+
+/// What a change costs.
+fn price_of(change: Change, all: &[Change], prices: &[u64]) -> u64 {
+    let at = all.iter().position(|&c| c == change);
+    at.map_or(0, |at| prices[at])
 }
 
 /// All sets of changes that cost less than this where each costs 1.

@@ -104,6 +104,27 @@ fn a_work_stealing_deque_needs_no_more_fences_than_the_published_one() {
 }
 
 #[test]
+fn a_fence_at_one_call_spares_the_others() {
+    if !can_run("a_fence_at_one_call_spares_the_others") {
+        return;
+    }
+    let text = include_str!("../corpus/suggest/calls.c");
+    let fence = "atomic_thread_fence(memory_order_seq_cst);";
+    // One change in the function is the fewest, two at the calls that need them
+    // the cheapest: the function is called in a hot loop, too.
+    assert_eq!(mended("calls.c", text, ""), [fence]);
+    assert_eq!(mended("calls.c", text, "--cost x86"), [fence, fence]);
+    // The calls do not make several findings of one.
+    let world = World::new();
+    world.write("calls.c", text);
+    let checked = wmfix(&world, "check calls.c --format json");
+    assert_eq!(
+        checked.json()["violations"].as_array().map(Vec::len),
+        Some(1)
+    );
+}
+
+#[test]
 fn a_seqlock_and_a_stack_in_cpp_are_repaired() {
     if !can_run("a_seqlock_and_a_stack_in_cpp_are_repaired") {
         return;

@@ -1,6 +1,6 @@
 //! A change applied to the program itself, not to the labels of its runs.
 
-use wmfix::repair::{Action, Change};
+use wmfix::repair::{Action, Change, Place};
 use wmfix_analysis::FenceOrder;
 
 use super::traces::places;
@@ -8,13 +8,24 @@ use crate::litmus::{Instruction, Program};
 
 /// The program with changes, which name the places that [`places`] gives.
 pub fn apply(program: &Program, changes: &[Change]) -> Program {
-    let places = places(program);
+    apply_at(program, &places(program), changes)
+}
+
+/// The program with changes at any places. An instruction that is told twice to
+/// have a fence gets one.
+pub fn apply_at(program: &Program, places: &[Place], changes: &[Change]) -> Program {
     let mut changed = program.clone();
     for (thread, instructions) in program.threads.iter().enumerate() {
         let actions_at = |at: usize| -> Vec<Action> {
             let site = program.site(thread, at);
             let here = |change: &&Change| places[change.place].sites.contains(&site);
-            changes.iter().filter(here).map(|c| c.action).collect()
+            let mut actions: Vec<Action> = Vec::new();
+            for action in changes.iter().filter(here).map(|c| c.action) {
+                if !actions.contains(&action) {
+                    actions.push(action);
+                }
+            }
+            actions
         };
         let actions: Vec<Vec<Action>> = (0..instructions.len()).map(actions_at).collect();
         changed.threads[thread] = rebuilt(instructions, &actions);

@@ -6,6 +6,6 @@ mod apply;
 mod cheapest;
 mod traces;
 
-pub use apply::apply;
+pub use apply::{apply, apply_at};
 pub use cheapest::{Cheaper, Effort, cheaper_repair, is_repaired};
 pub use traces::{places, problem, traces};
