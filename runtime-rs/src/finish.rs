@@ -113,22 +113,39 @@ pub(crate) fn deadlock(state: &mut State) -> ! {
     sys::exit_now(DEADLOCK)
 }
 
-static WATCHING: AtomicBool = AtomicBool::new(false);
+/// A thread that has spun so often without a change, and has not looked at a
+/// clock, will not stop: loops that count their rounds give up earlier.
+const FUTILE: u64 = 1 << 22;
+/// Such a thread may yet have a clock that nobody sees, the processor's own: it is
+/// left so many milliseconds.
+const FUTILE_TIME: u64 = 500;
+
 static SINCE: AtomicU64 = AtomicU64::new(0);
+/// A clock was looked at since nothing changes any more.
+static CLOCK: AtomicBool = AtomicBool::new(false);
+
+/// The program looks at a real clock.
+pub(crate) fn looks_at_a_clock() {
+    CLOCK.store(true, Ordering::Relaxed);
+}
 
 /// Called every now and then while all threads that could go on spin; `rounds`
 /// counts up from the last change.
 pub(crate) fn watch_livelock(state: &mut State, rounds: u64) {
     let now = sys::clock(libc::CLOCK_MONOTONIC);
-    if rounds <= 1000 || !WATCHING.swap(true, Ordering::Relaxed) {
-        WATCHING.store(true, Ordering::Relaxed);
+    if rounds <= 1000 {
         SINCE.store(now, Ordering::Relaxed);
+        CLOCK.store(false, Ordering::Relaxed);
+        return;
+    }
+    // One thread alone may be waiting for the clock.
+    if state.scheduler.alive() == 1 || state.scheduler.away > 0 {
         return;
     }
     let waited = (now - SINCE.load(Ordering::Relaxed)) / 1_000_000;
-    // One thread alone may be waiting for the clock.
-    let others = state.scheduler.alive() > 1 && state.scheduler.away == 0;
-    if others && rounds >= 10_000 && waited >= state.config.livelock {
+    let helped = state.scheduler.outside_help || CLOCK.load(Ordering::Relaxed);
+    let futile = !helped && rounds >= FUTILE * state.scheduler.spinning() && waited >= FUTILE_TIME;
+    if futile || (rounds >= 10_000 && waited >= state.config.livelock) {
         sys::say(format_args!(
             "wmfix: livelock: every thread spins or waits, and nothing has changed for {waited} ms\n"
         ));

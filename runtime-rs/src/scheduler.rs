@@ -44,6 +44,8 @@ pub(crate) struct Scheduler {
     pub(crate) outside_help: bool,
     /// Choices among idle threads since anything changed.
     pub(crate) barren: u64,
+    /// Counts the changes.
+    pub(crate) changes: u64,
 }
 
 /// A thread, as the scheduler sees it.
@@ -90,6 +92,7 @@ impl Scheduler {
             away: 0,
             outside_help: false,
             barren: 0,
+            changes: 0,
         }
     }
 
@@ -276,6 +279,7 @@ impl Scheduler {
     #[inline]
     pub(crate) fn changed(&mut self) {
         self.barren = 0;
+        self.changes += 1;
         if !self.idle.is_empty() {
             for thread in core::mem::take(&mut self.idle) {
                 self.slots[thread as usize].detector.progress();
@@ -302,6 +306,11 @@ impl Scheduler {
             self.runnable.push(thread);
             self.version += 1;
         }
+    }
+
+    /// How many threads could go on, but have found nothing to do.
+    pub(crate) fn spinning(&self) -> u64 {
+        self.idle.len() as u64
     }
 
     /// How many threads have not ended.

@@ -20,6 +20,7 @@ use wmfix_trace::{Cause, Operation, ThreadId, WaitsFor};
 use crate::finish;
 use crate::gate::GATE;
 use crate::park::{hand_to, park, write_turn};
+use crate::spin::Read;
 use crate::state::{State, state};
 use crate::strategy::Kind;
 use crate::sys;
@@ -153,7 +154,20 @@ impl Held {
     /// Writes what this thread did.
     #[inline(always)]
     pub(crate) fn record(&mut self, place: u32, operation: &Operation) {
+        if self.controlled {
+            let me = self.thread().id;
+            self.state().scheduler.slot(me).detector.other();
+        }
         self.state().recorder.event(place, operation);
+    }
+
+    /// Writes what this thread has read without changing anything, unless it
+    /// tells nothing.
+    #[inline(always)]
+    pub(crate) fn record_read(&mut self, read: Read, operation: &Operation) {
+        if !self.has_read(read) {
+            self.state().recorder.event(read.place, operation);
+        }
     }
 
     /// Asks the strategy who goes next. Returns when it is this thread's turn.
@@ -182,19 +196,23 @@ impl Held {
         }
     }
 
-    /// This thread has read a value and changed nothing: does it spin?
+    /// This thread has read a value and changed nothing: does it spin? True if
+    /// the read tells nothing that is not recorded.
     #[inline(always)]
-    pub(crate) fn has_read(&mut self, place: u32, location: u32, value: u64) {
+    pub(crate) fn has_read(&mut self, read: Read) -> bool {
         if !self.controlled {
-            return;
+            return false;
         }
         let me = self.thread().id;
         let scheduler = &mut self.state().scheduler;
-        if scheduler.slot(me).detector.read(place, location, value) {
+        let changes = scheduler.changes;
+        let found = scheduler.slot(me).detector.read(read, changes);
+        if found.spins {
             scheduler.idles(me);
         } else if scheduler.barren > 0 {
             scheduler.gets_on(me);
         }
+        found.known
     }
 
     /// This thread has changed something that others may wait to see.

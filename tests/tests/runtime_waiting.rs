@@ -3,7 +3,7 @@
 
 use wmfix_tests::runs::Program;
 use wmfix_tests::tools::{Need, have_all};
-use wmfix_trace::{End, Ending, Record, WaitsFor};
+use wmfix_trace::{End, Ending, Operation, Record, WaitsFor};
 
 const STRATEGIES: [&str; 3] = ["pct", "random", "os"];
 
@@ -104,20 +104,62 @@ fn a_deadlock_is_reported_and_only_where_there_is_one() {
 }
 
 #[test]
-fn a_livelock_is_reported() {
+fn a_livelock_is_reported_soon_and_with_a_short_trace() {
     if !compilers("a_livelock_is_reported") {
         return;
     }
     let program = Program::build("livelock.c", "gcc", &[]);
     for strategy in ["pct", "random"] {
-        let settings = [("WMFIX_STRATEGY", strategy), ("WMFIX_LIVELOCK", "100")];
+        // Nobody looks at a clock: this long nobody waits.
+        let settings = [("WMFIX_STRATEGY", strategy), ("WMFIX_LIVELOCK", "3600000")];
         let run = program.run_with(&settings, 1, &[]);
         assert_eq!(run.code, Some(123), "{}", run.stderr);
         let trace = run.only_trace();
         assert_eq!(trace.ending, Ending::Complete(End::Livelock));
         let spinning = trace.records.iter().filter(|record| {
-            matches!(record, Record::Stuck(stuck) if matches!(stuck.waits_for, WaitsFor::Value(_)))
-        });
+                matches!(record, Record::Stuck(stuck) if matches!(stuck.waits_for, WaitsFor::Value(_)))
+            });
         assert_eq!(spinning.count(), 2);
+        let loads = trace.count(|operation| matches!(operation, Operation::Load { .. }));
+        assert!(loads < 100, "{loads} loads, all but the first alike");
+    }
+}
+
+#[test]
+fn a_loop_that_waits_for_the_clock_is_no_livelock() {
+    if !compilers("a_loop_that_waits_for_the_clock") {
+        return;
+    }
+    let program = Program::build("clocks.c", "gcc", &[]);
+    let run = program.run("pct", 1);
+    assert_eq!(run.stdout, "ok\n", "{}", run.stderr);
+    // The clock does come into it, and so does the setting.
+    let run = program.run_with(&[("WMFIX_LIVELOCK", "50")], 1, &[]);
+    assert_eq!(run.code, Some(123), "{}", run.stderr);
+}
+
+#[test]
+fn rounds_of_a_loop_that_gives_up_are_recorded_while_they_tell_something() {
+    if !compilers("rounds_of_a_loop_that_gives_up") {
+        return;
+    }
+    for compiler in ["gcc", "clang"] {
+        let program = Program::build("giving_up.c", compiler, &[]);
+        for seed in 0..10 {
+            let run = program.run("pct", seed);
+            assert_eq!(run.stdout, "100000\n", "{compiler}: {}", run.stderr);
+            let trace = run.well(compiler);
+            let of = |wanted: u128| {
+                trace.count(
+                    |operation| matches!(operation, Operation::Load { value, .. } if *value == wanted),
+                )
+            };
+            // Ten writes of the same value: each may have been read.
+            assert!((1..60).contains(&of(0)), "{}", of(0));
+            // The same schedule comes about again although most reads are left out.
+            let settings = [("WMFIX_REPLAY", trace.path.to_str().expect("a path"))];
+            let again = program.run_with(&settings, 0, &[]).well("again");
+            assert_eq!(again.without_addresses(), trace.without_addresses());
+        }
     }
 }

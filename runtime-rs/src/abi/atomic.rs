@@ -6,6 +6,7 @@ use core::ffi::c_int;
 use wmfix_trace::{LocationId, Operation, Order, RmwKind, Volatile};
 
 use crate::memory::{Word, full_fence};
+use crate::spin::Read;
 use crate::strategy::Kind;
 use crate::thread::Pending;
 use crate::trampoline;
@@ -43,8 +44,7 @@ fn record_load<W: Word>(held: &mut Held, place: u32, address: *mut W, order: Ord
         order,
         value: wide,
     };
-    held.record(place, &operation);
-    held.has_read(place, location, wide as u64);
+    held.record_read(reading(place, location, wide, order), &operation);
     value
 }
 
@@ -94,11 +94,22 @@ fn rmw<W: Word>(address: *mut W, operand: W, order: c_int, pc: u64, kind: RmwKin
     };
     held.record(place, &operation);
     if read == written {
-        held.has_read(place, location, read.wide() as u64);
+        // Others see a new write all the same; only this thread gets nowhere.
+        held.state().scheduler.changes += 1;
+        held.has_read(reading(place, location, read.wide(), order_of(order)));
     } else {
         held.has_changed();
     }
     read
+}
+
+fn reading(place: u32, location: u32, value: u128, order: Order) -> Read {
+    Read {
+        place,
+        location,
+        value: value as u64,
+        order: order as u8,
+    }
 }
 
 /// A compare-exchange, as the program has it.
@@ -138,11 +149,18 @@ fn swap<W: Word>(address: *mut W, swap: &Swap<W>, pc: u64) -> W {
         read: read.wide(),
         written: exchanged.then_some(value.wide()),
     };
-    held.record(place, &operation);
-    if exchanged && read != value {
-        held.has_changed();
-    } else {
-        held.has_read(place, location, read.wide() as u64);
+    let looks = reading(place, location, read.wide(), order_of(swap.failure));
+    match exchanged {
+        true if read != value => {
+            held.record(place, &operation);
+            held.has_changed();
+        }
+        true => {
+            held.record(place, &operation);
+            held.state().scheduler.changes += 1;
+            held.has_read(looks);
+        }
+        false => held.record_read(looks, &operation),
     }
     read
 }

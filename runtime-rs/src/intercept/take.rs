@@ -7,6 +7,7 @@ use wmfix_trace::{LockMode, Operation, WaitsFor};
 
 use super::time::Patience;
 use crate::abi::flush_volatile;
+use crate::spin::Read;
 use crate::strategy::Kind;
 use crate::turn::{self, Held};
 
@@ -77,7 +78,12 @@ pub(super) fn try_to_take(wanted: &Wanted, pc: u64, attempt: impl FnOnce() -> c_
         acquired(&mut held, place, wanted);
     } else {
         // Whoever tries again and again is spinning.
-        held.has_read(place, u32::MAX, wanted.lock);
+        held.has_read(Read {
+            place,
+            location: u32::MAX,
+            value: wanted.lock,
+            order: 0,
+        });
     }
     result
 }

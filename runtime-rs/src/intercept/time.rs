@@ -1,13 +1,15 @@
 //! Sleeping, yielding, and how long to wait. Where the runtime schedules, time
 //! is counted: a sleep is a wait for a moment on that clock, and the moment
-//! comes at once when nobody else has anything to do.
+//! comes at once when nobody else has anything to do. The real clocks are only
+//! noticed to be looked at.
 
-use core::ffi::{c_int, c_uint};
+use core::ffi::{c_int, c_uint, c_void};
 
 use wmfix_trace::WaitsFor;
 
 use crate::abi::flush_volatile;
 use crate::behind;
+use crate::finish;
 use crate::strategy::Kind;
 use crate::sys;
 use crate::trampoline;
@@ -145,6 +147,21 @@ unsafe extern "C" fn sched_yield(_pc: u64) -> c_int {
     if yields() { 0 } else { behind::sched_yield() }
 }
 
+unsafe extern "C" fn clock_gettime(clock: c_int, time: *mut libc::timespec, _pc: u64) -> c_int {
+    finish::looks_at_a_clock();
+    behind::clock_gettime(clock, time)
+}
+
+unsafe extern "C" fn gettimeofday(time: *mut c_void, zone: *mut c_void, _pc: u64) -> c_int {
+    finish::looks_at_a_clock();
+    behind::gettimeofday(time, zone)
+}
+
+unsafe extern "C" fn time(into: *mut libc::time_t, _pc: u64) -> libc::time_t {
+    finish::looks_at_a_clock();
+    behind::time(into)
+}
+
 /// A result in the way of functions that use `errno`.
 pub(super) fn fail_with(error: c_int) -> c_int {
     if error == 0 {
@@ -155,6 +172,9 @@ pub(super) fn fail_with(error: c_int) -> c_int {
     -1
 }
 
+trampoline!(weak, "clock_gettime", 2, clock_gettime);
+trampoline!(weak, "gettimeofday", 2, gettimeofday);
+trampoline!(weak, "time", 1, time);
 trampoline!(weak, "sleep", 1, sleep);
 trampoline!(weak, "usleep", 1, usleep);
 trampoline!(weak, "nanosleep", 2, nanosleep);

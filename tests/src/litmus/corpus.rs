@@ -50,7 +50,11 @@ struct Line {
 
 /// Reads the whole corpus.
 pub fn corpus() -> Result<Vec<Entry>, CorpusError> {
-    let text = include_str!("../../corpus/litmus.jsonl");
+    read_corpus(include_str!("../../corpus/litmus.jsonl"))
+}
+
+/// Reads a corpus: one JSON object a line.
+pub fn read_corpus(text: &str) -> Result<Vec<Entry>, CorpusError> {
     text.lines()
         .enumerate()
         .map(|(n, text)| entry(n + 1, text))

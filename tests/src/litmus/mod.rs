@@ -16,7 +16,7 @@ mod runs;
 mod spell;
 mod strengthen;
 
-pub use corpus::{CorpusError, Entry, corpus};
+pub use corpus::{CorpusError, Entry, corpus, read_corpus};
 pub use emit::{Spelling, Waiting, emit, emit_waiting};
 pub use generate::{Profile, around_cycle, coming_and_going, large, random, varied, with_plain};
 pub use machine::{Choice, Machine, Stepped, main_thread, thread_id};
