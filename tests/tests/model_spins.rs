@@ -73,8 +73,7 @@ fn changes(event: &Event) -> bool {
     writes || matches!(event.operation, Operation::Create { .. } | Operation::Exit)
 }
 
-/// The run with reads repeated wherever they can be: nobody has written since,
-/// and the thread has done nothing since but read.
+/// The run with reads repeated wherever they can be: nobody has written since.
 fn stretched(run: &[Event], rng: &mut Rng) -> Vec<Event> {
     let mut long = Vec::new();
     let mut recent: HashMap<u32, Vec<Event>> = HashMap::new();
@@ -84,8 +83,6 @@ fn stretched(run: &[Event], rng: &mut Rng) -> Vec<Event> {
             recent.clear();
         } else if reading(event).is_some() {
             recent.entry(event.thread.0).or_default().push(*event);
-        } else {
-            recent.remove(&event.thread.0);
         }
         let mut threads: Vec<u32> = recent.keys().copied().collect();
         threads.sort_unstable();
