@@ -118,6 +118,8 @@ impl Detector {
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::String;
+
     use super::*;
 
     fn read(place: u32, value: u64) -> Read {
@@ -152,7 +154,7 @@ mod tests {
 
     /// Which reads of a sequence are recorded, as `r`; a digit is a read at that
     /// place, `w` somebody else's change, `f` something else that the thread does.
-    fn recorded(steps: &str) -> alloc::string::String {
+    fn recorded(steps: &str) -> String {
         let mut detector = Detector::default();
         let mut changes = 0;
         let mut shown = |step: char| match step.to_digit(10) {
