@@ -1,0 +1,244 @@
+//! `--format json` as the contract has it: every field of it, with its type, for
+//! every verdict and command; and the same again from the same seed.
+
+mod report_support;
+
+use report_support::{MESSAGE_PASSING, PETERSON, STORE_BUFFERING, can_run, wmfix};
+use serde_json::Value;
+use wmfix_tests::product::World;
+
+/// A world with a program of each sort.
+fn world() -> World {
+    let world = World::new();
+    world.write("sb.c", STORE_BUFFERING);
+    world.write("mp.c", MESSAGE_PASSING);
+    world.write("peterson.c", PETERSON);
+    world.write("clean.c", &STORE_BUFFERING.replace("relaxed", "seq_cst"));
+    world.write(
+        "crash.c",
+        "#include <stdlib.h>\nint main(void) { abort(); }\n",
+    );
+    world
+}
+
+fn number(value: &Value) -> u64 {
+    value
+        .as_u64()
+        .unwrap_or_else(|| panic!("not a number: {value}"))
+}
+
+fn text(value: &Value) -> &str {
+    value
+        .as_str()
+        .unwrap_or_else(|| panic!("not a text: {value}"))
+}
+
+fn list(value: &Value) -> &[Value] {
+    value
+        .as_array()
+        .unwrap_or_else(|| panic!("not a list: {value}"))
+}
+
+fn seconds(value: &Value) {
+    assert!(value.as_f64().is_some_and(|s| s >= 0.0), "{value}");
+}
+
+fn one_of<'v>(value: &'v Value, words: &[&str]) -> &'v str {
+    let word = text(value);
+    assert!(words.contains(&word), "{word} is none of {words:?}");
+    word
+}
+
+fn place(value: &Value) {
+    let keys: Vec<&String> = value.as_object().expect("a place").keys().collect();
+    assert_eq!(keys.len(), 6, "{value}");
+    for key in ["file", "function", "operation", "order"] {
+        text(&value[key]);
+    }
+    number(&value["line"]);
+    number(&value["column"]);
+}
+
+/// A place that the source has.
+fn known_place(value: &Value) {
+    place(value);
+    assert!(number(&value["line"]) > 0, "{value}");
+    for key in ["file", "function", "operation"] {
+        assert!(!text(&value[key]).is_empty(), "{value}");
+    }
+}
+
+const ORDERS: [&str; 5] = ["relaxed", "acquire", "release", "acq_rel", "seq_cst"];
+
+/// Checks every field that the contract names.
+fn assert_contract(report: &Value) {
+    assert_eq!(number(&report["version"]), 1);
+    one_of(&report["verdict"], &["clean", "findings", "failed"]);
+    for key in ["total", "distinct_schedules", "events"] {
+        number(&report["runs"][key]);
+    }
+    seconds(&report["runs"]["seconds"]);
+    let sites = &report["sites"];
+    let unreached = list(&sites["unreached"]);
+    unreached.iter().for_each(known_place);
+    let known = number(&sites["reached"]) + unreached.len() as u64;
+    assert_eq!(number(&sites["total"]), known, "{sites}");
+    for (at, violation) in (1..).zip(list(&report["violations"])) {
+        assert_eq!(text(&violation["id"]), format!("V{at}"));
+        one_of(
+            &violation["kind"],
+            &["stale-read", "stale-write", "stale-rmw"],
+        );
+        known_place(&violation["access"]);
+        place(&violation["write"]);
+        assert!(!list(&violation["threads"]).is_empty());
+        list(&violation["threads"]).iter().for_each(|thread| {
+            number(thread);
+        });
+        text(&violation["location"]);
+        let reads = violation["kind"] != "stale-write";
+        assert_eq!(violation["read_value"].is_u64(), reads, "{violation}");
+        list(&violation["stale_values"]);
+        assert!(violation["same_value"].is_boolean());
+        assert!(violation["witness_checked"].is_boolean());
+        assert!(number(&violation["runs"]) > 0);
+        number(&violation["seed"]);
+    }
+    for (at, race) in (1..).zip(list(&report["races"])) {
+        assert_eq!(text(&race["id"]), format!("R{at}"));
+        known_place(&race["first"]);
+        known_place(&race["second"]);
+        text(&race["location"]);
+        number(&race["seed"]);
+    }
+    assert!(report.as_object().unwrap().contains_key("repair"));
+    if !report["repair"].is_null() {
+        assert_repair(&report["repair"]);
+    }
+    for left in list(&report["unrepairable"]) {
+        text(&left["text"]);
+    }
+    list(&report["notes"]).iter().for_each(|note| {
+        text(note);
+    });
+}
+
+fn assert_repair(repair: &Value) {
+    for change in list(&repair["changes"]) {
+        known_place(&change["place"]);
+        one_of(&change["to"], &ORDERS);
+        match one_of(&change["kind"], &["order", "fence"]) {
+            "fence" => {
+                assert_eq!(change["from"], "none");
+                one_of(&change["side"], &["before", "after"]);
+            }
+            _ => {
+                assert_eq!(change["from"], change["place"]["order"]);
+            }
+        }
+        for words in ["what", "without", "ensures"] {
+            assert!(!text(&change[words]).is_empty(), "{change}");
+        }
+        assert!(!list(&change["removes"]).is_empty(), "{change}");
+    }
+    number(&repair["cost"]);
+    one_of(&repair["profile"], &["fewest", "x86", "arm64", "portable"]);
+    assert!(repair["optimal"].is_boolean());
+    number(&repair["verified_runs"]);
+    assert!(text(&repair["patch"]).starts_with("diff --git a/"));
+}
+
+/// The report without what two runs differ in.
+fn without_seconds(mut report: Value) -> Value {
+    report["runs"]["seconds"].take();
+    report["seconds"].take();
+    report
+}
+
+#[test]
+fn every_field_of_the_contract_is_there_for_every_verdict() {
+    if !can_run("every_field_of_the_contract_is_there_for_every_verdict") {
+        return;
+    }
+    let world = world();
+    let cases = [
+        ("check clean.c", "clean", 0),
+        ("suggest clean.c", "clean", 0),
+        ("check peterson.c", "findings", 1),
+        ("suggest peterson.c", "findings", 1),
+        ("suggest sb.c --cost x86", "findings", 1),
+        ("suggest mp.c --races off", "clean", 0),
+        ("check crash.c", "failed", 3),
+        ("suggest crash.c", "failed", 3),
+    ];
+    for (command, verdict, code) in cases {
+        let ran = wmfix(&world, &format!("{command} --runs 20 --format json"));
+        assert_eq!(ran.code, Some(code), "{command}: {ran:?}");
+        let report = ran.json();
+        assert_contract(&report);
+        assert_eq!(report["verdict"], verdict, "{command}");
+        let repaired = command.starts_with("suggest") && verdict == "findings";
+        assert_eq!(report["repair"].is_object(), repaired, "{command}");
+    }
+}
+
+#[test]
+fn what_was_built_by_hand_is_reported_in_the_same_words() {
+    if !can_run("what_was_built_by_hand_is_reported_in_the_same_words") {
+        return;
+    }
+    let world = world();
+    let built = wmfix(&world, "cc -o peterson peterson.c -pthread");
+    assert_eq!(built.code, Some(0), "{built:?}");
+    let ran = wmfix(&world, "run --runs 20 --format json -- ./peterson");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert_contract(&ran.json());
+}
+
+#[test]
+fn the_same_seed_gives_the_same_report_whatever_runs_at_a_time() {
+    if !can_run("the_same_seed_gives_the_same_report_whatever_runs_at_a_time") {
+        return;
+    }
+    let world = world();
+    for command in ["check", "suggest"] {
+        let report = |jobs: u32| {
+            let line =
+                format!("{command} peterson.c --runs 20 --seed 7 --jobs {jobs} --format json");
+            without_seconds(wmfix(&world, &line).json())
+        };
+        let first = report(1);
+        assert_eq!(first["verdict"], "findings");
+        assert_eq!(first, report(1), "{command}");
+        assert_eq!(first, report(2), "{command} --jobs 2");
+    }
+}
+
+#[test]
+fn what_cannot_be_repaired_says_why() {
+    if !can_run("what_cannot_be_repaired_says_why") {
+        return;
+    }
+    let world = World::new();
+    world.write(
+        "race.c",
+        "#include <pthread.h>\nstatic int shared;\n\
+         static void *work(void *p) { shared++; return p; }\n\
+         int main(void) {\n    pthread_t a, b;\n    pthread_create(&a, 0, work, 0);\n\
+         \x20   pthread_create(&b, 0, work, 0);\n    pthread_join(a, 0);\n    pthread_join(b, 0);\n\
+         \x20   return 0;\n}\n",
+    );
+    let report = wmfix(&world, "suggest race.c --runs 20 --format json").json();
+    assert_contract(&report);
+    assert!(report["repair"].is_null());
+    let left = list(&report["unrepairable"]);
+    let named: Vec<&Value> = left
+        .iter()
+        .flat_map(|left| list(&left["findings"]))
+        .collect();
+    let races: Vec<&Value> = list(&report["races"])
+        .iter()
+        .map(|race| &race["id"])
+        .collect();
+    assert_eq!(named, races);
+}
