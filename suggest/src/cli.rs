@@ -26,6 +26,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Runs something built with `wmfix cc` or `wmfix c++` and reports what it finds
     Run(RunArgs),
+    /// Before a release: what the tests did not reach, what was found, the patch, the inventory
+    Audit(AuditArgs),
     /// Lists the atomic operations in C and C++ sources, from the text alone
     Scan(ScanArgs),
     /// Shows one finding of the last run in depth
@@ -70,12 +72,53 @@ pub struct SuggestArgs {
     /// Change the files, too.
     #[arg(long)]
     pub apply: bool,
+    /// Write numbered patches, one a group of changes, and report.html into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Name the findings that a change removes in a comment beside it.
+    #[arg(long)]
+    pub annotate: bool,
     /// How to run and report.
     #[command(flatten)]
     pub how: RunFlags,
     /// The test command, instead of the program that was built.
     #[arg(last = true)]
     pub command: Vec<OsString>,
+}
+
+/// `wmfix audit`.
+#[derive(Debug, Args)]
+pub struct AuditArgs {
+    /// A source file with `main`, or a folder.
+    #[arg(default_value = ".")]
+    pub path: PathBuf,
+    /// What changes are weighed by [default: fewest]
+    #[arg(long, value_name = "PROFILE")]
+    pub cost: Option<Cost>,
+    /// Write report.html and numbered patches into this folder, instead of
+    /// wmfix-audit.html into the current one.
+    #[arg(long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// How to run and report.
+    #[command(flatten)]
+    pub how: RunFlags,
+    /// The test command, instead of the program that was built.
+    #[arg(last = true)]
+    pub command: Vec<OsString>,
+}
+
+impl From<AuditArgs> for SuggestArgs {
+    fn from(audit: AuditArgs) -> Self {
+        Self {
+            path: audit.path,
+            cost: audit.cost,
+            apply: false,
+            output: audit.output,
+            annotate: false,
+            how: audit.how,
+            command: audit.command,
+        }
+    }
 }
 
 /// What changes are weighed by.

@@ -16,7 +16,7 @@ use crate::observe::Places;
 use crate::options::RunOptions;
 use crate::patch::Corpus;
 use crate::progress::Progress;
-use crate::report::{Again, Dossier, Repaired, Setting, assemble};
+use crate::report::{Again, Dossier, Names, Repaired, Setting, assemble, names};
 use crate::run::{Budget, Launch, Stopped, Summary, Taken, Watchdog, until_quiet};
 
 /// What is to be examined.
@@ -143,6 +143,14 @@ impl<'o> Session<'o> {
     pub fn grants(&mut self) -> Grants {
         let places = self.places.get_mut().expect("no panic while locked");
         self.allowing.grants(places, &[])
+    }
+
+    /// The names that the findings have in a report of now.
+    pub fn names(&mut self) -> anyhow::Result<Names> {
+        let current = std::env::current_dir().context("no current folder")?;
+        let grants = self.grants();
+        let places = self.places.get_mut().expect("no panic while locked");
+        Ok(names(&self.collected, places, &grants, current))
     }
 
     /// The traces that were kept, to be taken back, and the places they name.

@@ -13,11 +13,10 @@ use crate::state;
 
 /// Delivers a report without a repair, and says how the command ends.
 pub fn report(dossier: &Dossier, options: &RunOptions) -> anyhow::Result<Exit> {
-    let exit = exit_of(dossier.report.verdict);
+    let exit = exit(dossier, None);
     let text = match options.format {
         Format::Text => Text::new(colors(options.color)).report(dossier),
-        Format::Json => json(dossier)?,
-        Format::Sarif => sarif(dossier, exit)?,
+        other => rendered(dossier, other, exit)?,
     };
     std::io::stdout().write_all(text.as_bytes())?;
     state::save(dossier)?;
@@ -32,16 +31,11 @@ pub fn repair(
     patch: &[u8],
     options: &RunOptions,
 ) -> anyhow::Result<Exit> {
-    let broken = mended.is_some_and(|mended| !mended.builds());
-    let exit = match broken {
-        true => Exit::OurFault,
-        false => exit_of(dossier.report.verdict),
-    };
+    let exit = exit(dossier, mended);
     let mut stdout = std::io::stdout();
     match options.format {
         Format::Text => stdout.write_all(patch)?,
-        Format::Json => stdout.write_all(json(dossier)?.as_bytes())?,
-        Format::Sarif => stdout.write_all(sarif(dossier, exit)?.as_bytes())?,
+        other => stdout.write_all(rendered(dossier, other, exit)?.as_bytes())?,
     }
     if !options.quiet {
         if options.format == Format::Text {
@@ -49,23 +43,29 @@ pub fn repair(
         }
         eprint!("{}", repair_text(&dossier.report));
     }
-    if broken {
-        eprintln!(
-            "wmfix: the patched program does not build: that is our fault, and the patch is not shown"
-        );
-    }
     state::save(dossier)?;
     Ok(exit)
 }
 
-fn json(dossier: &Dossier) -> anyhow::Result<String> {
-    Ok(serde_json::to_string_pretty(&dossier.report)? + "\n")
-}
-
-fn exit_of(verdict: Verdict) -> Exit {
-    match verdict {
+/// How a command ends that has come to this; says so if it is our fault.
+pub fn exit(dossier: &Dossier, mended: Option<&Mended>) -> Exit {
+    if mended.is_some_and(|mended| !mended.builds()) {
+        eprintln!(
+            "wmfix: the patched program does not build: that is our fault, and the patch is not shown"
+        );
+        return Exit::OurFault;
+    }
+    match dossier.report.verdict {
         Verdict::Clean => Exit::Clean,
         Verdict::Findings => Exit::Findings,
         Verdict::Failed => Exit::Failed,
+    }
+}
+
+/// A report for programs, of a command that ends so.
+pub fn rendered(dossier: &Dossier, format: Format, exit: Exit) -> anyhow::Result<String> {
+    match format {
+        Format::Sarif => sarif(dossier, exit),
+        Format::Json | Format::Text => Ok(serde_json::to_string_pretty(&dossier.report)? + "\n"),
     }
 }

@@ -1,11 +1,13 @@
 //! One module a subcommand, and the table that leads to them.
 
+mod audit;
 mod check;
 mod completions;
 mod deliver;
 mod examine;
 mod explain;
 mod man;
+mod output;
 mod run;
 mod scan;
 mod suggest;
@@ -23,6 +25,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Exit> {
     match cli.command {
         Command::Suggest(arguments) => suggest::run(arguments),
         Command::Check(arguments) => check::run(arguments),
+        Command::Audit(arguments) => audit::run(arguments),
         Command::Run(arguments) => run::run(arguments),
         Command::Scan(arguments) => scan::run(arguments),
         Command::Explain(arguments) => explain::run(&arguments),

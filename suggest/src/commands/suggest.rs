@@ -1,10 +1,13 @@
 //! `wmfix suggest [PATH] [-- TEST COMMAND]`: build, run, find, repair, verify.
 //! The patch goes to stdout, what it means to stderr.
 
-use wmfix_rewriter::{unified_diff, write_file};
+use std::path::{Path, PathBuf};
 
-use super::deliver;
+use wmfix_frontend::scan_tree;
+use wmfix_rewriter::write_file;
+
 use super::examine::{colors, ready};
+use super::{deliver, output};
 use crate::allow::Allowing;
 use crate::cli::{Cost, MemoryModel, SuggestArgs};
 use crate::config::Config;
@@ -14,15 +17,57 @@ use crate::options::RunOptions;
 use crate::pipeline::{Examined, Keep, Session};
 use crate::project::{Prepared, Project};
 use crate::repair::Profile;
-use crate::report::{Repaired, Text, Verdict};
+use crate::report::{Dossier, Page, Repaired, Text, Verdict};
+
+/// What came of it.
+pub struct Suggested {
+    /// All that is known.
+    pub dossier: Dossier,
+    /// The repair, if there was something to repair.
+    pub mended: Option<Mended>,
+    /// The repair as one diff.
+    pub patch: Vec<u8>,
+    /// What the flags and the configuration mean.
+    pub options: RunOptions,
+    /// The folder whose files may be changed.
+    pub tree: PathBuf,
+}
 
 /// Finds the cheapest repair of what is at the path, and prints it.
 pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
+    let (apply, folder) = (arguments.apply, arguments.output.clone());
+    let subject = arguments.path.display().to_string();
+    let suggested = match suggest(arguments, false)? {
+        Ok(suggested) => suggested,
+        Err(exit) => return Ok(exit),
+    };
+    let Suggested {
+        dossier,
+        mended,
+        patch,
+        options,
+        tree,
+    } = suggested;
+    let exit = deliver::repair(&dossier, mended.as_ref(), &patch, &options)?;
+    if let Some(folder) = folder {
+        output::write(&folder, &dossier, mended.as_ref(), &subject, Page::Report)?;
+    }
+    if let Some(mended) = mended.filter(|mended| apply && mended.holds()) {
+        for file in &mended.files {
+            write_file(&tree, &file.path, &file.edits)?;
+        }
+    }
+    Ok(exit)
+}
+
+/// Finds the cheapest repair of what is at the path. Also counts the sites of the
+/// files there that are part of no test, if `all_files` is set.
+pub fn suggest(arguments: SuggestArgs, all_files: bool) -> anyhow::Result<Result<Suggested, Exit>> {
     let config = match Config::about(&arguments.path) {
         Ok(config) => config,
         Err(mistake) => {
             eprintln!("wmfix: {mistake}");
-            return Ok(Exit::Usage);
+            return Ok(Err(Exit::Usage));
         }
     };
     let cost = arguments.cost.or(config.repair.cost);
@@ -32,19 +77,22 @@ pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
         Ok(project) => project,
         Err(nothing) => {
             eprintln!("wmfix: {nothing}");
-            return Ok(Exit::Usage);
+            return Ok(Err(Exit::Usage));
         }
     };
     if let Some(exit) = ready(&mut options)? {
-        return Ok(exit);
+        return Ok(Err(exit));
     }
-    let subject = match project.prepare(&[], &options)? {
+    let mut subject = match project.prepare(&[], &options)? {
         Prepared::Built(subject) => subject,
         Prepared::Failed(trouble) => {
             trouble.tell();
-            return Ok(Exit::Failed);
+            return Ok(Err(Exit::Failed));
         }
     };
+    if all_files {
+        subject.files.extend(files_at(&arguments.path, &project)?);
+    }
     let allowing = Allowing::of(&project.config);
     let mut session = Session::new(
         &options,
@@ -56,17 +104,18 @@ pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
         None | Some(Examined::Done(_)) => {}
         Some(Examined::NotStarted(why)) => {
             eprintln!("wmfix: {why}");
-            return Ok(Exit::Usage);
+            return Ok(Err(Exit::Usage));
         }
         Some(Examined::NotInstrumented) => {
             eprintln!("wmfix: no process of the command left a trace: does it run the programs?");
-            return Ok(Exit::Usage);
+            return Ok(Err(Exit::Usage));
         }
     }
     let mending = Mending {
         project: &project,
         profile: profile(cost),
         allowing: &allowing,
+        annotate: arguments.annotate,
         options: &options,
     };
     let mut dossier = session.dossier(subject.clone(), None)?;
@@ -77,45 +126,35 @@ pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
             eprintln!(
                 "wmfix: the program fails in every run before any change: make it work first"
             );
-            return Ok(Exit::Failed);
+            return Ok(Err(Exit::Failed));
         }
         Verdict::Findings => Some(mend(&mut session, &subject, &mending)?),
         Verdict::Clean | Verdict::Failed => None,
     };
     // More runs may have been needed on the way: the report is on all of them.
     let shown = mended.as_ref().filter(|mended| mended.builds());
-    let patch = shown.map(diff).transpose()?.unwrap_or_default();
+    let patch = shown.map(output::diff).transpose()?.unwrap_or_default();
     let repaired = mended.as_ref().map(|mended| Repaired {
         mended,
         profile: cost_name(cost),
         patch: &patch,
     });
     dossier = session.dossier(subject, repaired)?;
-    let exit = deliver::repair(&dossier, mended.as_ref(), &patch, &options)?;
-    if let Some(mended) = mended.filter(|mended| arguments.apply && mended.holds()) {
-        for file in &mended.files {
-            write_file(project.tree(), &file.path, &file.edits)?;
-        }
-    }
-    Ok(exit)
+    Ok(Ok(Suggested {
+        dossier,
+        mended,
+        patch,
+        tree: project.tree().to_owned(),
+        options,
+    }))
 }
 
-/// All files as one diff, with paths relative to the current folder.
-fn diff(mended: &Mended) -> anyhow::Result<Vec<u8>> {
-    let current = std::env::current_dir()?.canonicalize()?;
-    let mut diff = Vec::new();
-    for file in &mended.files {
-        let full = file.path.canonicalize()?;
-        let shown = full.strip_prefix(&current).unwrap_or_else(|_| {
-            eprintln!(
-                "wmfix: the patch applies in the root folder, as {} is not below this one",
-                full.display()
-            );
-            full.strip_prefix("/").unwrap_or(&full)
-        });
-        diff.extend(unified_diff(shown, &file.before, &file.after));
-    }
-    Ok(diff)
+/// Every file at a path that has atomic operations.
+fn files_at(path: &Path, project: &Project) -> anyhow::Result<Vec<PathBuf>> {
+    let scan = scan_tree(&[path], &project.config.vocabularies);
+    let files = scan.files.iter().filter(|(_, file)| !file.sites.is_empty());
+    let full = files.map(|(path, _)| path.canonicalize());
+    Ok(full.collect::<Result<_, _>>()?)
 }
 
 /// The name of a profile on the command line.

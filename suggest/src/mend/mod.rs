@@ -40,6 +40,8 @@ pub struct Mending<'a> {
     pub profile: Profile,
     /// What is not to be repaired.
     pub allowing: &'a Allowing,
+    /// Whether changes name the findings they remove in the text.
+    pub annotate: bool,
     /// How programs are run.
     pub options: &'a RunOptions,
 }
@@ -56,6 +58,7 @@ pub fn mend(
     loop {
         let config = session.config();
         let exempt = session.grants().exempt();
+        let ids = mending.annotate.then(|| session.names()).transpose()?;
         let (traces, places) = session.lend_traces();
         let mut menu = Menu::new(&traces, places, mending.project.tree());
         for (change, reason) in &refused {
@@ -71,6 +74,14 @@ pub fn mend(
         searching += outcome.work.total;
         let places = session.take_back(problem.traces);
         let changes: Vec<Change> = chosen(&outcome).iter().map(|c| c.change).collect();
+        if let Some(ids) = &ids {
+            let names = Namer {
+                menu: &menu,
+                places,
+            };
+            let labels = names.labels(&outcome, ids);
+            menu.annotate(labels);
+        }
         let (files, together) = menu.patched(&changes);
         if !together.is_empty() && !interrupted() {
             // The search has to go around what does not fit together.

@@ -10,6 +10,7 @@ use super::verify::{Verification, Whereabouts, whereabouts};
 use crate::observe::Places;
 use crate::patch::{Menu, PatchedFile};
 use crate::repair::{Change, Ended, Finding, Outcome, Reasoned};
+use crate::report::Names;
 
 /// Gives changes and findings their places.
 pub(super) struct Namer<'a> {
@@ -56,6 +57,15 @@ impl Namer<'_> {
             searched: Duration::ZERO,
             verified: Duration::ZERO,
         }
+    }
+
+    /// What the text is to say beside each change.
+    pub(super) fn labels(&self, outcome: &Outcome, ids: &Names) -> Vec<(Change, String)> {
+        let labelled = chosen(outcome).iter().map(|reasoned| {
+            let removed = ids.of(&self.keys(&reasoned.reasons));
+            (reasoned.change, removed.join(", "))
+        });
+        labelled.filter(|(_, label)| !label.is_empty()).collect()
     }
 
     /// The places of findings that stay.

@@ -1,7 +1,7 @@
 //! What may be changed, and what a change makes of the text. Every action at
 //! every place is shown to the rewriter first: what it refuses is no candidate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,6 +20,7 @@ pub struct Menu {
     sites: Vec<Option<Site>>,
     files: BTreeMap<PathBuf, Text>,
     project: Project,
+    labels: HashMap<Change, String>,
 }
 
 /// A file that can be changed.
@@ -58,6 +59,7 @@ impl Menu {
                 vocabularies: places.sources.vocabularies().clone(),
                 ..Project::default()
             },
+            labels: HashMap::new(),
         };
         let operations = operations(traces, places);
         let calls = calls(&operations, places);
@@ -122,6 +124,12 @@ impl Menu {
             }
         }
         (files, refused)
+    }
+
+    /// Lets the text say this beside these changes.
+    pub fn annotate(&mut self, labels: Vec<(Change, String)>) {
+        self.labels = labels.into_iter().collect();
+        self.project.annotate = true;
     }
 
     /// The operation of a place in the text.
@@ -194,7 +202,11 @@ impl Menu {
                 raise(rmw(success), (!unchanged).then(|| load(failure)))
             }
         };
-        Some(wmfix_rewriter::Change::new(site, action))
+        let wish = wmfix_rewriter::Change::new(site, action);
+        Some(match self.labels.get(&change) {
+            Some(label) => wish.labelled(label),
+            None => wish,
+        })
     }
 }
 

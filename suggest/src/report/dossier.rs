@@ -19,6 +19,8 @@ pub struct Dossier {
     pub details: BTreeMap<String, Detail>,
     /// The text of the files that the findings are in, as it was.
     pub sources: BTreeMap<PathBuf, String>,
+    /// Every atomic operation of the program.
+    pub inventory: Vec<Inventoried>,
     /// How to run each program again, but for the seed.
     pub again: Vec<Again>,
     /// The traces that showed the findings, by id.
@@ -26,6 +28,15 @@ pub struct Dossier {
     pub traces: BTreeMap<String, Arc<[u8]>>,
     /// The end of what the program printed, where that matters.
     pub output: Option<String>,
+}
+
+/// An atomic operation of the program.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Inventoried {
+    /// Where it is.
+    pub place: Place,
+    /// Whether a run executed it.
+    pub reached: bool,
 }
 
 /// The command line that shows a finding again.

@@ -5,13 +5,15 @@ mod assemble;
 mod causes;
 mod change_words;
 mod dossier;
+mod html;
 pub mod model;
 mod sarif;
 mod text;
 mod words;
 
-pub use assemble::{Repaired, Setting, assemble};
+pub use assemble::{Names, Repaired, Setting, assemble, names};
 pub use dossier::{Again, Dossier};
+pub use html::{Page, html};
 pub use model::Verdict;
 pub use sarif::sarif;
-pub use text::{Text, repair_text};
+pub use text::{Text, group_text, repair_text};

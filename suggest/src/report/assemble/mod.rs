@@ -65,7 +65,7 @@ pub fn assemble(
     let mut judged = Judged::new(grants);
     let violations = found.violations(collected, &mut spots, &mut judged);
     let races = found.races(collected, &mut spots, &mut judged);
-    let sites = sites::sites(&mut spots, collected, &setting.files);
+    let (sites, inventory) = sites::sites(&mut spots, collected, &setting.files);
     let mut notes = Vec::new();
     match setting.summary.stopped {
         Stopped::Quiet => {}
@@ -110,6 +110,7 @@ pub fn assemble(
     Dossier {
         report,
         sources,
+        inventory,
         details: found.details,
         traces: found.traces,
         again: setting.again,
@@ -117,12 +118,63 @@ pub fn assemble(
     }
 }
 
+/// The names that findings have in a report.
+#[derive(Debug, Default)]
+pub struct Names {
+    ids: BTreeMap<FindingKey, String>,
+}
+
+impl Names {
+    /// The names of some findings, each once. Other labels may show another newer
+    /// write to the same access: that is the same finding to people.
+    pub fn of(&self, keys: &[FindingKey]) -> Vec<String> {
+        let mut ids: Vec<String> = Vec::new();
+        for key in keys {
+            match self.ids.get(key) {
+                Some(id) => ids.push(id.clone()),
+                None => {
+                    let same = self.ids.iter().filter(|(known, _)| {
+                        known.0 == key.0 && known.2.is_some() == key.2.is_some()
+                    });
+                    ids.extend(same.map(|(_, id)| id.clone()));
+                }
+            }
+        }
+        sort_ids(&mut ids);
+        ids
+    }
+}
+
+/// V1, V2, V10, R1, each once.
+fn sort_ids(ids: &mut Vec<String>) {
+    ids.sort_by_cached_key(|id| (id.starts_with('R'), id.len(), id.clone()));
+    ids.dedup();
+}
+
+/// The names that the findings would have in a report of now.
+pub fn names(
+    collected: &Collected,
+    places: &mut Places,
+    grants: &Grants,
+    current_folder: PathBuf,
+) -> Names {
+    let mut spots = Spots {
+        places,
+        current_folder,
+    };
+    let mut found = Found::default();
+    let mut judged = Judged::new(grants);
+    found.violations(collected, &mut spots, &mut judged);
+    found.races(collected, &mut spots, &mut judged);
+    found.names
+}
+
 /// What is kept about findings beside the report.
 #[derive(Default)]
 struct Found {
     details: BTreeMap<String, Detail>,
     traces: BTreeMap<String, Arc<[u8]>>,
-    ids: BTreeMap<FindingKey, String>,
+    names: Names,
 }
 
 impl Found {
@@ -131,7 +183,7 @@ impl Found {
         if let Some(trace) = trace {
             self.traces.insert(id.to_owned(), Arc::clone(trace));
         }
-        self.ids.insert(key, id.to_owned());
+        self.names.ids.insert(key, id.to_owned());
     }
 
     /// The text of the files that the findings are in, where it can be shown.

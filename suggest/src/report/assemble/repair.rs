@@ -7,8 +7,8 @@ use wmfix_rewriter::unified_diff;
 
 use super::hunks::hunks;
 use super::spots::{Spots, site_place};
-use super::{Found, Repaired};
-use crate::mend::{Explained, FindingKey, Left, Spotted, Verification, steps};
+use super::{Found, Repaired, sort_ids};
+use crate::mend::{Explained, Left, Spotted, Verification, steps};
 use crate::patch::PatchedFile;
 use crate::repair::Action;
 use crate::report::change_words::{self, Done};
@@ -120,7 +120,7 @@ fn explained(
     spots: &mut Spots<'_>,
 ) -> model::Change {
     let place = place(&change.at, spots);
-    let removes = ids(&change.reasons, found);
+    let removes = found.names.of(&change.reasons);
     let done = Done::of(change.action, change.before);
     model::Change {
         kind: done.kind,
@@ -171,7 +171,7 @@ fn unrepairable(
     found: &Found,
     spots: &mut Spots<'_>,
 ) -> Unrepairable {
-    let findings = ids(&left.findings, found);
+    let findings = found.names.of(&left.findings);
     let what = without(report, &findings, None);
     let Some((action, at, refusal)) = &left.needed else {
         return Unrepairable {
@@ -204,31 +204,4 @@ fn place(at: &Spotted, spots: &mut Spots<'_>) -> model::Place {
         }
         None => spots.spot(at.site).place,
     }
-}
-
-/// The names of findings. Other labels may show another newer write to the same
-/// access: that is the same finding to people.
-fn ids(keys: &[FindingKey], found: &Found) -> Vec<String> {
-    let mut ids: Vec<&String> = Vec::new();
-    for key in keys {
-        match found.ids.get(key) {
-            Some(id) => ids.push(id),
-            None => {
-                let same = found
-                    .ids
-                    .iter()
-                    .filter(|(known, _)| known.0 == key.0 && known.2.is_some() == key.2.is_some());
-                ids.extend(same.map(|(_, id)| id));
-            }
-        }
-    }
-    let mut ids: Vec<String> = ids.into_iter().cloned().collect();
-    sort_ids(&mut ids);
-    ids
-}
-
-/// V1, V2, V10, R1, each once.
-fn sort_ids(ids: &mut Vec<String>) {
-    ids.sort_by_cached_key(|id| (id.starts_with('R'), id.len(), id.clone()));
-    ids.dedup();
 }

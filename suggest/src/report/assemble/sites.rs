@@ -5,10 +5,16 @@ use std::path::PathBuf;
 
 use super::spots::{Spots, site_place};
 use crate::findings::Collected;
+use crate::report::dossier::Inventoried;
 use crate::report::model::Sites;
 
-/// How many sites the files have, and which of them were not executed.
-pub fn sites(spots: &mut Spots<'_>, collected: &Collected, files: &[PathBuf]) -> Sites {
+/// How many sites the files have, which of them were not executed, and all of
+/// them.
+pub fn sites(
+    spots: &mut Spots<'_>,
+    collected: &Collected,
+    files: &[PathBuf],
+) -> (Sites, Vec<Inventoried>) {
     let mut reached = HashSet::new();
     for &site in &collected.reached {
         let place = spots.places.get(site);
@@ -21,6 +27,7 @@ pub fn sites(spots: &mut Spots<'_>, collected: &Collected, files: &[PathBuf]) ->
     all_files.sort();
     all_files.dedup();
     let mut sites = Sites::default();
+    let mut inventory = Vec::new();
     for path in all_files {
         let Some(file) = spots.places.sources.file(&path) else {
             continue;
@@ -36,20 +43,21 @@ pub fn sites(spots: &mut Spots<'_>, collected: &Collected, files: &[PathBuf]) ->
             if !is_reached && spots.places.sources.is_body_of_a_layer(site) {
                 continue;
             }
+            let order = site.order.order.map_or("", |order| order.name());
+            let place = site_place(site, spots.shown(&path), order.to_owned());
             sites.total += 1;
             if is_reached {
                 sites.reached += 1;
             } else {
-                let order = site
-                    .order
-                    .order
-                    .map_or(String::new(), |order| order.name().to_owned());
-                sites
-                    .unreached
-                    .push(site_place(site, spots.shown(&path), order));
+                sites.unreached.push(place.clone());
             }
+            inventory.push(Inventoried {
+                place,
+                reached: is_reached,
+            });
         }
     }
     sites.unreached.sort();
-    sites
+    inventory.sort_by(|a, b| a.place.cmp(&b.place));
+    (sites, inventory)
 }

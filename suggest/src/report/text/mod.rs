@@ -1,6 +1,7 @@
 //! The report for people: both source lines, what happens at each, what could go
 //! wrong, and how to see it again.
 
+mod audit;
 mod repair;
 mod steps;
 
@@ -13,7 +14,7 @@ use super::model::{Finding, Race, Report, Verdict, Violation};
 use super::words;
 
 use repair::changes_text;
-pub use repair::repair_text;
+pub use repair::{group_text, repair_text};
 use steps::steps;
 
 /// Renders reports, with or without colours.

@@ -38,11 +38,11 @@ pub fn changes_text(changes: &[&Change], indent: &str) -> String {
             None => told.push(vec![change]),
         }
     }
-    let told = told.iter().map(|group| group_text(group, indent));
+    let told = told.iter().map(|group| together(group, indent));
     told.collect()
 }
 
-fn group_text(changes: &[&Change], indent: &str) -> String {
+fn together(changes: &[&Change], indent: &str) -> String {
     let mut text = String::new();
     for change in changes {
         let place = &change.place;
@@ -72,6 +72,20 @@ fn group_text(changes: &[&Change], indent: &str) -> String {
         }
     }
     text
+}
+
+/// What a group of changes does, to stand before its patch.
+pub fn group_text(repair: &Repair, number: usize) -> String {
+    let Some(group) = repair.groups.get(number) else {
+        return String::new();
+    };
+    let changes = group.changes.iter().filter_map(|&n| repair.changes.get(n));
+    let changes: Vec<&Change> = changes.collect();
+    format!(
+        "wmfix: {}\n\n{}\n",
+        counted(changes.len() as u64, "change"),
+        changes_text(&changes, "  ")
+    )
 }
 
 fn hunks(repair: &Repair) -> String {

@@ -1,0 +1,165 @@
+//! A finding on the page: both places with their text, what happens, and the run
+//! that showed it.
+
+use maud::{Markup, html};
+
+use super::graph::graph;
+use crate::report::dossier::{Detail, Dossier, Spot};
+use crate::report::model::{Change, Race, Violation};
+use crate::report::words;
+
+/// So many lines around a place are shown.
+const AROUND: usize = 2;
+
+/// A violation, and the others between the same lines.
+pub fn violation(dossier: &Dossier, violation: &Violation, others: &[&Violation]) -> Markup {
+    let detail = dossier.details.get(&violation.id);
+    html! {
+        article id=(violation.id) {
+            h3 {
+                span class="id" { (violation.id) }
+                @for other in others { span class="id" id=(other.id) { (other.id) } }
+                (words::title(violation))
+            }
+            @if let Some(detail) = detail {
+                (snippets(dossier, &[
+                    Some((&detail.access, words::at_access(violation))),
+                    detail.other.as_ref().map(|write| (write, words::at_write(violation, detail))),
+                ]))
+                p { (words::consequence(violation, detail)) "." }
+            }
+            p { (words::orders(violation)) "." }
+            @for other in others { p { (other.id) " is between the same two lines: " (words::title(other)) "." } }
+            (facts(dossier, &violation.id, &words::how_often(violation.runs, dossier.report.runs.total, violation.seed), violation.seed))
+            @if let Some(detail) = detail.filter(|detail| !detail.steps.is_empty()) {
+                details {
+                    summary { "The run that showed it, from top to bottom" }
+                    (graph(&detail.steps))
+                }
+                (callers(detail))
+            }
+        }
+    }
+}
+
+/// A race, and the others between the same lines.
+pub fn race(dossier: &Dossier, race: &Race, others: &[&Race]) -> Markup {
+    let detail = dossier.details.get(&race.id);
+    let sides = detail.and_then(|detail| Some((detail, detail.race.as_ref()?)));
+    html! {
+        article id=(race.id) {
+            h3 {
+                span class="id" { (race.id) }
+                @for other in others { span class="id" id=(other.id) { (other.id) } }
+                @if let Some((_, sides)) = sides { (words::race_title(race, sides)) }
+            }
+            @if let Some((detail, sides)) = sides {
+                (snippets(dossier, &[
+                    Some((&detail.access, words::race_side(sides.second_thread, sides.second_writes, sides.second_atomic))),
+                    detail.other.as_ref().map(|first| (first, words::race_side(sides.first_thread, sides.first_writes, sides.first_atomic))),
+                ]))
+                p { (words::what_races(race)) }
+                (facts(dossier, &race.id, &words::how_often(sides.runs, dossier.report.runs.total, race.seed), race.seed))
+                (callers(detail))
+            }
+        }
+    }
+}
+
+/// What else is known about a finding.
+fn facts(dossier: &Dossier, id: &str, seen: &str, seed: u64) -> Markup {
+    let repair = dossier.report.repair.as_ref();
+    let removing: Vec<(usize, &Change)> = repair
+        .iter()
+        .flat_map(|repair| repair.changes.iter().enumerate())
+        .filter(|(_, change)| change.removes.iter().any(|one| one == id))
+        .collect();
+    let left = dossier.report.unrepairable.iter();
+    let left: Vec<&str> = left
+        .filter(|left| left.findings.iter().any(|one| one == id))
+        .map(|left| left.text.as_str())
+        .collect();
+    html! {
+        dl {
+            dt { "seen" } dd { (seen) }
+            dt { "to see it again" } dd { code { (dossier.again_with(id, seed)) } }
+            @if !removing.is_empty() {
+                dt { "removed by" }
+                dd { @for (number, change) in removing {
+                    div { a href=(format!("#change-{}", number + 1)) { "change " (number + 1) } ": " code { (change.place.file) ":" (change.place.line) } " " (change.place.operation) ": " (change.what) }
+                } }
+            }
+            @for text in left { dt { "not repaired" } dd { (text) } }
+        }
+    }
+}
+
+fn callers(detail: &Detail) -> Markup {
+    let of = |what: &str, spot: &Spot| {
+        html! {
+            @if !spot.callers.is_empty() {
+                details {
+                    summary { "Calls that led to " (what) " in " code { (spot.place.function) } }
+                    ul { @for caller in &spot.callers { li { code { (caller) } } } }
+                }
+            }
+        }
+    };
+    html! {
+        (of("the access", &detail.access))
+        @if let Some(other) = &detail.other { (of("the other access", other)) }
+    }
+}
+
+/// The text around spots; those that are close are shown together.
+fn snippets(dossier: &Dossier, spots: &[Option<(&Spot, String)>]) -> Markup {
+    let mut rest: Vec<(&Spot, &str)> = spots
+        .iter()
+        .flatten()
+        .map(|(spot, said)| (*spot, said.as_str()))
+        .collect();
+    let mut shown = Vec::new();
+    while !rest.is_empty() {
+        let (first, _) = rest[0];
+        let near = |spot: &Spot| {
+            let apart = spot.place.line.abs_diff(first.place.line) as usize;
+            spot.path == first.path && apart <= 4 * AROUND
+        };
+        let (together, others): (Vec<_>, Vec<_>) =
+            rest.into_iter().partition(|(spot, _)| near(spot));
+        shown.push(together);
+        rest = others;
+    }
+    html! { @for together in &shown { (snippet(dossier, together)) } }
+}
+
+fn snippet(dossier: &Dossier, spots: &[(&Spot, &str)]) -> Markup {
+    let (first, _) = spots[0];
+    let Some(text) = dossier.source(first).filter(|_| first.place.line > 0) else {
+        return html! {
+            @for (spot, said) in spots {
+                p { (said) ", in " code { (spot.place.operation) } " of " code { (spot.place.file) } " (no source line is known)" }
+            }
+        };
+    };
+    let numbers = spots.iter().map(|(spot, _)| spot.place.line as usize);
+    let (low, high) = numbers.fold((usize::MAX, 0), |(low, high), line| {
+        (low.min(line), high.max(line))
+    });
+    let from = low.saturating_sub(AROUND).max(1);
+    let lines = text
+        .lines()
+        .enumerate()
+        .skip(from - 1)
+        .take(high + AROUND + 1 - from);
+    html! {
+        p class="place soft" { (first.place.file) ", in " (first.place.function) }
+        pre {
+            @for (number, line) in lines {
+                @let said: Vec<&str> = spots.iter().filter(|(spot, _)| spot.place.line as usize == number + 1).map(|(_, said)| *said).collect();
+                span class=[(!said.is_empty()).then_some("here")] { span class="number" { (number + 1) } (line) }
+                @for words in said { span class="said" { (words) } }
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The report as one HTML file that needs nothing else: no network, no scripts.
+//! Everything that comes from outside (names, paths, source text) is escaped by
+//! the templates.
+
+mod finding;
+mod graph;
+mod repair;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::causes;
+use super::dossier::Dossier;
+use super::model::{Finding, Place, Report, Verdict};
+use super::words;
+
+/// What a page is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Page {
+    /// The findings first.
+    Report,
+    /// What the tests did not reach first, and the whole inventory at the end.
+    Audit,
+}
+
+/// The page of a dossier. `subject` is what was examined, as it was named.
+pub fn html(dossier: &Dossier, subject: &str, page: Page) -> String {
+    let report = &dossier.report;
+    let what = match page {
+        Page::Report => "report",
+        Page::Audit => "audit",
+    };
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { "wmfix " (what) ": " (subject) }
+                style { (PreEscaped(include_str!("style.css"))) }
+            }
+            body {
+                header {
+                    h1 { "wmfix " (what) ": " code { (subject) } }
+                    (summary(report))
+                }
+                main {
+                    @if page == Page::Audit { (unreached(report)) }
+                    (findings(dossier))
+                    (repair::repair(dossier))
+                    (allowed(dossier))
+                    @if page == Page::Report { (unreached(report)) }
+                    (notes(dossier))
+                    @if page == Page::Audit { (inventory(dossier)) }
+                }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+fn summary(report: &Report) -> Markup {
+    let runs = &report.runs;
+    let (class, verdict) = match report.verdict {
+        Verdict::Clean => ("clean", "nothing was found"),
+        Verdict::Findings => ("findings", "something was found"),
+        Verdict::Failed => ("failed", "no run came to its end"),
+    };
+    html! {
+        p { strong class=(class) { (verdict) } }
+        dl {
+            dt { "findings" }
+            dd { (report.violations.len()) " stale accesses, " (report.races.len()) " data races, " (report.allowed.len()) " allowed" }
+            dt { "runs" }
+            dd { (runs.total) " with " (runs.distinct_schedules) " different schedules and " (runs.events) " events" }
+            dt { "atomic sites" }
+            dd { (report.sites.reached) " of " (report.sites.total) " reached" }
+            dt { "time" }
+            dd {
+                (format!("runs {:.2} s, search {:.2} s, verification {:.2} s", report.seconds.runs, report.seconds.search, report.seconds.verification))
+            }
+        }
+        p class="soft" {
+            "What wmfix says is about these runs. Verified over schedules is not proved, and nothing is known about what no run reached."
+        }
+    }
+}
+
+fn findings(dossier: &Dossier) -> Markup {
+    let report = &dossier.report;
+    html! {
+        @if !(report.violations.is_empty() && report.races.is_empty()) {
+            h2 { "Findings" }
+        }
+        @for cause in causes::of_violations(&report.violations) {
+            (finding::violation(dossier, cause.shown, &cause.others))
+        }
+        @for cause in causes::of_races(&report.races) {
+            (finding::race(dossier, cause.shown, &cause.others))
+        }
+    }
+}
+
+fn allowed(dossier: &Dossier) -> Markup {
+    let allowed = &dossier.report.allowed;
+    html! {
+        @if !allowed.is_empty() {
+            h2 { "Allowed" }
+            p class="soft" { "Somebody has judged these to be all right. They do not count, and are not repaired." }
+            table {
+                tr { th { "finding" } th { "where" } th { "because" } th { "said in" } }
+                @for one in allowed {
+                    @let (what, place) = match &one.finding {
+                        Finding::Violation(violation) => (words::title(violation), &violation.access),
+                        Finding::Race(race) => (format!("data race on `{}`", race.location), &race.second),
+                    };
+                    tr {
+                        td { span class="id" { (one.id) } (what) }
+                        td class="place" { (words::at(place)) }
+                        td { (one.reason) }
+                        td class="place" { (one.by.file) ":" (one.by.line) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn unreached(report: &Report) -> Markup {
+    let sites = &report.sites;
+    html! {
+        @if !sites.unreached.is_empty() {
+            h2 id="unreached" { "Not reached" }
+            p {
+                "No run executed these " (sites.unreached.len()) " of " (sites.total)
+                " atomic operations. Silence about them is not safety: they need tests."
+            }
+            (places(&sites.unreached.iter().map(|place| (place, None)).collect::<Vec<_>>()))
+        }
+    }
+}
+
+fn inventory(dossier: &Dossier) -> Markup {
+    let all = dossier.inventory.iter();
+    let rows: Vec<(&Place, Option<bool>)> = all.map(|s| (&s.place, Some(s.reached))).collect();
+    html! {
+        @if !rows.is_empty() {
+            h2 { "Inventory" }
+            p class="soft" { "Every atomic operation that the text has." }
+            (places(&rows))
+        }
+    }
+}
+
+fn places(rows: &[(&Place, Option<bool>)]) -> Markup {
+    html! {
+        div class="scroll" { table {
+            tr { th { "where" } th { "function" } th { "operation" } th { "order" } @if rows.iter().any(|row| row.1.is_some()) { th { "reached" } } }
+            @for (place, reached) in rows {
+                tr {
+                    td class="place" { (place.file) ":" (place.line) }
+                    td { code { (place.function) } }
+                    td { code { (place.operation) } }
+                    td { (place.order) }
+                    @if let Some(reached) = reached { td { @if *reached { "yes" } @else { strong class="failed" { "no" } } } }
+                }
+            }
+        } }
+    }
+}
+
+fn notes(dossier: &Dossier) -> Markup {
+    let report = &dossier.report;
+    html! {
+        @if !report.notes.is_empty() {
+            h2 { "Notes" }
+            ul { @for note in &report.notes { li { (note) } } }
+        }
+        @if let Some(output) = dossier.output.as_ref().filter(|_| report.verdict == Verdict::Failed) {
+            h2 { "What the program printed" }
+            pre { @for line in output.lines() { span { (line) } } }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The repair on the page: hunk by hunk, with why and at what cost.
+
+use maud::{Markup, html};
+
+use crate::report::dossier::Dossier;
+use crate::report::model::{Change, Hunk, Outcome, Repair, Report};
+
+/// The repair, and what cannot be repaired.
+pub fn repair(dossier: &Dossier) -> Markup {
+    let report = &dossier.report;
+    html! {
+        @if let Some(repair) = &report.repair {
+            h2 id="repair" { "Repair" }
+            (verdict(repair, report))
+            @for hunk in &repair.hunks {
+                article {
+                    p class="place soft" { (hunk.file) ", from line " (hunk.line) }
+                    (diff(hunk))
+                    @if hunk.changes.is_empty() { p { "Declares what the other hunks use." } }
+                    @for &number in &hunk.changes {
+                        @if let Some(change) = repair.changes.get(number) { (told(number, change)) }
+                    }
+                }
+            }
+        }
+        @if !report.unrepairable.is_empty() {
+            h2 { "Not repaired" }
+            ul { @for left in &report.unrepairable {
+                li { @for id in &left.findings { (link(id)) " " } (left.text) }
+            } }
+        }
+    }
+}
+
+fn link(id: &str) -> Markup {
+    html! { a class="id" href=(format!("#{id}")) { (id) } }
+}
+
+fn told(number: usize, change: &Change) -> Markup {
+    let place = &change.place;
+    html! {
+        div id=(format!("change-{}", number + 1)) {
+            h3 { "Change " (number + 1) ": " code { (place.operation) } " at " code { (place.file) ":" (place.line) } ": " (change.what) }
+            p { "Removes " @for id in &change.removes { (link(id)) } }
+            p { (change.without) " " (change.ensures) }
+            dl {
+                dt { "costs on x86-64" } dd { (change.price.x86_64) }
+                dt { "costs on AArch64" } dd { (change.price.aarch64) }
+            }
+        }
+    }
+}
+
+fn diff(hunk: &Hunk) -> Markup {
+    html! {
+        pre {
+            @for line in hunk.text.lines() {
+                @let class = match line.as_bytes().first() {
+                    Some(b'+') => Some("added"),
+                    Some(b'-') => Some("removed"),
+                    Some(b'@') => Some("head"),
+                    _ => None,
+                };
+                span class=[class] { (line) }
+            }
+        }
+    }
+}
+
+fn verdict(repair: &Repair, report: &Report) -> Markup {
+    let verification = &repair.verification;
+    let missed = &verification.missed;
+    html! {
+        p {
+            @if repair.changes.len() == 1 { "1 change" } @else { (repair.changes.len()) " changes" }
+            @if repair.optimal {
+                ": no cheaper repair exists for these runs (cost " (repair.cost) ", profile " (repair.profile) ")."
+            } @else {
+                ": the search was stopped; this repair costs " (repair.cost) ", the cheapest one at least " (repair.lower_bound) "."
+            }
+            " "
+            @match verification.outcome {
+                Outcome::Held => {
+                    strong class="clean" { "The patched program was built and showed nothing more" }
+                    " in " (repair.verified_runs) " runs with " (verification.schedules) " schedules and fresh seeds; they reached "
+                    (report.sites.reached.saturating_sub(missed.len() as u64)) " of " (report.sites.total) " atomic sites."
+                }
+                Outcome::NotEnough => {
+                    strong class="failed" { "The patch is not enough: " (verification.why.as_deref().unwrap_or_default()) }
+                }
+                Outcome::Interrupted => { "It was interrupted before the patch was verified." }
+            }
+        }
+        @if !missed.is_empty() {
+            p { "Reached before the patch, but not in these runs: " @for place in missed { code { (place.file) ":" (place.line) } " " } }
+        }
+    }
+}
