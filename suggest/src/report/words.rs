@@ -109,6 +109,18 @@ pub fn what_races(race: &Race) -> String {
     )
 }
 
+/// Words as a sentence of their own.
+pub fn sentence(words: &str) -> String {
+    let mut chars = words.chars();
+    let upper = chars.next().map(char::to_uppercase);
+    upper
+        .into_iter()
+        .flatten()
+        .chain(chars)
+        .chain(['.'])
+        .collect()
+}
+
 /// A place in a sentence.
 pub fn at(place: &Place) -> String {
     match (place.line, place.function.as_str()) {

@@ -19,16 +19,16 @@ pub fn violation(dossier: &Dossier, violation: &Violation, others: &[&Violation]
             h3 {
                 span class="id" { (violation.id) }
                 @for other in others { span class="id" id=(other.id) { (other.id) } }
-                (words::title(violation))
+                (words::sentence(&words::title(violation)))
             }
             @if let Some(detail) = detail {
                 (snippets(dossier, &[
                     Some((&detail.access, words::at_access(violation))),
                     detail.other.as_ref().map(|write| (write, words::at_write(violation, detail))),
                 ]))
-                p { (words::consequence(violation, detail)) "." }
+                p { (words::sentence(&words::consequence(violation, detail))) }
             }
-            p { (words::orders(violation)) "." }
+            p { (words::sentence(&words::orders(violation))) }
             @for other in others { p { (other.id) " is between the same two lines: " (words::title(other)) "." } }
             (facts(dossier, &violation.id, &words::how_often(violation.runs, dossier.report.runs.total, violation.seed), violation.seed))
             @if let Some(detail) = detail.filter(|detail| !detail.steps.is_empty()) {
@@ -51,7 +51,7 @@ pub fn race(dossier: &Dossier, race: &Race, others: &[&Race]) -> Markup {
             h3 {
                 span class="id" { (race.id) }
                 @for other in others { span class="id" id=(other.id) { (other.id) } }
-                @if let Some((_, sides)) = sides { (words::race_title(race, sides)) }
+                @if let Some((_, sides)) = sides { (words::sentence(&words::race_title(race, sides))) }
             }
             @if let Some((detail, sides)) = sides {
                 (snippets(dossier, &[

@@ -69,7 +69,7 @@ fn summary(report: &Report) -> Markup {
         p { strong class=(class) { (verdict) } }
         dl {
             dt { "findings" }
-            dd { (report.violations.len()) " stale accesses, " (report.races.len()) " data races, " (report.allowed.len()) " allowed" }
+            dd { (counted(report.violations.len(), "stale access", "stale accesses")) ", " (counted(report.races.len(), "data race", "data races")) ", " (report.allowed.len()) " allowed" }
             dt { "runs" }
             dd { (runs.total) " with " (runs.distinct_schedules) " different schedules and " (runs.events) " events" }
             dt { "atomic sites" }
@@ -83,6 +83,10 @@ fn summary(report: &Report) -> Markup {
             "What wmfix says is about these runs. Verified over schedules is not proved, and nothing is known about what no run reached."
         }
     }
+}
+
+fn counted(count: usize, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
 }
 
 fn findings(dossier: &Dossier) -> Markup {

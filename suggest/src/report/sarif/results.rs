@@ -39,8 +39,8 @@ fn violation(violation: &Violation, dossier: &Dossier) -> Value {
         Kind::Rmw => "stale-rmw",
     };
     let text = format!(
-        "{}. {}",
-        first_upper(&words::title(violation)),
+        "{} {}",
+        words::sentence(&words::title(violation)),
         words::what_happens(violation)
     );
     let mut result = result(rule, &violation.id, &text, &violation.access, dossier);
@@ -199,12 +199,5 @@ fn suppression(allowed: &Allowed) -> Value {
             "artifactLocation": { "uri": uri(&allowed.by.file) },
             "region": { "startLine": allowed.by.line },
         } },
-    })
-}
-
-fn first_upper(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or(String::new(), |first| {
-        first.to_uppercase().chain(chars).collect()
     })
 }
