@@ -165,6 +165,14 @@ impl<'o> Session<'o> {
         self.places()
     }
 
+    /// Adds runs of a patched program that were brought back to this one. Says how
+    /// many of them are new.
+    pub fn add_traces(&mut self, traces: Vec<Vec<Event>>) -> usize {
+        let offered = traces.into_iter();
+        let kept = offered.map(|trace| self.corpus.offer(trace, true, true));
+        kept.filter(|&kept| kept).count()
+    }
+
     /// Runs the subject from a seed on until nothing new is found. Gives what
     /// there is instead of an examination, if it could not be run.
     pub fn run(&mut self, subject: &Subject, seed: u64) -> anyhow::Result<Option<Examined>> {

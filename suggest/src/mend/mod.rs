@@ -1,32 +1,37 @@
 //! From findings to a verified patch: search the cheapest repair for the runs
-//! there are, put it into a copy, build and run that again, and go back for
-//! more runs if it shows what the first ones did not.
+//! there are, put it into a copy, build and run that again. If that shows what
+//! the first runs did not, its runs are brought back to the original's places,
+//! and the search goes on with them.
 
 mod groups;
 mod told;
 mod verify;
 mod words;
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::allow::Allowing;
 use crate::options::RunOptions;
-use crate::patch::Menu;
+use crate::patch::{Back, Menu};
 use crate::pipeline::{Session, Subject};
 use crate::project::Project;
-use crate::repair::{Change, Options, Outcome, Problem, Profile, Reasoned, repair};
+use crate::repair::{
+    Action, Change, Ended, Options, Outcome, Problem, Profile, Reasoned, repair, unneeded,
+};
 use crate::run::interrupted;
-use verify::verify;
+use verify::{Patched, verify};
 use words::Namer;
 
 pub use groups::steps;
 pub use told::{Explained, FindingKey, Left, Mended, Spotted};
 pub use verify::Verification;
 
-/// So many times a repair that does not hold is followed by more runs.
-const ROUNDS: u64 = 4;
+/// So many repairs are tried before it is said that none was found that holds.
+const ROUNDS: u64 = 6;
 
 /// How long the search may take if nobody says: it ends with the best repair it
 /// knows then.
@@ -52,62 +57,175 @@ pub fn mend(
     subject: &Subject,
     mending: &Mending<'_>,
 ) -> anyhow::Result<Mended> {
-    let mut refused: Vec<(Change, String)> = Vec::new();
+    let mut mender = Mender {
+        mending,
+        subject,
+        refused: Vec::new(),
+        notes: Vec::new(),
+        failed: BTreeSet::new(),
+        searching: Duration::ZERO,
+        verifying: Duration::ZERO,
+    };
     let mut round = 0;
-    let (mut searching, mut verifying) = (Duration::ZERO, Duration::ZERO);
     loop {
-        let config = session.config();
-        let exempt = session.grants().exempt();
-        let ids = mending.annotate.then(|| session.names()).transpose()?;
-        let (traces, places) = session.lend_traces();
-        let mut menu = Menu::new(&traces, places, mending.project.tree());
-        for (change, reason) in &refused {
-            menu.places[change.place].refuse(change.action, reason.clone());
-        }
-        let problem = Problem {
-            traces,
-            places: menu.places.clone(),
-            analysis: config,
-            exempt,
+        round += 1;
+        let (mended, patched) = mender.round(session, round)?;
+        let Verification::Fails(why) = &mended.verification else {
+            return Ok(mender.finished(mended));
         };
-        let outcome = searched(&problem, mending)?;
-        searching += outcome.work.total;
-        let places = session.take_back(problem.traces);
-        let changes: Vec<Change> = chosen(&outcome).iter().map(|c| c.change).collect();
-        if let Some(ids) = &ids {
+        if interrupted() {
+            return Ok(mender.finished(mended));
+        }
+        if round == ROUNDS {
+            mender.notes.push(format!(
+                "after {ROUNDS} rounds of repair and verification the patched program still \
+                 shows what no run before had shown ({why}): more runs (--runs) may find a \
+                 repair that holds"
+            ));
+            return Ok(mender.finished(mended));
+        }
+        mender.learn(session, patched, &mended)?;
+    }
+}
+
+/// A change that cannot be made, by its place in the text, and why.
+type Refused = ((PathBuf, usize), Action, String);
+
+/// What one call of [`mend`] knows.
+struct Mender<'a> {
+    mending: &'a Mending<'a>,
+    subject: &'a Subject,
+    refused: Vec<Refused>,
+    notes: Vec<String>,
+    /// Sets of changes that did not hold.
+    failed: BTreeSet<String>,
+    searching: Duration,
+    verifying: Duration,
+}
+
+impl<'a> Mender<'a> {
+    /// The cheapest repair of the runs there are, verified.
+    fn round(
+        &mut self,
+        session: &mut Session<'_>,
+        round: u64,
+    ) -> anyhow::Result<(Mended, Option<Patched<'a>>)> {
+        loop {
+            let (config, exempt) = (session.config(), session.grants().exempt());
+            let annotate = self.mending.annotate;
+            let ids = annotate.then(|| session.names()).transpose()?;
+            let (traces, places) = session.lend_traces();
+            let mut menu = Menu::new(&traces, places, self.mending.project.tree());
+            for (at, action, reason) in &self.refused {
+                menu.refuse(at, *action, reason);
+            }
+            let problem = Problem {
+                traces,
+                places: menu.places.clone(),
+                analysis: config,
+                exempt,
+            };
+            let mut outcome = searched(&problem, self.mending)?;
+            drop_unneeded(&problem, &mut outcome)?;
+            self.searching += outcome.work.total;
+            let places = session.take_back(problem.traces);
+            let changes: Vec<Change> = chosen(&outcome).iter().map(|c| c.change).collect();
+            if let Some(ids) = &ids {
+                let names = Namer {
+                    menu: &menu,
+                    places,
+                };
+                let labels = names.labels(&outcome, ids);
+                menu.annotate(labels);
+            }
+            let (files, together) = menu.patched(&changes);
+            if !together.is_empty() && !interrupted() {
+                // The search has to go around what does not fit together.
+                let refused = together.into_iter().filter_map(|(change, reason)| {
+                    let site = menu.site(change.place)?;
+                    let at = (site.file.to_path_buf(), site.span.start);
+                    Some((at, change.action, reason))
+                });
+                self.refused.extend(refused);
+                continue;
+            }
             let names = Namer {
                 menu: &menu,
                 places,
             };
-            let labels = names.labels(&outcome, ids);
-            menu.annotate(labels);
+            let mut mended = names.mended(&outcome, files);
+            let left = names.left(&outcome);
+            let started = Instant::now();
+            let (verification, patched) =
+                verify(session, self.mending, &mended.files, &left, round)?;
+            (mended.verification, mended.rounds) = (verification, round);
+            self.verifying += started.elapsed();
+            return Ok((mended, patched));
         }
-        let (files, together) = menu.patched(&changes);
-        if !together.is_empty() && !interrupted() {
-            // The search has to go around what does not fit together.
-            refused.extend(together);
-            continue;
-        }
-        let names = Namer {
-            menu: &menu,
-            places,
-        };
-        let mut mended = names.mended(&outcome, files);
-        let left = names.left(&outcome);
-        let started = Instant::now();
-        mended.verification = verify(session, mending, &mended.files, &left)?;
-        verifying += started.elapsed();
-        (mended.searched, mended.verified) = (searching, verifying);
-        round += 1;
-        let again = matches!(mended.verification, Verification::Fails(_)) && round < ROUNDS;
-        if !again || interrupted() {
-            return Ok(mended);
-        }
-        // Numbers of places may change with more runs.
-        refused.clear();
-        let seed = mending.options.seed.wrapping_add(session.summary().runs);
-        session.run(subject, seed)?;
     }
+
+    /// Gets more runs out of a repair that does not hold: those of the patched
+    /// program, as runs of the original, or new ones of the original.
+    fn learn(
+        &mut self,
+        session: &mut Session<'_>,
+        patched: Option<Patched<'_>>,
+        mended: &Mended,
+    ) -> anyhow::Result<()> {
+        let patch: Vec<_> = mended.files.iter().map(|file| &file.edits).collect();
+        let is_new = self.failed.insert(format!("{patch:?}"));
+        if let Some(mut patched) = patched.filter(|_| is_new) {
+            let copied = patched.copied.as_ref();
+            let changes = mended.changes.iter();
+            let raised = changes.filter(|change| !change.action.is_new_fence());
+            let raised: Vec<_> = raised
+                .filter_map(|change| Some((change.at.text.as_ref()?, change.before)))
+                .collect();
+            let back = Back::new(&raised, &mended.files, copied, session.places());
+            let (traces, places) = patched.session.lend_traces();
+            let returned = back.bring(traces, places, session.places());
+            if let Some(why) = returned.lost.first() {
+                self.notes.push(format!(
+                    "some runs of a patched program could not be used for the repair: {why}"
+                ));
+            }
+            if session.add_traces(returned.traces) > 0 {
+                return Ok(());
+            }
+        }
+        self.notes.push(
+            "a patched program showed a finding that its runs do not explain: the original was \
+             run again, for more"
+                .to_owned(),
+        );
+        let runs = session.summary().runs;
+        session.run(self.subject, self.mending.options.seed.wrapping_add(runs))?;
+        Ok(())
+    }
+
+    fn finished(self, mut mended: Mended) -> Mended {
+        (mended.searched, mended.verified) = (self.searching, self.verifying);
+        mended.notes = self.notes;
+        mended
+    }
+}
+
+/// Drops changes that no run needs: a search that was stopped may have some.
+fn drop_unneeded(problem: &Problem, outcome: &mut Outcome) -> anyhow::Result<()> {
+    if outcome.ended == Ended::Optimal || interrupted() {
+        return Ok(());
+    }
+    if let Some(repair) = &mut outcome.repair {
+        let changes: Vec<Change> = repair.changes.iter().map(|c| c.change).collect();
+        let unneeded = unneeded(problem, &changes)?;
+        let mut number = 0;
+        repair.changes.retain(|_| {
+            number += 1;
+            !unneeded.contains(&(number - 1))
+        });
+        repair.cost = repair.changes.iter().map(|change| change.cost).sum();
+    }
+    Ok(())
 }
 
 fn searched(problem: &Problem, mending: &Mending<'_>) -> anyhow::Result<Outcome> {

@@ -34,6 +34,10 @@ pub struct Mended {
     pub verification: Verification,
     /// What cannot be repaired.
     pub left: Vec<Left>,
+    /// How many repairs were tried, this one counted.
+    pub rounds: u64,
+    /// What people should know about how it was found.
+    pub notes: Vec<String>,
     /// How long the search took, all rounds together.
     pub searched: Duration,
     /// How long the patched program was built and run, all rounds together.

@@ -10,7 +10,7 @@ use super::Mending;
 use crate::findings::Identity;
 use crate::observe::{Action as Kind, Places};
 use crate::patch::PatchedFile;
-use crate::pipeline::{Keep, Session};
+use crate::pipeline::{Copied, Keep, Session};
 use crate::project::Prepared;
 use crate::run::interrupted;
 
@@ -44,22 +44,31 @@ pub struct Verified {
     pub missed: Vec<SiteId>,
 }
 
-/// Builds and runs the patched program with fresh seeds.
-pub(super) fn verify(
+/// The runs of a patched program.
+pub(super) struct Patched<'m> {
+    /// What was seen.
+    pub(super) session: Session<'m>,
+    /// The copy that it was built from.
+    pub(super) copied: Option<Copied>,
+}
+
+/// Builds and runs the patched program with seeds that no round before has used.
+pub(super) fn verify<'m>(
     original: &mut Session<'_>,
-    mending: &Mending<'_>,
+    mending: &Mending<'m>,
     files: &[PatchedFile],
     left: &BTreeSet<Whereabouts>,
-) -> anyhow::Result<Verification> {
+    round: u64,
+) -> anyhow::Result<(Verification, Option<Patched<'m>>)> {
     if files.is_empty() {
-        return Ok(Verification::NoPatch);
+        return Ok((Verification::NoPatch, None));
     }
     let subject = match mending.project.prepare(files, mending.options)? {
         Prepared::Built(subject) => subject,
-        Prepared::Failed(_) if interrupted() => return Ok(Verification::Interrupted),
+        Prepared::Failed(_) if interrupted() => return Ok((Verification::Interrupted, None)),
         Prepared::Failed(trouble) => {
             trouble.tell();
-            return Ok(Verification::DoesNotBuild);
+            return Ok((Verification::DoesNotBuild, None));
         }
     };
     let allowing = match &subject.copied {
@@ -68,24 +77,33 @@ pub(super) fn verify(
     };
     let mut session = Session::new(
         mending.options,
-        Keep::Findings,
+        Keep::Traces,
         &mending.project.config.vocabularies,
         allowing,
     );
-    let seed = mending.options.seed.wrapping_add(FRESH);
-    if session.run(&subject, seed)?.is_some() {
-        return Ok(Verification::Fails("it cannot be run".to_owned()));
-    }
-    if interrupted() {
-        return Ok(Verification::Interrupted);
-    }
+    let seed = mending.options.seed.wrapping_add(FRESH * round);
+    let verification = match session.run(&subject, seed)? {
+        Some(_) => Verification::Fails("it cannot be run".to_owned()),
+        None if interrupted() => Verification::Interrupted,
+        None => judged(original, &mut session, left),
+    };
+    let copied = subject.copied;
+    Ok((verification, Some(Patched { session, copied })))
+}
+
+/// What the runs of a patched program come to.
+fn judged(
+    original: &mut Session<'_>,
+    session: &mut Session<'_>,
+    left: &BTreeSet<Whereabouts>,
+) -> Verification {
     let runs = session.summary().runs;
     let ends: Vec<_> = session.collected().ended.keys().copied().collect();
     let new_end = ends
         .iter()
         .find(|end| !original.collected().ended.contains_key(end));
     if let Some(end) = new_end {
-        return Ok(Verification::Fails(format!("a run ends with {end:?}")));
+        return Verification::Fails(format!("a run ends with {end:?}"));
     }
     let grants = session.grants();
     let keys: Vec<[Option<SiteId>; 2]> = {
@@ -112,21 +130,19 @@ pub(super) fn verify(
             .collect();
         if !place.iter().all(|place| left.contains(place)) {
             let (file, function, _) = &place[0];
-            return Ok(Verification::Fails(format!(
-                "there is still a finding in {function} ({file})"
-            )));
+            return Verification::Fails(format!("there is still a finding in {function} ({file})"));
         }
     }
     let schedules = session.collected().distinct_schedules();
-    let reached = operations(&mut session);
+    let reached = operations(session);
     let missed = operations(original)
         .into_iter()
         .filter(|(operation, _)| !reached.contains_key(operation));
-    Ok(Verification::Clean(Verified {
+    Verification::Clean(Verified {
         runs,
         schedules,
         missed: missed.map(|(_, site)| site).collect(),
-    }))
+    })
 }
 
 /// The operations that runs reached, by what they are known by before and after

@@ -54,6 +54,8 @@ impl Namer<'_> {
             lower_bound: outcome.lower_bound,
             verification: Verification::NoPatch,
             left: needed.chain(beyond).collect(),
+            rounds: 0,
+            notes: Vec::new(),
             searched: Duration::ZERO,
             verified: Duration::ZERO,
         }

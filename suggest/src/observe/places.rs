@@ -134,6 +134,41 @@ impl Places {
         &self.all[site.0 as usize]
     }
 
+    /// The site of a place that another program's run has shown, described in
+    /// terms of this one.
+    pub fn adopt(&mut self, mut place: Place) -> SiteId {
+        let caller = |place: &Place| {
+            let first = place.callers.first().filter(|_| place.is_wrapped);
+            first.and_then(|frame| frame.at.clone())
+        };
+        place.text = place
+            .site
+            .as_ref()
+            .map(|site| self.text(&site.file, &site.span));
+        let key = |point: &SourcePoint| (point.clone(), place.action, caller(&place));
+        let key = place.point.as_ref().map(key);
+        let same = |(_, other): &(SiteId, &Place)| {
+            place.text.is_some()
+                && (other.text, other.action) == (place.text, place.action)
+                && caller(other) == caller(&place)
+        };
+        let known = key
+            .as_ref()
+            .and_then(|key| self.by_source.get(key).copied());
+        if let Some(known) = known.or_else(|| self.iter().find(same).map(|(site, _)| site)) {
+            return known;
+        }
+        let site = SiteId(u32::try_from(self.all.len()).expect("fewer places than 2^32"));
+        place.shown = site;
+        if let Some(key) = key {
+            let here = self.points.entry((key.0.clone(), key.1));
+            place.shown = here.or_insert((place.is_wrapped, site)).1;
+            self.by_source.insert(key, site);
+        }
+        self.all.push(place);
+        site
+    }
+
     /// An operation whose instruction and callers, innermost first, are at these
     /// addresses (`None`: in no module).
     pub fn meet(&mut self, chain: &[Option<Address>], operation: &Operation) -> Met {

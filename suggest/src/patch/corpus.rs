@@ -26,21 +26,22 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// Offers the trace of a run. One that shows something new is kept, whatever
-    /// there is already.
-    pub fn offer(&mut self, trace: Vec<Event>, failing: bool, new: bool) {
+    /// Offers the trace of a run, and says whether it is kept. One that shows
+    /// something new is, unless the same run is there already.
+    pub fn offer(&mut self, trace: Vec<Event>, failing: bool, new: bool) -> bool {
         let room = match failing {
             true => self.failing < MOST_FAILING,
             false => self.clean < MOST_CLEAN,
         };
         let fits = self.events + trace.len() <= MOST_EVENTS;
         if !(new || room && fits) || !self.seen.insert(fingerprint(&trace)) {
-            return;
+            return false;
         }
         self.failing += usize::from(failing);
         self.clean += usize::from(!failing);
         self.events += trace.len();
         self.traces.push(trace);
+        true
     }
 
     /// Gives the traces away for a while: they are too large to be copied.

@@ -132,6 +132,16 @@ impl Menu {
         self.project.annotate = true;
     }
 
+    /// Takes an action at a place in the text out of the search, with the reason.
+    pub fn refuse(&mut self, at: &(PathBuf, usize), action: Action, reason: &str) {
+        for (place, site) in self.places.iter_mut().zip(&self.sites) {
+            let here = |site: &Site| (site.file.as_path(), site.span.start) == (&*at.0, at.1);
+            if site.as_ref().is_some_and(here) && place.actions().contains(&action) {
+                place.refuse(action, reason);
+            }
+        }
+    }
+
     /// The operation of a place in the text.
     pub fn site(&self, place: usize) -> Option<&Site> {
         self.sites[place].as_ref()

@@ -18,6 +18,7 @@ use crate::report::words;
 /// Puts the repair into a report that has its findings.
 pub fn add(report: &mut Report, repaired: &Repaired<'_>, found: &Found, spots: &mut Spots<'_>) {
     let mended = repaired.mended;
+    report.notes.extend(mended.notes.iter().cloned());
     report.seconds.search = mended.searched.as_secs_f64();
     report.seconds.verification = mended.verified.as_secs_f64();
     // The clock has been running all the time.
@@ -56,6 +57,7 @@ pub fn add(report: &mut Report, repaired: &Repaired<'_>, found: &Found, spots: &
         verified_runs: runs,
         verification: model::Verification {
             outcome,
+            rounds: mended.rounds,
             why,
             schedules,
             missed,

@@ -178,6 +178,8 @@ pub struct Price {
 pub struct Verification {
     /// In one word.
     pub outcome: Outcome,
+    /// How many repairs were tried in all, this one counted.
+    pub rounds: u64,
     /// What is still wrong, if something is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,

@@ -1,0 +1,362 @@
+//! From a run of the patched program back to the original: places are where they
+//! were before the edits, changed operations have the orders they had, and the
+//! new fences were never there. What is left is an SC run of the original, as
+//! stronger orders and more fences take none away and add none.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use wmfix_analysis::{Event, Operation, SiteId};
+use wmfix_frontend::{LineIndex, Site};
+use wmfix_rewriter::Edit;
+
+use super::menu::PatchedFile;
+use crate::observe::{Action as Kind, Place, Places};
+use crate::pipeline::Copied;
+use crate::repair::Orders;
+use crate::symbols::{Frame, SourcePoint};
+
+/// The way back from a patched copy.
+pub struct Back<'a> {
+    copied: Option<&'a Copied>,
+    /// Patched files, by the real path of the original.
+    files: HashMap<PathBuf, Moved<'a>>,
+    /// The orders that changed operations had, by file and start.
+    orders: HashMap<(PathBuf, usize), Orders>,
+    /// How the original's debug information names a file, by its real path.
+    names: HashMap<PathBuf, PathBuf>,
+}
+
+/// A patched file.
+struct Moved<'a> {
+    edits: &'a [Edit],
+    before: LineIndex,
+    after: LineIndex,
+}
+
+/// What came back.
+#[derive(Debug, Default)]
+pub struct Returned {
+    /// Runs of the original.
+    pub traces: Vec<Vec<Event>>,
+    /// Why other runs could not be brought back.
+    pub lost: BTreeSet<String>,
+}
+
+/// Where something in the patched program was before.
+enum Was {
+    At(SiteId),
+    /// Nowhere: the patch put it in.
+    New,
+    Lost(String),
+}
+
+/// Where a byte of the patched text was before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    Kept(usize),
+    /// In what this edit put in.
+    Inside(usize),
+}
+
+impl<'a> Back<'a> {
+    /// The way back from these files in a copy. `raised` are the operations whose
+    /// orders were changed, and the orders that they had.
+    pub fn new(
+        raised: &[(&Site, Orders)],
+        files: &'a [PatchedFile],
+        copied: Option<&'a Copied>,
+        original: &Places,
+    ) -> Self {
+        let moved = files.iter().map(|file| {
+            let moved = Moved {
+                edits: file.edits.edits(),
+                before: LineIndex::new(&file.before),
+                after: LineIndex::new(&file.after),
+            };
+            (real(&file.path), moved)
+        });
+        let orders = raised.iter();
+        let orders = orders.map(|(site, orders)| ((real(&site.file), site.span.start), *orders));
+        let points = original
+            .iter()
+            .filter_map(|(_, place)| place.point.as_ref());
+        let names: HashMap<PathBuf, PathBuf> = points
+            .map(|point| (real(&point.file), point.file.clone()))
+            .collect();
+        Self {
+            copied,
+            files: moved.collect(),
+            orders: orders.collect(),
+            names,
+        }
+    }
+
+    /// Brings runs of the patched program back, as far as that can be done.
+    pub fn bring(
+        &self,
+        traces: Vec<Vec<Event>>,
+        patched: &Places,
+        original: &mut Places,
+    ) -> Returned {
+        let mut known: HashMap<SiteId, Was> = HashMap::new();
+        let mut returned = Returned::default();
+        for trace in traces {
+            let mut events = Vec::with_capacity(trace.len());
+            let mut lost = false;
+            for mut event in trace {
+                let was = known
+                    .entry(event.site)
+                    .or_insert_with(|| self.was(patched.get(event.site), original));
+                match was {
+                    Was::New => continue,
+                    Was::Lost(why) => {
+                        returned.lost.insert(why.clone());
+                        lost = true;
+                        break;
+                    }
+                    Was::At(site) => event.site = *site,
+                }
+                if let Some(orders) = self.orders_before(original.get(event.site))
+                    && !lower(&mut event.operation, orders)
+                {
+                    returned
+                        .lost
+                        .insert("a changed operation is made of several others".to_owned());
+                    lost = true;
+                    break;
+                }
+                events.push(event);
+            }
+            if !lost {
+                returned.traces.push(events);
+            }
+        }
+        returned
+    }
+
+    fn orders_before(&self, place: &Place) -> Option<Orders> {
+        if self.orders.is_empty() {
+            return None;
+        }
+        let site = place.site.as_ref()?;
+        self.orders
+            .get(&(real(&site.file), site.span.start))
+            .copied()
+    }
+
+    /// Where a place of the patched program was.
+    fn was(&self, place: &Place, original: &mut Places) -> Was {
+        let is_fence = place.action == Kind::Fence;
+        let added = |point: &SourcePoint| {
+            let (_, before) = self.before(point);
+            before.is_some_and(|(file, before)| file.inserts(before))
+        };
+        // A fence may be a function's: then its call is what was put in.
+        let called = place.callers.first().filter(|_| place.is_wrapped);
+        let called = called.and_then(|frame| frame.at.as_ref());
+        if is_fence && (place.point.iter().any(added) || called.is_some_and(added)) {
+            return Was::New;
+        }
+        let mut before = place.clone();
+        before.point = place.point.as_ref().map(|point| self.point(point));
+        before.callers = place
+            .callers
+            .iter()
+            .map(|frame| self.frame(frame))
+            .collect();
+        before.address = None;
+        if let Some(site) = &place.site {
+            before.site = match self.site(site, original) {
+                Some(site) => Some(site),
+                // Put in together with other text that was changed.
+                None if is_fence => return Was::New,
+                None => {
+                    let at = before.point.as_ref();
+                    let at = at.map(|p| format!("{}:{}", p.file.display(), p.line));
+                    return Was::Lost(format!(
+                        "`{}` at {} is not found in the text before the patch",
+                        site.callee,
+                        at.unwrap_or_default()
+                    ));
+                }
+            };
+        }
+        Was::At(original.adopt(before))
+    }
+
+    /// The site of the original that a site of the patched text was.
+    fn site(&self, site: &Site, original: &mut Places) -> Option<Site> {
+        let path = self.original(&site.file);
+        let name = self.names.get(&path).unwrap_or(&path);
+        let file = original.sources.file(name)?;
+        let kind = |other: &&Site| {
+            std::mem::discriminant(&other.operation) == std::mem::discriminant(&site.operation)
+        };
+        let mut sites = file.scan.sites.iter().filter(kind);
+        let Some(moved) = self.files.get(&path) else {
+            return sites.find(|other| other.span == site.span).cloned();
+        };
+        match moved.back(site.span.start) {
+            Before::Kept(start) => sites.find(|other| other.span.start == start).cloned(),
+            Before::Inside(edit) => {
+                let span = &moved.edits[edit].span;
+                let mut inside = sites.filter(|other| {
+                    span.start <= other.span.start
+                        && other.span.start < span.end.max(span.start + 1)
+                });
+                let only = inside.next();
+                only.filter(|_| inside.next().is_none()).cloned()
+            }
+        }
+    }
+
+    fn frame(&self, frame: &Frame) -> Frame {
+        Frame {
+            function: frame.function.clone(),
+            at: frame.at.as_ref().map(|point| self.point(point)),
+        }
+    }
+
+    /// Where a point was.
+    fn point(&self, point: &SourcePoint) -> SourcePoint {
+        let (path, before) = self.before(point);
+        let file = self.names.get(&path).cloned().unwrap_or(path);
+        let Some((moved, before)) = before else {
+            return SourcePoint {
+                file,
+                ..point.clone()
+            };
+        };
+        let offset = match before {
+            Before::Kept(offset) => offset,
+            Before::Inside(edit) => moved.edits[edit].span.start,
+        };
+        let position = moved.before.position(offset);
+        SourcePoint {
+            file,
+            line: position.line,
+            column: if point.column == 0 {
+                0
+            } else {
+                position.column
+            },
+        }
+    }
+
+    /// The original file of a point, and where in it the point was if that file
+    /// is patched.
+    fn before(&self, point: &SourcePoint) -> (PathBuf, Option<(&Moved<'a>, Before)>) {
+        let path = self.original(&point.file);
+        let before = self.files.get(&path).and_then(|moved| {
+            let start = moved.after.line_start(point.line)?;
+            let offset = start + (point.column as usize).saturating_sub(1);
+            Some((moved, moved.back(offset)))
+        });
+        (path, before)
+    }
+
+    /// The real path of the original of a file.
+    fn original(&self, file: &Path) -> PathBuf {
+        let full = real(file);
+        let inside = self.copied.and_then(|copied| {
+            let below = full.strip_prefix(real(&copied.folder)).ok()?;
+            Some(real(&copied.original).join(below))
+        });
+        inside.unwrap_or(full)
+    }
+}
+
+impl Moved<'_> {
+    /// Where a byte of the patched text was.
+    fn back(&self, offset: usize) -> Before {
+        let mut added: isize = 0;
+        for (number, edit) in self.edits.iter().enumerate() {
+            let start = edit.span.start.wrapping_add_signed(added);
+            if offset < start {
+                break;
+            }
+            if offset < start + edit.text.len() {
+                return Before::Inside(number);
+            }
+            added += edit.text.len() as isize - edit.span.len() as isize;
+        }
+        Before::Kept(offset.wrapping_add_signed(-added))
+    }
+
+    /// Whether something there is new, and not a change of what was there.
+    fn inserts(&self, before: Before) -> bool {
+        match before {
+            Before::Kept(_) => false,
+            Before::Inside(edit) => self.edits[edit].span.is_empty(),
+        }
+    }
+}
+
+/// Gives an operation back the orders that it had; whether it is of their kind.
+fn lower(operation: &mut Operation, orders: Orders) -> bool {
+    match (operation, orders) {
+        (Operation::Load { order, .. }, Orders::Load(had)) => *order = had,
+        (Operation::Store { order, .. }, Orders::Store(had)) => *order = had,
+        (Operation::Rmw { order, .. }, Orders::Rmw(had)) => *order = had,
+        (Operation::Fence { order }, Orders::Fence(had)) => *order = had,
+        (
+            Operation::CompareExchange {
+                success, failure, ..
+            },
+            Orders::CompareExchange {
+                success: had,
+                failure: had_on_failure,
+                ..
+            },
+        ) => (*success, *failure) = (had, had_on_failure),
+        _ => return false,
+    }
+    true
+}
+
+/// A path without links; a file that is gone keeps its name.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wmfix_rewriter::EditSet;
+
+    #[test]
+    fn bytes_are_where_they_were_before_the_edits() {
+        let before = b"load(x, rlx);\nstore(y, rlx);\n";
+        let edit = |span, text: &str| Edit {
+            span,
+            text: text.into(),
+        };
+        let edits = EditSet::new(
+            before,
+            vec![
+                edit(8..11, "acquire"),
+                edit(14..14, "fence();\n"),
+                edit(23..26, "sc"),
+            ],
+        )
+        .unwrap();
+        let after = edits.apply(before).unwrap();
+        let moved = Moved {
+            edits: edits.edits(),
+            before: LineIndex::new(before),
+            after: LineIndex::new(&after),
+        };
+        let at = |needle: &[u8]| {
+            let found = after.windows(needle.len()).position(|w| w == needle);
+            moved.back(found.unwrap())
+        };
+        assert_eq!(at(b"load"), Before::Kept(0));
+        assert_eq!(at(b"acquire"), Before::Inside(0));
+        assert_eq!(at(b"fence"), Before::Inside(1));
+        assert!(moved.inserts(at(b"fence")) && !moved.inserts(at(b"acquire")));
+        assert_eq!(at(b"store"), Before::Kept(14));
+        assert_eq!(at(b"y, "), Before::Kept(20));
+        assert_eq!(moved.back(after.len()), Before::Kept(before.len()));
+    }
+}
