@@ -1,0 +1,213 @@
+//! The loop of `wmfix suggest`: runs of a patched program teach the search, what
+//! cannot be changed is gone around or named, and the programs everybody knows
+//! get the repairs that brute force finds cheapest (see `examples_truth`).
+
+mod examples_support;
+
+use std::fs;
+
+use examples_support::example::example;
+use serde_json::Value;
+use wmfix_tests::product::{Ran, World};
+use wmfix_tests::tools::{Need, have_all};
+
+const SEQLOCK: &str = include_str!("../corpus/suggest/seqlock.c");
+const DEQUE: &str = include_str!("../corpus/suggest/deque.c");
+const ORDER_FROM_A_CALLER: &str = include_str!("../corpus/suggest/order_from_a_caller.c");
+
+fn can_run(test: &str) -> bool {
+    have_all(test, &["gcc", "g++", "cmake", "ctest"].map(Need::Program))
+}
+
+fn suggest(world: &World, line: &str) -> (Ran, Value) {
+    let mut command = world.wmfix("gcc");
+    command.env("WMFIX_REAL_CXX", "g++").arg("suggest");
+    command.args(line.split_whitespace());
+    let ran = Ran::of(command.args(["--format", "json"]));
+    let report = ran.json();
+    (ran, report)
+}
+
+fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
+    value[name].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The report on an example that can be repaired, which must hold.
+fn repaired(name: &str, options: &str) -> Value {
+    let world = World::new();
+    let parent = world.path().join("examples");
+    fs::create_dir(&parent).unwrap();
+    example(name).copy_into(&parent);
+    let (ran, report) = suggest(&world, &format!("examples/{name} {options}"));
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let repair = &report["repair"];
+    assert_eq!(repair["optimal"], true, "{report}");
+    assert_eq!(repair["verification"]["outcome"], "held", "{report}");
+    assert_eq!(list(&report, "unrepairable").len(), 0, "{report}");
+    for change in list(repair, "changes") {
+        assert!(!list(change, "removes").is_empty(), "{change}");
+    }
+    report
+}
+
+fn changes(report: &Value) -> &[Value] {
+    list(&report["repair"], "changes")
+}
+
+fn count(report: &Value, fits: impl Fn(&Value) -> bool) -> usize {
+    changes(report).iter().filter(|change| fits(change)).count()
+}
+
+#[test]
+fn runs_of_a_patched_program_teach_the_search() {
+    if !can_run("runs_of_a_patched_program_teach_the_search") {
+        return;
+    }
+    // Three runs show little: some of these repairs do not hold at first.
+    let (mut taught, mut tried) = (0, 0);
+    for (name, text) in [("seqlock.c", SEQLOCK), ("deque.c", DEQUE)] {
+        for seed in 1..=12 {
+            let world = World::new();
+            world.write(name, text);
+            let (_, report) = suggest(&world, &format!("{name} --runs 3 --seed {seed}"));
+            let verification = &report["repair"]["verification"];
+            if verification.is_null() {
+                continue;
+            }
+            tried += 1;
+            assert_eq!(verification["outcome"], "held", "seed {seed}: {report}");
+            taught += usize::from(verification["rounds"].as_u64() > Some(1));
+            // Every run could be brought back, and was enough.
+            assert_eq!(list(&report, "notes").len(), 0, "seed {seed}: {report}");
+        }
+    }
+    assert!(tried > 12 && taught > 3, "{taught} of {tried}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_repair() {
+    if !can_run("the_same_seed_gives_the_same_repair") {
+        return;
+    }
+    let world = World::new();
+    world.write("deque.c", DEQUE);
+    let repair = |jobs: &str| {
+        let (_, mut report) = suggest(&world, &format!("deque.c --runs 3 --seed 4 --jobs {jobs}"));
+        report["seconds"].take();
+        report["runs"]["seconds"].take();
+        report
+    };
+    let first = repair("1");
+    assert!(first["repair"]["verification"]["rounds"].as_u64() > Some(0));
+    for jobs in ["1", "3"] {
+        assert_eq!(repair(jobs), first, "{jobs} jobs");
+    }
+}
+
+#[test]
+fn the_search_goes_around_what_cannot_be_changed() {
+    if !can_run("the_search_goes_around_what_cannot_be_changed") {
+        return;
+    }
+    // A release store would do, but the order is not said there.
+    let world = World::new();
+    world.write("caller.c", ORDER_FROM_A_CALLER);
+    let (ran, report) = suggest(&world, "caller.c --cost x86");
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert_eq!(count(&report, |c| c["kind"] == "fence"), 1, "{report}");
+    assert_eq!(changes(&report).len(), 1, "{report}");
+    assert_eq!(report["repair"]["verification"]["outcome"], "held");
+}
+
+#[test]
+fn what_cannot_be_changed_is_named_with_the_change_it_needs() {
+    if !can_run("what_cannot_be_changed_is_named_with_the_change_it_needs") {
+        return;
+    }
+    let world = World::new();
+    let generated = format!("/* Generated from a table. DO NOT EDIT. */\n{ORDER_FROM_A_CALLER}");
+    world.write("generated.c", &generated);
+    let (ran, report) = suggest(&world, "generated.c");
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert_eq!(report["repair"], Value::Null);
+    let [left] = list(&report, "unrepairable") else {
+        panic!("{report}");
+    };
+    assert_eq!(left["findings"], serde_json::json!(["R1"]));
+    assert_eq!(left["place"]["function"], "publish");
+    let text = left["text"].as_str().expect("words");
+    assert!(text.contains("needs release"), "{text}");
+    assert!(text.contains("generated"), "{text}");
+    let mut command = world.wmfix("gcc");
+    let shown = Ran::of(command.args(["suggest", "generated.c"]));
+    assert_eq!((shown.code, shown.stdout.as_str()), (Some(1), ""));
+}
+
+#[test]
+fn dekkers_entry_gets_a_barrier_a_thread() {
+    if !can_run("dekkers_entry_gets_a_barrier_a_thread") {
+        return;
+    }
+    let few = repaired("dekker", "");
+    assert_eq!(few["repair"]["cost"], 2);
+    assert_eq!(count(&few, |c| c["kind"] == "fence"), 2, "{few}");
+    // On x86-64 a sequentially consistent store costs what a fence does.
+    let x86 = repaired("dekker", "--cost x86");
+    let stores =
+        |c: &Value| c["to"] == "seq_cst" && c["place"]["operation"] == "atomic_store_explicit";
+    assert_eq!(count(&x86, |c| c["kind"] == "fence" || stores(c)), 2);
+    let threads: std::collections::BTreeSet<&str> = changes(&few)
+        .iter()
+        .filter_map(|change| change["place"]["function"].as_str())
+        .collect();
+    assert_eq!(threads.len(), 2, "{few}");
+}
+
+#[test]
+fn petersons_lock_gets_what_brute_force_finds_cheapest() {
+    if !can_run("petersons_lock_gets_what_brute_force_finds_cheapest") {
+        return;
+    }
+    let report = repaired("peterson", "");
+    assert!(!list(&report, "races").is_empty());
+    // `peterson_needs_five_changes` proves it on the unrolled program. What held
+    // is free of races, too: verification looks for them.
+    assert_eq!(report["repair"]["cost"], 5, "{report}");
+}
+
+#[test]
+fn message_passing_gets_release_and_acquire_and_no_fence() {
+    if !can_run("message_passing_gets_release_and_acquire_and_no_fence") {
+        return;
+    }
+    for cost in ["fewest", "x86", "arm64", "portable"] {
+        let report = repaired("message_passing", &format!("--cost {cost}"));
+        let to: Vec<&str> = changes(&report)
+            .iter()
+            .filter_map(|c| c["to"].as_str())
+            .collect();
+        assert_eq!(to, ["release", "acquire"], "{cost}");
+        assert_eq!(count(&report, |c| c["kind"] == "fence"), 0);
+    }
+}
+
+#[test]
+fn a_work_stealing_deque_gets_no_more_fences_than_were_published() {
+    if !can_run("a_work_stealing_deque_gets_no_more_fences_than_were_published") {
+        return;
+    }
+    // Lê, Pop, Cohen and Zappa Nardelli (2013) have a full fence in take and one
+    // in steal. Every change, also what goes beyond them, names the findings that
+    // ask for it (`repaired` looks), and each of these is in the report.
+    let report = repaired("chase_lev_deque", "");
+    assert!(count(&report, |c| c["kind"] == "fence") <= 2, "{report}");
+    let known: Vec<&Value> = ["violations", "races"]
+        .iter()
+        .flat_map(|kind| list(&report, kind))
+        .map(|finding| &finding["id"])
+        .collect();
+    for change in changes(&report) {
+        let removed = list(change, "removes").iter();
+        assert!(removed.clone().all(|id| known.contains(&id)), "{change}");
+    }
+}
