@@ -213,6 +213,60 @@ fn where_files_may_not_grow_the_program_runs_on() {
 }
 
 #[test]
+fn on_a_full_disk_the_program_runs_on() {
+    let needs = [Need::Program("gcc"), Need::Program("unshare")];
+    if !have_all("on_a_full_disk", &needs) {
+        return;
+    }
+    const CANNOT_MOUNT: i32 = 77;
+    let program = Program::build("long.c", "gcc", &[]);
+    for (strategy, size, fits) in [
+        ("pct", "256k", true),
+        ("os", "256k", true),
+        ("pct", "4k", false),
+    ] {
+        let script = format!(
+            "small=$(mktemp -d -p .)\n\
+             mount -t tmpfs -o size={size} tmpfs \"$small\" || exit {CANNOT_MOUNT}\n\
+             WMFIX_OUT=$small \"$PROGRAM\" 100000; code=$?\n\
+             cp \"$small\"/* \"$WMFIX_OUT\" 2>/dev/null\n\
+             exit $code"
+        );
+        let mut command = Command::new("unshare");
+        // As whoever may mount in a space of its own.
+        command.args(["--map-root-user", "--mount", "sh", "-c", &script]);
+        let run = program.run_command(command, &[("WMFIX_STRATEGY", strategy)], 1);
+        if run.code == Some(CANNOT_MOUNT) || run.stderr.starts_with("unshare:") {
+            // Where nobody may mount, the limit for files has to stand in for it.
+            eprintln!(
+                "on_a_full_disk: no file system can be mounted here: {}",
+                run.stderr
+            );
+            return;
+        }
+        assert_eq!(
+            (run.code, run.stdout.as_str()),
+            (Some(0), "ok\n"),
+            "{}",
+            run.stderr
+        );
+        if !fits {
+            assert!(
+                run.stderr.contains("cannot write a trace"),
+                "{}",
+                run.stderr
+            );
+            continue;
+        }
+        assert!(run.stderr.contains("cannot grow"), "{}", run.stderr);
+        let trace = run.only_trace();
+        let no_space = Ending::Complete(End::NoSpace { errno: 28 });
+        assert_eq!(trace.ending, no_space);
+        assert!(trace.events().count() > 5_000);
+    }
+}
+
+#[test]
 fn a_folder_that_is_not_there_is_said_and_the_program_runs() {
     if !gcc("a_folder_that_is_not_there") {
         return;

@@ -2,6 +2,7 @@
 //! and the loop that ends when nothing new is found. Knows nothing of what a
 //! finding is but whether it is new.
 
+pub mod guard;
 mod process;
 mod until_quiet;
 mod watchdog;

@@ -9,6 +9,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::guard;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 /// Set once the user wants an end.
@@ -65,6 +66,7 @@ struct Running {
 pub struct Watched<'a> {
     watchdog: &'a Watchdog,
     process: Pid,
+    guarded: io::Result<()>,
 }
 
 impl Watchdog {
@@ -95,9 +97,14 @@ impl Watchdog {
             killed: None,
         };
         self.shared.lock().insert(process, running);
+        let guarded = guard::add(process);
+        if guarded.is_err() {
+            let _already_gone = kill_process_group(process, Signal::KILL);
+        }
         Watched {
             watchdog: self,
             process,
+            guarded,
         }
     }
 }
@@ -117,6 +124,7 @@ impl Watched<'_> {
         // Children that it has left behind must not outlive the run. Most runs
         // leave none; then there is nobody to send to.
         let _nobody_left = kill_process_group(self.process, Signal::KILL);
+        self.guarded.and_then(|()| guard::remove(self.process))?;
         waited?;
         Ok(running.and_then(|running| running.killed))
     }
