@@ -36,4 +36,4 @@ pub use guard::{check_file, generated_marker};
 pub use plan::{Rewrite, rewrite};
 pub use project::{Names, Project};
 pub use refusal::Refusal;
-pub use write::{WriteError, write_file};
+pub use write::{WriteError, write_file, write_files};

@@ -1,10 +1,12 @@
-//! Writing changed files: all or nothing for one file, never through two
+//! Writing changed files: all of them or none, never through two
 //! symbolic links, never outside of the given tree, never over a file that
 //! changed meanwhile. Knows edits and files; knows no C.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
 
 use crate::edit::{EditError, EditSet};
 
@@ -47,48 +49,113 @@ pub enum WriteError {
 /// text takes the place of the old one in a single step, with the same
 /// permissions.
 pub fn write_file(tree: &Path, path: &Path, edits: &EditSet) -> Result<(), WriteError> {
-    let io_error = |source| WriteError::Io {
-        path: path.to_owned(),
-        source,
-    };
-    let target = resolve(tree, path)?;
-    let metadata = fs::metadata(&target).map_err(io_error)?;
-    // The superuser could write it all the same, but somebody said not to.
-    if metadata.permissions().readonly() {
-        return Err(WriteError::ReadOnly(target));
+    write_files(tree, &[(path, edits)])
+}
+
+/// Applies edits to several files: to all of them, or, if one cannot be written,
+/// to none.
+pub fn write_files(tree: &Path, files: &[(&Path, &EditSet)]) -> Result<(), WriteError> {
+    let mut ready = Vec::new();
+    for (path, edits) in files.iter().filter(|(_, edits)| !edits.is_empty()) {
+        ready.push(Replacement::prepare(tree, path, edits)?);
     }
-    let folder = target.parent().unwrap_or(Path::new("."));
-    let mut temporary = tempfile::Builder::new()
-        .prefix(".wmfix-")
-        .tempfile_in(folder)
-        .map_err(io_error)?;
-    let text = fs::read(&target).map_err(io_error)?;
-    let changed = edits.apply(&text).map_err(|source| WriteError::Edit {
-        path: path.to_owned(),
-        source,
-    })?;
-    if edits.is_empty() {
-        return Ok(());
+    let mut replaced = Vec::new();
+    for replacement in ready {
+        match replacement.commit() {
+            Ok(undo) => replaced.push(undo),
+            Err(error) => {
+                for undo in replaced {
+                    undo.put_back()?;
+                }
+                return Err(error);
+            }
+        }
     }
-    temporary.write_all(&changed).map_err(io_error)?;
-    temporary
-        .as_file()
-        .set_permissions(metadata.permissions())
-        .map_err(io_error)?;
-    temporary.as_file().sync_all().map_err(io_error)?;
-    // The last look before the step that cannot be taken back.
-    if fs::read(&target).map_err(io_error)? != text {
-        return Err(WriteError::Edit {
+    Ok(())
+}
+
+/// A file's new text, beside the file.
+struct Replacement {
+    target: PathBuf,
+    before: Vec<u8>,
+    temporary: NamedTempFile,
+}
+
+/// What a file held before it was replaced.
+struct Undo {
+    target: PathBuf,
+    before: Vec<u8>,
+}
+
+impl Replacement {
+    fn prepare(tree: &Path, path: &Path, edits: &EditSet) -> Result<Self, WriteError> {
+        let io_error = |source| WriteError::Io {
             path: path.to_owned(),
-            source: EditError::ContentChanged,
-        });
+            source,
+        };
+        let target = resolve(tree, path)?;
+        let metadata = fs::metadata(&target).map_err(io_error)?;
+        // The superuser could write it all the same, but somebody said not to.
+        if metadata.permissions().readonly() {
+            return Err(WriteError::ReadOnly(target));
+        }
+        let folder = target.parent().unwrap_or(Path::new("."));
+        let mut temporary = tempfile::Builder::new()
+            .prefix(".wmfix-")
+            .tempfile_in(folder)
+            .map_err(io_error)?;
+        let before = fs::read(&target).map_err(io_error)?;
+        let changed = edits.apply(&before).map_err(|source| WriteError::Edit {
+            path: path.to_owned(),
+            source,
+        })?;
+        temporary.write_all(&changed).map_err(io_error)?;
+        temporary
+            .as_file()
+            .set_permissions(metadata.permissions())
+            .map_err(io_error)?;
+        temporary.as_file().sync_all().map_err(io_error)?;
+        Ok(Self {
+            target,
+            before,
+            temporary,
+        })
     }
-    temporary
-        .persist(&target)
-        .map_err(|error| io_error(error.error))?;
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(io_error)
+
+    fn commit(self) -> Result<Undo, WriteError> {
+        let target = self.target;
+        let io_error = |source| WriteError::Io {
+            path: target.clone(),
+            source,
+        };
+        // The last look before the step that cannot be taken back.
+        if fs::read(&target).map_err(io_error)? != self.before {
+            return Err(WriteError::Edit {
+                path: target,
+                source: EditError::ContentChanged,
+            });
+        }
+        self.temporary
+            .persist(&target)
+            .map_err(|error| io_error(error.error))?;
+        let folder = target.parent().unwrap_or(Path::new("."));
+        File::open(folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(io_error)?;
+        Ok(Undo {
+            target,
+            before: self.before,
+        })
+    }
+}
+
+impl Undo {
+    fn put_back(self) -> Result<(), WriteError> {
+        fs::write(&self.target, self.before).map_err(|source| WriteError::Io {
+            path: self.target,
+            source,
+        })
+    }
 }
 
 /// The file that `path` means: a link is followed once.
@@ -175,6 +242,23 @@ mod tests {
             }
         ));
         assert_eq!(fs::read(&tree.file).unwrap(), b"int y;\n");
+    }
+
+    #[test]
+    fn one_file_that_cannot_be_written_keeps_the_others_from_being_written() {
+        let tree = tree();
+        let other = tree.folder.path().join("other.c");
+        fs::copy(&tree.file, &other).unwrap();
+        fs::set_permissions(&other, fs::Permissions::from_mode(0o444)).unwrap();
+        let before = fs::read(&tree.file).unwrap();
+        let both = [(&*tree.file, &edits()), (&*other, &edits())];
+        let error = write_files(tree.folder.path(), &both).unwrap_err();
+        assert!(matches!(error, WriteError::ReadOnly(_)), "{error}");
+        assert_eq!(fs::read(&tree.file).unwrap(), before);
+        fs::set_permissions(&other, fs::Permissions::from_mode(0o644)).unwrap();
+        write_files(tree.folder.path(), &both).unwrap();
+        assert_ne!(fs::read(&tree.file).unwrap(), before);
+        assert_eq!(fs::read(&tree.file).unwrap(), fs::read(&other).unwrap());
     }
 
     #[test]

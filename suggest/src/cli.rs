@@ -32,6 +32,8 @@ pub enum Command {
     Scan(ScanArgs),
     /// Shows one finding of the last run in depth
     Explain(ExplainArgs),
+    /// Writes a commented wmfix.toml from what it finds in the current folder
+    Init(InitArgs),
     /// Stands where the C compiler stands: CC="wmfix cc"
     #[command(disable_help_flag = true)]
     Cc {
@@ -63,7 +65,8 @@ pub enum Command {
 /// `wmfix suggest`.
 #[derive(Debug, Args)]
 pub struct SuggestArgs {
-    /// A source file with `main`, or a folder.
+    /// A source file with `main`, or a folder: built with CMake, Meson or make if
+    /// it has their files, and else each file with `main` is a test program
     #[arg(default_value = ".")]
     pub path: PathBuf,
     /// What changes are weighed by [default: fewest]
@@ -81,7 +84,10 @@ pub struct SuggestArgs {
     /// How to run and report.
     #[command(flatten)]
     pub how: RunFlags,
-    /// The test command, instead of the program that was built.
+    /// The test command, instead of the guess. It runs in the folder of what was
+    /// built, which is also first on PATH; it has WMFIX_BUILD_DIR (that folder),
+    /// WMFIX_SOURCE_DIR (your folder), and CC and CXX (the wrappers) if a build
+    /// system is used. Nothing is on its standard input
     #[arg(last = true)]
     pub command: Vec<OsString>,
 }
@@ -138,7 +144,8 @@ pub enum Cost {
 /// `wmfix check`.
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// A source file with `main`, or a folder.
+    /// A source file with `main`, or a folder: built with CMake, Meson or make if
+    /// it has their files, and else each file with `main` is a test program
     #[arg(default_value = ".")]
     pub path: PathBuf,
     /// The memory model: RC11, or RC20's encoding of SC fences
@@ -147,7 +154,10 @@ pub struct CheckArgs {
     /// How to run and report.
     #[command(flatten)]
     pub how: RunFlags,
-    /// The test command, instead of the program that was built.
+    /// The test command, instead of the guess. It runs in the folder of what was
+    /// built, which is also first on PATH; it has WMFIX_BUILD_DIR (that folder),
+    /// WMFIX_SOURCE_DIR (your folder), and CC and CXX (the wrappers) if a build
+    /// system is used. Nothing is on its standard input
     #[arg(last = true)]
     pub command: Vec<OsString>,
 }
@@ -204,6 +214,14 @@ pub struct ExplainArgs {
     /// When to use colours.
     #[arg(long, default_value = "auto", value_name = "WHEN")]
     pub color: Color,
+}
+
+/// `wmfix init`.
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// Write it even if there is one
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// How programs are run and findings reported. What is not given is up to the

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod allow;
+mod baseline;
 mod cc;
 mod cli;
 mod commands;

@@ -10,6 +10,7 @@ use wmfix_analysis::{Config, Event, Model};
 use wmfix_frontend::Vocabularies;
 
 use crate::allow::{Allowing, Grants};
+use crate::baseline;
 use crate::cli::{MemoryModel, Switch};
 use crate::findings::{Collected, Known, observe};
 use crate::observe::Places;
@@ -26,6 +27,8 @@ pub struct Subject {
     pub launches: Vec<(Launch, Again)>,
     /// Files whose sites are to be counted, absolute.
     pub files: Vec<PathBuf>,
+    /// They are tests: an exit code other than 0 is a failure.
+    pub must_pass: bool,
     /// The copy that it was built from, unless it was built where it is.
     pub copied: Option<Copied>,
 }
@@ -86,6 +89,7 @@ pub struct Session<'o> {
     corpus: Corpus,
     total: Summary,
     started: Instant,
+    stage: &'static str,
 }
 
 impl<'o> Session<'o> {
@@ -109,7 +113,14 @@ impl<'o> Session<'o> {
                 stopped: Stopped::Quiet,
             },
             started: Instant::now(),
+            stage: "running",
         }
+    }
+
+    /// What the runs are for, in a word for people.
+    pub fn for_stage(mut self, stage: &'static str) -> Self {
+        self.stage = stage;
+        self
     }
 
     /// How runs are analysed.
@@ -182,7 +193,8 @@ impl<'o> Session<'o> {
             let symbols = &mut self.places().symbols;
             symbols.copied(copied.folder, copied.original);
         }
-        let progress = Progress::new(options);
+        self.collected.must_pass = subject.must_pass;
+        let mut progress = Progress::new(options, self.stage);
         let mut runs = 0;
         for (number, (launch, _)) in subject.launches.iter().enumerate() {
             if let Some(trouble) = cannot_start(launch) {
@@ -196,6 +208,7 @@ impl<'o> Session<'o> {
                 time: time_left,
                 jobs: jobs(options),
             };
+            progress.limit(time_left);
             let watchdog = Watchdog::new(Duration::from_secs_f64(options.timeout));
             let (places, known) = (&self.places, &self.known);
             let (collected, corpus) = (&mut self.collected, &mut self.corpus);
@@ -218,7 +231,7 @@ impl<'o> Session<'o> {
                             corpus.offer(trace, failing, taken == Taken::New);
                         }
                     }
-                    progress.run(collected);
+                    progress.run(collected, taken);
                     Ok(taken)
                 },
             )?;
@@ -228,7 +241,6 @@ impl<'o> Session<'o> {
                 break;
             }
         }
-        progress.end();
         self.total.runs += runs;
         let silent = self.collected.processes == 0 && self.collected.troubles.is_empty();
         Ok((silent && runs > 0).then_some(Examined::NotInstrumented))
@@ -240,6 +252,7 @@ impl<'o> Session<'o> {
         subject: Subject,
         repaired: Option<Repaired<'_>>,
     ) -> anyhow::Result<Dossier> {
+        let notes = baseline::notes(&self.collected, &subject, self.options);
         let setting = Setting {
             summary: self.total,
             seconds: self.started.elapsed().as_secs_f64(),
@@ -253,13 +266,9 @@ impl<'o> Session<'o> {
         };
         let places = self.places.get_mut().expect("no panic while locked");
         let grants = self.allowing.grants(places, &setting.files);
-        Ok(assemble(
-            &self.collected,
-            places,
-            &grants,
-            setting,
-            repaired,
-        ))
+        let mut dossier = assemble(&self.collected, places, &grants, setting, repaired);
+        dossier.report.notes.extend(notes);
+        Ok(dossier)
     }
 }
 

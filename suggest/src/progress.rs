@@ -1,46 +1,112 @@
-//! How far the runs are, on stderr when that is a terminal, and only then.
+//! What is being done and how far it is, on stderr when that is a terminal, and
+//! only then.
 
 use std::io::IsTerminal;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::findings::Collected;
 use crate::options::RunOptions;
+use crate::run::Taken;
 
-/// A line that is kept up to date.
+/// A line that is kept up to date until it is dropped.
 pub struct Progress {
     line: Option<ProgressBar>,
+    stage: &'static str,
+    /// So many runs with nothing new are wanted.
+    wanted: u64,
+    quiet: u64,
+    deadline: Option<Instant>,
 }
 
 impl Progress {
-    /// Starts the line, if there is somebody to see it.
-    pub fn new(options: &RunOptions) -> Self {
+    /// Starts the line for a stage, if there is somebody to see it.
+    pub fn new(options: &RunOptions, stage: &'static str) -> Self {
         let seen = !options.quiet && std::io::stderr().is_terminal();
         let line = seen.then(|| {
             let line = ProgressBar::new_spinner();
             if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} [{elapsed}]") {
                 line.set_style(style);
             }
+            line.set_message(stage);
             line.enable_steady_tick(Duration::from_millis(120));
             line
         });
-        Self { line }
+        Self {
+            line,
+            stage,
+            wanted: options.runs,
+            quiet: 0,
+            deadline: None,
+        }
+    }
+
+    /// The runs end after this long, if they have not ended before.
+    pub fn limit(&mut self, time: Option<Duration>) {
+        self.deadline = time.map(|time| Instant::now() + time);
+        self.quiet = 0;
     }
 
     /// A run has been looked at.
-    pub fn run(&self, collected: &Collected) {
+    pub fn run(&mut self, collected: &Collected, taken: Taken) {
+        match taken {
+            Taken::New => self.quiet = 0,
+            Taken::Nothing | Taken::Enough => self.quiet += 1,
+        }
         if let Some(line) = &self.line {
-            let runs: u64 = collected.ended.values().sum();
-            let findings = collected.violations.len() + collected.races.len();
-            line.set_message(format!("{runs} runs, {findings} findings"));
+            line.set_message(self.message(collected, Instant::now()));
         }
     }
 
-    /// Takes the line away.
-    pub fn end(&self) {
+    fn message(&self, collected: &Collected, now: Instant) -> String {
+        let runs: u64 = collected.ended.values().sum();
+        let findings = collected.violations.len() + collected.races.len();
+        let mut message = format!(
+            "{}: {runs} runs, {findings} findings, nothing new in {} of {} runs",
+            self.stage, self.quiet, self.wanted
+        );
+        if let Some(deadline) = self.deadline {
+            let left = deadline.saturating_duration_since(now);
+            message += &format!(", at most {} s left", left.as_secs());
+        }
+        message
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
         if let Some(line) = &self.line {
             line.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use crate::config::Config;
+
+    #[test]
+    fn it_says_the_stage_the_runs_the_findings_and_the_time_left() {
+        let Command::Check(arguments) = Cli::parse_from(["wmfix", "check"]).command else {
+            panic!("check");
+        };
+        let config = Config::none(Path::new("."));
+        let options = RunOptions::new(arguments.how, arguments.model, &config);
+        let mut progress = Progress::new(&options, "running");
+        progress.limit(Some(Duration::from_secs(10)));
+        let collected = Collected::default();
+        progress.run(&collected, Taken::Nothing);
+        let start = progress.deadline.unwrap() - Duration::from_secs(7);
+        assert_eq!(
+            progress.message(&collected, start),
+            "running: 0 runs, 0 findings, nothing new in 1 of 100 runs, at most 7 s left"
+        );
     }
 }

@@ -6,6 +6,7 @@ mod completions;
 mod deliver;
 mod examine;
 mod explain;
+mod init;
 mod man;
 mod output;
 mod run;
@@ -29,6 +30,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Run(arguments) => run::run(arguments),
         Command::Scan(arguments) => scan::run(arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Init(arguments) => init::run(&arguments),
         Command::Cc { arguments } => cc::run(Language::C, arguments),
         Command::Cxx { arguments } => cc::run(Language::Cxx, arguments),
         Command::Wrappers { folder } => wrappers::run(folder),

@@ -32,6 +32,7 @@ pub fn run(arguments: RunArgs) -> anyhow::Result<Exit> {
     let subject = Subject {
         launches: vec![(Launch::new(arguments.command, &options), again)],
         files: Vec::new(),
+        must_pass: false,
         copied: None,
     };
     examine_and_report(subject, options, &config)

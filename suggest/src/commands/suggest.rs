@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use wmfix_frontend::scan_tree;
-use wmfix_rewriter::write_file;
+use wmfix_rewriter::write_files;
 
 use super::examine::{colors, ready};
 use super::{deliver, output};
@@ -53,8 +53,10 @@ pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
         output::write(&folder, &dossier, mended.as_ref(), &subject, Page::Report)?;
     }
     if let Some(mended) = mended.filter(|mended| apply && mended.holds()) {
-        for file in &mended.files {
-            write_file(&tree, &file.path, &file.edits)?;
+        let files = mended.files.iter().map(|file| (&*file.path, &file.edits));
+        if let Err(error) = write_files(&tree, &files.collect::<Vec<_>>()) {
+            eprintln!("wmfix: --apply has changed nothing: {error}");
+            return Ok(Exit::OurFault);
         }
     }
     Ok(exit)
@@ -123,6 +125,9 @@ pub fn suggest(arguments: SuggestArgs, all_files: bool) -> anyhow::Result<Result
         Verdict::Findings if session.collected().every_run_failed() => {
             // Nothing can be verified on a program that never works.
             eprint!("{}", Text::new(colors(options.color)).report(&dossier));
+            if let Some(output) = dossier.output.as_deref().filter(|text| !text.is_empty()) {
+                eprintln!("the program printed:\n{output}");
+            }
             eprintln!(
                 "wmfix: the program fails in every run before any change: make it work first"
             );

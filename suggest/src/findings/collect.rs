@@ -9,8 +9,45 @@ use super::observation::{
 };
 use crate::run::{Ended, Taken};
 
-/// So many runs that hang, and nothing but these, are enough.
-const HANGS: u64 = 3;
+/// So many runs of a program that hang, and nothing but these, are enough.
+const HANGS: u64 = 2;
+
+/// So many runs of a program that fail, and nothing but these, are enough.
+const FAILURES: u64 = 10;
+
+/// So many runs of a program with one thread are enough: there is nothing that
+/// could come in another order.
+const ALONE: u64 = 2;
+
+/// How the runs of one program went.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// How many there were.
+    pub runs: u64,
+    /// How many came to no good end.
+    pub failed: u64,
+    /// How many of these hung.
+    pub hung: u64,
+    /// How many had more than one thread.
+    pub concurrent: u64,
+    /// The first that came to no good end: how, its seed, and the end of what it
+    /// printed.
+    pub failure: Option<(Ended, u64, String)>,
+}
+
+impl Tally {
+    /// Whether not a single run came to a good end.
+    pub fn always_failed(&self) -> bool {
+        self.runs > 0 && self.failed == self.runs
+    }
+
+    /// Whether another run would be no different.
+    fn is_enough(&self) -> bool {
+        self.always_failed()
+            && (self.failed >= FAILURES || self.hung == self.runs && self.hung >= HANGS)
+            || self.concurrent == 0 && self.runs >= ALONE
+    }
+}
 
 /// A violation, as first seen.
 #[derive(Clone, Debug)]
@@ -61,7 +98,10 @@ pub struct Collected {
     pub processes: u64,
     /// The end of what the first run printed that did not end well.
     pub failed_output: Option<String>,
-    failed: u64,
+    /// An exit code other than 0 is no good end.
+    pub must_pass: bool,
+    /// How the runs of each program went.
+    pub tallies: BTreeMap<usize, Tally>,
     schedules: HashSet<u64>,
     violation_at: HashMap<ViolationKey, usize>,
     race_at: HashMap<RaceKey, usize>,
@@ -77,7 +117,19 @@ impl Collected {
         known: &Known,
     ) -> Taken {
         let mut new = false;
-        let failed = observation.failed();
+        let failed = observation.failed()
+            || self.must_pass && !matches!(observation.ended, Ended::Exited(0));
+        let silent = observation.processes == 0 && observation.troubles.is_empty();
+        let tally = self.tallies.entry(program).or_default();
+        tally.runs += 1;
+        tally.failed += u64::from(failed);
+        tally.hung += u64::from(observation.ended == Ended::TimedOut);
+        tally.concurrent += u64::from(observation.concurrent);
+        if failed && tally.failure.is_none() {
+            let output = observation.failed_output.clone().unwrap_or_default();
+            tally.failure = Some((observation.ended, seed, output));
+        }
+        let enough = silent && observation.ended != Ended::TimedOut || tally.is_enough();
         let mut in_this_run = HashSet::new();
         for (key, instance) in observation.violations {
             match self.violation_at.get(&key) {
@@ -145,16 +197,8 @@ impl Collected {
         for trouble in observation.troubles {
             *self.troubles.entry(trouble).or_default() += 1;
         }
-        self.failed += u64::from(failed);
-        // Not one process was instrumented, or nothing but hangs: another run
-        // would be no different, and hangs take their time.
-        let hung = self
-            .ended
-            .get(&Ended::TimedOut)
-            .copied()
-            .unwrap_or_default();
-        let hopeless = self.processes == 0 && self.troubles.is_empty();
-        if hopeless || hung >= HANGS && hung == self.ended.values().sum::<u64>() {
+        // Nothing was instrumented, or another run would be no different.
+        if enough {
             Taken::Enough
         } else if new {
             Taken::New
@@ -168,8 +212,18 @@ impl Collected {
         self.schedules.len() as u64
     }
 
-    /// Whether not a single run came to a good end.
+    /// The end of what a run printed that did not end well: of a program that
+    /// never does, if there is one.
+    pub fn output_that_matters(&self) -> Option<&str> {
+        let mut tallies = self.tallies.values();
+        let always = tallies.find(|tally| tally.always_failed());
+        let always = always.and_then(|tally| tally.failure.as_ref());
+        let always = always.map(|(_, _, output)| output.as_str());
+        always.or(self.failed_output.as_deref())
+    }
+
+    /// Whether there is a program of which not a single run came to a good end.
     pub fn every_run_failed(&self) -> bool {
-        self.failed > 0 && self.failed == self.ended.values().sum::<u64>()
+        self.tallies.values().any(Tally::always_failed)
     }
 }

@@ -50,6 +50,8 @@ pub struct Observation {
     pub ends: Vec<ProcessEnd>,
     /// How many processes left a trace.
     pub processes: usize,
+    /// A process had more than one thread.
+    pub concurrent: bool,
     /// What was wrong with a trace.
     pub troubles: Vec<String>,
     /// The end of what the program printed, if it did not end well.
@@ -121,6 +123,7 @@ pub fn observe(
         schedule: 0,
         ends: Vec::new(),
         processes: 0,
+        concurrent: false,
         troubles: Vec::new(),
         failed_output: finished.failed_output(),
         traces: Vec::new(),
@@ -176,6 +179,8 @@ impl Observation {
     ) {
         self.processes += 1;
         self.events += decoded.events.len() as u64;
+        let first = decoded.events.first().map(|event| event.thread);
+        self.concurrent |= decoded.events.iter().any(|e| Some(e.thread) != first);
         self.schedule = self.schedule.rotate_left(1) ^ decoded.schedule;
         let mut analyzer = Analyzer::new(config);
         let mut refused = None;

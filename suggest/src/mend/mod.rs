@@ -18,6 +18,7 @@ use crate::allow::Allowing;
 use crate::options::RunOptions;
 use crate::patch::{Back, Menu};
 use crate::pipeline::{Session, Subject};
+use crate::progress::Progress;
 use crate::project::Project;
 use crate::repair::{
     Action, Change, Ended, Options, Outcome, Problem, Profile, Reasoned, repair, unneeded,
@@ -238,6 +239,7 @@ fn searched(problem: &Problem, mending: &Mending<'_>) -> anyhow::Result<Outcome>
         }),
         cancel: Some(cancel.clone()),
     };
+    let _progress = Progress::new(mending.options, "searching for the cheapest repair");
     let outcome = repair(problem, &options, |_| {
         cancel.store(interrupted(), Ordering::Relaxed);
     })?;

@@ -80,7 +80,8 @@ pub(super) fn verify<'m>(
         Keep::Traces,
         &mending.project.config.vocabularies,
         allowing,
-    );
+    )
+    .for_stage("verifying the patch");
     let seed = mending.options.seed.wrapping_add(FRESH * round);
     let verification = match session.run(&subject, seed)? {
         Some(_) => Verification::Fails("it cannot be run".to_owned()),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use wmfix_analysis::{Event, FenceOrder, LoadOrder, Operation, RmwOrder, SiteId, StoreOrder};
 use wmfix_frontend::{Language, MemoryOrder, ParsedFile, Site};
-use wmfix_rewriter::{Action as TextAction, EditSet, Project, check_file, rewrite};
+use wmfix_rewriter::{Action as TextAction, EditSet, Project, Refusal, check_file, rewrite};
 
 use crate::observe::{Places, SourceFile};
 use crate::repair::{Action, Change, Orders, Place};
@@ -182,7 +182,11 @@ impl Menu {
         let Some(text) = self.files.get(site.file.as_path()) else {
             return Err(format!("{} cannot be read", site.file.display()));
         };
-        check_file(tree, &site.file, &text.source.text).map_err(|refusal| refusal.to_string())?;
+        match check_file(tree, &site.file, &text.source.text) {
+            // It can be changed in a copy, and a patch can be printed.
+            Ok(()) | Err(Refusal::ReadOnly(_)) => {}
+            Err(refusal) => return Err(refusal.to_string()),
+        }
         let Some(wish) = self.wish(Change { place, action }) else {
             return Err("the operation was not found in the text".to_owned());
         };

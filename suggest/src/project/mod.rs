@@ -7,6 +7,7 @@ mod command;
 mod copy;
 mod depends;
 mod environment;
+mod listing;
 mod main_function;
 mod programs;
 mod rules;
@@ -25,16 +26,17 @@ use crate::config::{Config, repository};
 use crate::options::RunOptions;
 use crate::patch::PatchedFile;
 use crate::pipeline::{Copied, Subject};
+use crate::progress::Progress;
 use crate::report::Again;
 use crate::run::{Launch, interrupted};
 use build::Builder;
 use programs::{Program, find_programs};
 use slot::Slot;
 use sources::PatchedCopy;
-use system::Tool;
 use tree::TreeBuild;
 
 pub use programs::NothingToBuild;
+pub use system::Tool;
 
 /// Something that can be built and run.
 #[derive(Debug)]
@@ -139,6 +141,11 @@ impl Project {
         patched: &[PatchedFile],
         options: &RunOptions,
     ) -> anyhow::Result<Prepared> {
+        let stage = match patched {
+            [] => "building",
+            _ => "building the patched program",
+        };
+        let _progress = Progress::new(options, stage);
         let slot = self.slot()?;
         let variant = if patched.is_empty() {
             "original"
@@ -236,6 +243,7 @@ impl Project {
         };
         Ok(Prepared::Built(Subject {
             launches,
+            must_pass: true,
             files: if patched.is_empty() {
                 files
             } else {

@@ -14,6 +14,7 @@ use wmfix_frontend::Language;
 use super::command::{Step, Stepped};
 use super::copy::{Copied, bring_up_to_date};
 use super::environment::{self, Wrappers};
+use super::listing::{self, Test};
 use super::rules::Rules;
 use super::system::{self, Site, Tool};
 use super::{Prepared, Project, failed, slot};
@@ -80,18 +81,33 @@ impl TreeBuild<'_> {
         };
         let tools = environment::for_tools(&wrappers, &config);
         let prepared = self.built(&site, &config, given, &copied.digest, &tools)?;
-        let command = match prepared {
-            Ok(command) => command,
+        let tests = match prepared {
+            Ok(tests) => tests,
             Err(failed) => return Ok(failed),
         };
-        let (mut launch, again) = project.launch(command, &build, self.options);
-        launch.environment.extend(tools);
+        let launches = tests.into_iter().map(|test| {
+            let words = test.words.into_iter().map(OsString::from);
+            let (mut launch, again) = project.launch(words.collect(), &build, self.options);
+            launch.environment.extend(tools.iter().cloned());
+            let own = test.environment.into_iter();
+            launch
+                .environment
+                .extend(own.map(|(name, value)| (name.into(), value.into())));
+            if let Some(folder) = test.folder {
+                launch
+                    .environment
+                    .push(("PWD".into(), folder.clone().into()));
+                launch.folder = Some(folder);
+            }
+            (launch, again)
+        });
         let is_own = |file: &PathBuf| file.starts_with(below) && Language::may_be(file);
         let files = copied.files.into_iter().filter(is_own);
         let files = files.map(|file| project.tree.join(file));
         let original = patched.is_empty();
         Ok(Prepared::Built(Subject {
-            launches: vec![(launch, again)],
+            launches: launches.collect(),
+            must_pass: true,
             files: files.filter(|_| original).collect(),
             copied: Some(crate::pipeline::Copied {
                 folder: tree,
@@ -117,7 +133,7 @@ impl TreeBuild<'_> {
         bring_up_to_date(&project.tree, &rules, &instead, tree, &manifest)
     }
 
-    /// Builds what is not built yet, and gives the test command.
+    /// Builds what is not built yet, and gives the commands that test it.
     fn built(
         &self,
         site: &Site<'_>,
@@ -125,14 +141,13 @@ impl TreeBuild<'_> {
         given: Option<Vec<OsString>>,
         digest: &str,
         tools: &[(OsString, OsString)],
-    ) -> anyhow::Result<Result<Vec<OsString>, Prepared>> {
+    ) -> anyhow::Result<Result<Vec<Test>, Prepared>> {
         let done = self.folder.join("built");
         if let Ok(known) = fs::read_to_string(&done)
             && let Some(rest) = known.strip_prefix(digest)
-            && let Ok(command) = serde_json::from_str::<Vec<String>>(rest)
+            && let Ok(tests) = serde_json::from_str(rest)
         {
-            let command = command.into_iter().map(OsString::from).collect();
-            return Ok(Ok(given.unwrap_or(command)));
+            return Ok(Ok(tests));
         }
         remove(&done)?;
         let configured = self.folder.join("configured");
@@ -149,6 +164,7 @@ impl TreeBuild<'_> {
             }
             fs::write(&configured, "")?;
         }
+        let is_given = given.is_some();
         let command = match given {
             Some(command) => command,
             None => match self.guessed(site, config, tools)? {
@@ -161,15 +177,24 @@ impl TreeBuild<'_> {
                 return Ok(Err(failed));
             }
         }
-        if self.tool == Tool::Cmake
-            && command.first().is_some_and(|program| program == "ctest")
-            && let Some(failed) = self.without_tests(site, tools)?
-        {
-            return Ok(Err(failed));
-        }
-        let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
-        fs::write(&done, digest.to_owned() + &serde_json::to_string(&words)?)?;
-        Ok(Ok(command))
+        let words = command
+            .iter()
+            .map(|word| word.to_string_lossy().into_owned());
+        let whole = Test {
+            words: words.collect(),
+            folder: None,
+            environment: Vec::new(),
+        };
+        let tests = if self.tool.builds_outside() && !is_given {
+            match self.listed(site, tools)? {
+                Ok(tests) => tests.unwrap_or_else(|| vec![whole]),
+                Err(failed) => return Ok(Err(failed)),
+            }
+        } else {
+            vec![whole]
+        };
+        fs::write(&done, digest.to_owned() + &serde_json::to_string(&tests)?)?;
+        Ok(Ok(tests))
     }
 
     /// Runs a step; `None` if it went well, or if that does not matter.
@@ -260,24 +285,48 @@ impl TreeBuild<'_> {
         })
     }
 
-    /// What is wrong, if CMake knows of no tests.
-    fn without_tests(
+    /// The tests that the tool knows of; none if it is to run them itself.
+    fn listed(
         &self,
         site: &Site<'_>,
         tools: &[(OsString, OsString)],
-    ) -> anyhow::Result<Option<Prepared>> {
-        let step = Step::new(["ctest", "--show-only"]);
+    ) -> anyhow::Result<Result<Option<Vec<Test>>, Prepared>> {
+        let (step, advice) = match self.tool {
+            Tool::Meson => (
+                Step::new(["meson", "introspect", "--tests", "."]),
+                "Meson knows of no tests (`test` in meson.build)",
+            ),
+            _ => (
+                Step::new(["ctest", "--show-only=json-v1"]),
+                "CMake knows of no tests (`enable_testing` and `add_test` in the top CMakeLists.txt)",
+            ),
+        };
         if let Some(failed) = self.step(&step, site.build, tools)? {
-            return Ok(Some(failed));
+            return Ok(Err(failed));
         }
-        let listed = fs::read_to_string(self.folder.join("log"))?;
-        Ok(listed.contains("Total Tests: 0").then(|| {
-            failed(
-                "CMake knows of no tests (`enable_testing` and `add_test` in the top CMakeLists.txt): give the test command after --, or as `command` in [test] of wmfix.toml".to_owned(),
-                String::new(),
-            )
-        }))
+        let listing = fs::read_to_string(self.folder.join("log"))?;
+        let tests = match self.tool {
+            Tool::Meson => listing::meson(&listing),
+            _ => listing::ctest(&listing),
+        };
+        if tests.as_ref().is_some_and(Vec::is_empty) || listing.contains("No tests were found") {
+            let summary = format!(
+                "{advice}: give the test command after --, or as `command` in [test] of wmfix.toml"
+            );
+            return Ok(Err(failed(summary, String::new())));
+        }
+        // The listing does not say which tests are to fail.
+        let to_fail = self.tool == Tool::Meson && mentions(site.sources, "should_fail");
+        Ok(Ok(tests.filter(|_| !to_fail)))
     }
+}
+
+/// Whether a meson.build of a tree holds a word.
+fn mentions(tree: &Path, word: &str) -> bool {
+    ignore::Walk::new(tree)
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_name() == "meson.build")
+        .any(|entry| fs::read_to_string(entry.path()).is_ok_and(|text| text.contains(word)))
 }
 
 fn remove(file: &Path) -> anyhow::Result<()> {

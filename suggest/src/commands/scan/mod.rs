@@ -6,6 +6,8 @@ mod learn;
 mod sarif;
 mod text;
 
+pub use learn::propose as propose_vocabulary;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

@@ -75,7 +75,10 @@ pub fn assemble(
         }
     }
     let any = !violations.is_empty() || !races.is_empty();
-    let verdict = match (any, collected.every_run_failed()) {
+    let verdict = match (
+        any,
+        collected.every_run_failed() || setting.summary.runs == 0,
+    ) {
         (true, _) => Verdict::Findings,
         (false, true) => Verdict::Failed,
         (false, false) => Verdict::Clean,
@@ -114,7 +117,7 @@ pub fn assemble(
         details: found.details,
         traces: found.traces,
         again: setting.again,
-        output: collected.failed_output.clone(),
+        output: collected.output_that_matters().map(str::to_owned),
     }
 }
 

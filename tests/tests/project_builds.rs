@@ -1,0 +1,292 @@
+//! Projects with a build system, as their users have them: built in a copy, with
+//! findings in the user's own files, and not built again without need.
+
+use std::fs;
+use std::path::Path;
+
+use wmfix_tests::product::{Ran, World};
+use wmfix_tests::tools::{Need, have_all};
+
+/// Store buffering: both threads may read 0.
+const BUFFERING: &str = r#"
+#include "flags.h"
+#include <pthread.h>
+static void *left(void *unused) { set(&x); saw_y = get(&y); return unused; }
+static void *right(void *unused) { set(&y); saw_x = get(&x); return unused; }
+int buffering(void)
+{
+    pthread_t one, two;
+    pthread_create(&one, 0, left, 0);
+    pthread_create(&two, 0, right, 0);
+    pthread_join(one, 0);
+    pthread_join(two, 0);
+    return 0;
+}
+"#;
+
+const FLAGS: &str = r#"
+#include <stdatomic.h>
+static atomic_int x, y;
+static int saw_x, saw_y;
+static void set(atomic_int *flag) { atomic_store_explicit(flag, 1, memory_order_release); }
+static int get(atomic_int *flag) { return atomic_load_explicit(flag, memory_order_acquire); }
+int buffering(void);
+"#;
+
+fn sources(world: &World, folder: &str) {
+    world.write(&format!("{folder}/include/flags.h"), FLAGS);
+    world.write(&format!("{folder}/src/buffering.c"), BUFFERING);
+    world.write(
+        &format!("{folder}/test/main.c"),
+        "int buffering(void);\nint main(void) { return buffering(); }\n",
+    );
+}
+
+fn cmake(world: &World, folder: &str) {
+    sources(world, folder);
+    world.write(
+        &format!("{folder}/CMakeLists.txt"),
+        "cmake_minimum_required(VERSION 3.13)\nproject(flags C)\nfind_package(Threads REQUIRED)\n\
+         include_directories(include)\nadd_library(flags STATIC src/buffering.c)\n\
+         target_link_libraries(flags Threads::Threads)\nadd_executable(prog test/main.c)\n\
+         target_link_libraries(prog flags)\nenable_testing()\nadd_test(NAME works COMMAND prog)\n\
+         add_test(NAME again COMMAND prog)\nset_tests_properties(again PROPERTIES ENVIRONMENT \"A=1\")\n",
+    );
+}
+
+fn make(world: &World, folder: &str) {
+    sources(world, folder);
+    world.write(
+        &format!("{folder}/Makefile"),
+        "CC = gcc\nCFLAGS = -Iinclude -Wall -Wno-unused-variable -Werror\nall: libflags.a\n\
+         libflags.a: src/buffering.o\n\tar rcs $@ $^\n\
+         src/buffering.o: include/flags.h\n\
+         prog: test/main.o libflags.a\n\t$(CC) -pthread -o $@ $^\n\
+         check: prog\n\t./prog\n\t./prog\n.PHONY: all check\n",
+    );
+}
+
+fn meson(world: &World, folder: &str) {
+    sources(world, folder);
+    world.write(
+        &format!("{folder}/meson.build"),
+        "project('flags', 'c')\nthreads = dependency('threads')\n\
+         flags = static_library('flags', 'src/buffering.c', include_directories: 'include')\n\
+         prog = executable('prog', 'test/main.c', link_with: flags, dependencies: threads)\n\
+         test('works', prog)\ntest('again', prog)\n",
+    );
+}
+
+/// A compiler that notes that it was called.
+fn counted_compiler(world: &World) -> String {
+    let log = world.path().join("compiled.log");
+    let path = world.write(
+        "bin/gcc",
+        &format!(
+            "#!/bin/sh\necho \"$*\" >> '{}'\nexec /usr/bin/gcc \"$@\"\n",
+            log.display()
+        ),
+    );
+    Ran::well(world.command("chmod").arg("+x").arg(&path));
+    path.to_str().unwrap().to_owned()
+}
+
+/// How often it was called since the last time.
+fn compiled(world: &World) -> usize {
+    let log = world.path().join("compiled.log");
+    let lines = fs::read_to_string(&log).map_or(0, |text| text.lines().count());
+    if log.exists() {
+        fs::remove_file(&log).unwrap();
+    }
+    lines
+}
+
+/// All files of a folder, with what they hold.
+fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.extend(contents(&path));
+        } else {
+            all.push((path.display().to_string(), fs::read(&path).unwrap()));
+        }
+    }
+    all.sort();
+    all
+}
+
+/// Checks, repairs, and checks that nothing is built without need.
+fn assert_project(world: &World, folder: &str, header: &str) {
+    let compiler = counted_compiler(world);
+    let before = contents(&world.path().join(folder));
+    let wmfix = |arguments: &[&str]| Ran::of(world.wmfix(&compiler).args(arguments));
+
+    let first = wmfix(&["check", folder, "--format", "json"]);
+    assert_eq!(first.code, Some(1), "{} {}", first.stdout, first.stderr);
+    assert!(compiled(world) > 0);
+    let report = first.json();
+    let place = &report["violations"][0]["access"];
+    assert_eq!(place["file"], header, "{report}");
+    let again = wmfix(&["check", folder, "--format", "json"]);
+    assert_eq!(again.code, Some(1), "{}", again.stderr);
+    assert_eq!(compiled(world), 0, "built without a change");
+    assert_eq!(again.json()["violations"], report["violations"]);
+
+    // A finding is seen again with its seed alone.
+    let seed = report["violations"][0]["seed"].to_string();
+    let once = wmfix(&[
+        "check", folder, "--seed", &seed, "--runs", "1", "--format", "json",
+    ]);
+    let found = once.json()["violations"].as_array().unwrap().len();
+    assert!(found > 0, "{}", once.stdout);
+
+    let suggested = wmfix(&["suggest", folder]);
+    assert_eq!(suggested.code, Some(1), "{}", suggested.stderr);
+    let built = compiled(world);
+    assert!(built > 0, "the patched program is built");
+    assert_eq!(
+        contents(&world.path().join(folder)),
+        before,
+        "the tree is untouched"
+    );
+    world.write("it.patch", &suggested.stdout);
+    Ran::well(world.command("git").args(["apply", "--check", "it.patch"]));
+    let same = wmfix(&["suggest", folder]);
+    assert_eq!(same.stdout, suggested.stdout, "{}", same.stderr);
+    assert_eq!(compiled(world), 0, "the patched program is built already");
+
+    let applied = wmfix(&["suggest", folder, "--apply"]);
+    assert_eq!(applied.code, Some(1), "{}", applied.stderr);
+    assert_eq!(compiled(world), 0);
+    let clean = wmfix(&["check", folder]);
+    assert_eq!(clean.code, Some(0), "{} {}", clean.stdout, clean.stderr);
+    assert!(compiled(world) > 0, "the files have changed");
+}
+
+#[test]
+fn a_cmake_project() {
+    let needs = ["gcc", "cmake", "git"].map(Need::Program);
+    if have_all("a_cmake_project", &needs) {
+        let world = World::new();
+        cmake(&world, "a project");
+        assert_project(&world, "a project", "a project/include/flags.h");
+    }
+}
+
+#[test]
+fn a_make_project() {
+    let needs = ["gcc", "make", "git"].map(Need::Program);
+    if have_all("a_make_project", &needs) {
+        let world = World::new();
+        make(&world, "project");
+        // What the user has built is no good to us.
+        world.write("project/prog", "\u{7f}ELF: not instrumented");
+        assert_project(&world, "project", "project/include/flags.h");
+    }
+}
+
+#[test]
+fn a_meson_project() {
+    let needs = ["gcc", "meson", "ninja", "git"].map(Need::Program);
+    if have_all("a_meson_project", &needs) {
+        let world = World::new();
+        meson(&world, "project");
+        assert_project(&world, "project", "project/include/flags.h");
+    }
+}
+
+#[test]
+fn a_folder_without_a_build_system() {
+    let needs = ["gcc", "git"].map(Need::Program);
+    if !have_all("a_folder_without_a_build_system", &needs) {
+        return;
+    }
+    let world = World::new();
+    world.write("project/include/flags.h", FLAGS);
+    let source = BUFFERING.replace("flags.h", "include/flags.h");
+    world.write("project/buffering.c", &source);
+    world.write(
+        "project/main.c",
+        "int buffering(void);\nint main(void) { return buffering(); }\n",
+    );
+    assert_project(&world, "project", "project/include/flags.h");
+}
+
+#[test]
+fn a_test_folder_may_reach_the_rest_of_its_repository() {
+    let needs = ["gcc", "make", "git"].map(Need::Program);
+    if !have_all("a_test_folder_may_reach_the_rest_of_its_repository", &needs) {
+        return;
+    }
+    let world = World::new();
+    sources(&world, "repository");
+    world.write(
+        "repository/test/Makefile",
+        "prog: main.c ../src/buffering.c ../include/flags.h\n\
+         \t$(CC) -I../include -pthread -o $@ main.c ../src/buffering.c\n\
+         test: prog\n\t./prog\n",
+    );
+    Ran::well(world.command("git").args(["init", "-q", "repository"]));
+    assert_project(&world, "repository/test", "repository/include/flags.h");
+}
+
+#[test]
+fn wmfix_toml_says_how_to_build_and_test() {
+    let needs = ["gcc", "make"].map(Need::Program);
+    if !have_all("wmfix_toml_says_how_to_build_and_test", &needs) {
+        return;
+    }
+    let world = World::new();
+    sources(&world, "project");
+    world.write(
+        "project/wmfix.toml",
+        "[build]\ncommands = [\"mkdir -p out\", \"$CC -Iinclude -pthread src/*.c test/*.c -o out/prog\"]\n\
+         cflags = [\"-DBUFFERING=1\"]\n\n[test]\ncommand = [\"out/prog\"]\n\n[run]\nruns = 30\n",
+    );
+    let source = format!("#if BUFFERING != 1\n#error no flags\n#endif\n{BUFFERING}");
+    world.write("project/src/buffering.c", &source);
+    let ran = Ran::of(
+        world
+            .wmfix("gcc")
+            .args(["check", "project", "--format", "json"]),
+    );
+    assert_eq!(ran.code, Some(1), "{} {}", ran.stdout, ran.stderr);
+    assert!(
+        ran.json()["runs"]["total"].as_u64().unwrap() < 80,
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn init_writes_a_file_that_changes_nothing() {
+    let needs = ["gcc", "cmake"].map(Need::Program);
+    if !have_all("init_writes_a_file_that_changes_nothing", &needs) {
+        return;
+    }
+    let world = World::new();
+    cmake(&world, ".");
+    world.write(
+        "include/layer.h",
+        "#include <stdatomic.h>\nstatic inline int layer_get(atomic_int *x) { return atomic_load_explicit(x, memory_order_acquire); }\n",
+    );
+    let check = || {
+        let mut report = Ran::of(world.wmfix("gcc").args(["check", "--format", "json"])).json();
+        report["runs"]["seconds"].take();
+        report["seconds"].take();
+        report
+    };
+    let before = check();
+    let wrote = Ran::well(world.wmfix("gcc").arg("init"));
+    let text = fs::read_to_string(world.path().join("wmfix.toml")).unwrap();
+    assert_eq!(wrote.stdout, text);
+    assert!(text.contains("\nsystem = \"cmake\"\n"), "{text}");
+    assert!(text.contains("layer_get"), "{text}");
+    assert_eq!(check(), before);
+
+    let refused = Ran::of(world.wmfix("gcc").arg("init"));
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("--force"), "{}", refused.stderr);
+    Ran::well(world.wmfix("gcc").args(["init", "--force"]));
+}

@@ -1,0 +1,389 @@
+//! Programs and projects that wmfix cannot do its work on, or not as it was
+//! asked: each is told in words that say what to do.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use wmfix_tests::product::{Ran, World};
+use wmfix_tests::tools::{Need, have_all};
+
+fn gcc(test: &str) -> bool {
+    have_all(test, &[Need::Program("gcc")])
+}
+
+fn check(source: &str, arguments: &[&str]) -> Ran {
+    let world = World::new();
+    world.write("prog.c", source);
+    Ran::of(world.wmfix("gcc").args(["check", "prog.c"]).args(arguments))
+}
+
+fn said(ran: &Ran, code: i32, words: &[&str]) {
+    let all = format!("{}\n{}", ran.stdout, ran.stderr);
+    assert_eq!(ran.code, Some(code), "{all}");
+    for word in words {
+        assert!(all.contains(word), "{word} is not in:\n{all}");
+    }
+}
+
+/// Two threads that both may read 0, and what `main` does around them.
+fn buffering(before: &str, after: &str) -> String {
+    format!(
+        "#include <pthread.h>\n#include <stdatomic.h>\n#include <stdio.h>\n#include <stdlib.h>\n\
+         #include <string.h>\n#include <unistd.h>\n#include <sys/wait.h>\n\
+         static atomic_int x, y;\nstatic int saw_x, saw_y;\n\
+         static void *left(void *u) {{ atomic_store_explicit(&x, 1, memory_order_release); \
+         saw_y = atomic_load_explicit(&y, memory_order_acquire); return u; }}\n\
+         static void *right(void *u) {{ atomic_store_explicit(&y, 1, memory_order_release); \
+         saw_x = atomic_load_explicit(&x, memory_order_acquire); return u; }}\n\
+         static void race(void) {{ pthread_t a, b; pthread_create(&a, 0, left, 0); \
+         pthread_create(&b, 0, right, 0); pthread_join(a, 0); pthread_join(b, 0); }}\n\
+         int main(int argc, char **argv) {{ (void)argc; (void)argv; {before} race(); {after} return 0; }}\n"
+    )
+}
+
+/// A folder of programs without a compiler among them.
+fn path_without_compilers(world: &World) -> String {
+    let bin = world.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    for program in ["sh", "make", "rm", "ls"] {
+        let from = ["/bin", "/usr/bin"].map(|folder| format!("{folder}/{program}"));
+        if let Some(there) = from.iter().find(|path| fs::metadata(path).is_ok()) {
+            symlink(there, bin.join(program)).unwrap();
+        }
+    }
+    bin.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn no_compiler_and_no_build_tool() {
+    let world = World::new();
+    let path = path_without_compilers(&world);
+    world.write("prog.c", &buffering("", ""));
+    world.write("made/Makefile", "test:\n\ttrue\n");
+    world.write("cmade/CMakeLists.txt", "project(x C)\n");
+    let check = |what: &str| {
+        let mut command = world.wmfix("");
+        Ran::of(command.env("PATH", &path).args(["check", what]))
+    };
+    said(
+        &check("prog.c"),
+        3,
+        &["no C compiler", "install gcc or clang"],
+    );
+    said(
+        &check("made"),
+        3,
+        &["no C compiler", "install gcc or clang"],
+    );
+    let mut command = world.wmfix("/usr/bin/gcc");
+    let ran = Ran::of(command.env("PATH", &path).args(["check", "cmade"]));
+    if have_all("no_compiler_and_no_build_tool", &[Need::Program("gcc")]) {
+        said(&ran, 3, &["no cmake on PATH", "install cmake"]);
+    }
+}
+
+#[test]
+fn no_main() {
+    let world = World::new();
+    world.write("part.c", "int part;\n");
+    world.write("folder/part.c", "int part;\n");
+    let check = |what: &str| Ran::of(world.wmfix("gcc").args(["check", what]));
+    said(&check("part.c"), 2, &["no main function"]);
+    said(&check("folder"), 2, &["main function", "--"]);
+}
+
+#[test]
+fn megabytes_of_output_are_no_trouble_and_their_end_is_shown() {
+    if !gcc("megabytes_of_output_are_no_trouble_and_their_end_is_shown") {
+        return;
+    }
+    let print = "for (int i = 0; i < 500000; i++) puts(\"a line of output\");";
+    let ran = check(&buffering(print, ""), &["--runs", "5"]);
+    said(&ran, 1, &["violation"]);
+    assert!(!ran.stdout.contains("a line of output"));
+    let fails = format!("{print} puts(\"the reason\"); exit(1);");
+    let ran = check(
+        &buffering("", &fails),
+        &["--runs", "5", "--races", "off", "--seed", "1"],
+    );
+    assert!(ran.stdout.len() < 100_000 && ran.stderr.len() < 100_000);
+    let world = World::new();
+    world.write("prog.c", &buffering("", &fails));
+    let ran = Ran::of(
+        world
+            .wmfix("gcc")
+            .args(["suggest", "prog.c", "--runs", "5"]),
+    );
+    said(
+        &ran,
+        3,
+        &[
+            "the reason",
+            "exit code 1 in every run",
+            "make it work first",
+        ],
+    );
+    assert!(ran.stderr.len() < 100_000);
+}
+
+#[test]
+fn standard_input_is_empty_unless_a_file_is_named() {
+    if !gcc("standard_input_is_empty_unless_a_file_is_named") {
+        return;
+    }
+    let world = World::new();
+    let reads = "char word[9]; if (!fgets(word, 9, stdin)) { puts(\"no input\"); return 3; } \
+                 if (strcmp(word, \"hello\\n\")) return 4;";
+    world.write("it/prog.c", &buffering(reads, ""));
+    let check = || Ran::of(world.wmfix("gcc").args(["check", "it", "--runs", "20"]));
+    said(
+        &check(),
+        3,
+        &[
+            "exit code 3",
+            "no input",
+            "standard input",
+            "`stdin` in [test]",
+        ],
+    );
+    world.write("it/hello.txt", "hello\n");
+    world.write("it/wmfix.toml", "[test]\nstdin = \"hello.txt\"\n");
+    said(&check(), 1, &["violation"]);
+}
+
+#[test]
+fn arguments_are_asked_for() {
+    if !gcc("arguments_are_asked_for") {
+        return;
+    }
+    let world = World::new();
+    let wants = "if (argc != 3) { fprintf(stderr, \"Usage: %s A B\\n\", argv[0]); return 2; }";
+    world.write("it/prog.c", &buffering(wants, ""));
+    let check = |more: &[&str]| {
+        let mut command = world.wmfix("gcc");
+        Ran::of(command.args(["check", "it", "--runs", "20"]).args(more))
+    };
+    said(
+        &check(&[]),
+        3,
+        &[
+            "exit code 2",
+            "Usage:",
+            "-- ./PROGRAM ARGUMENTS",
+            "`args` in [test]",
+        ],
+    );
+    said(
+        &check(&["--", "./prog", "one", "two"]),
+        1,
+        &["-- ./prog one two"],
+    );
+    world.write("it/wmfix.toml", "[test]\nargs = [\"one\", \"two\"]\n");
+    said(&check(&[]), 1, &["violation"]);
+}
+
+#[test]
+fn a_program_that_forks() {
+    if !gcc("a_program_that_forks") {
+        return;
+    }
+    let forks = "if (fork() == 0) { race(); _exit(0); } wait(0);";
+    let ran = check(&buffering(forks, ""), &["--runs", "20"]);
+    said(&ran, 1, &["violation"]);
+}
+
+#[test]
+fn a_program_that_runs_forever_is_given_up_soon() {
+    if !gcc("a_program_that_runs_forever_is_given_up_soon") {
+        return;
+    }
+    let ran = check(
+        &buffering("for (;;) pause();", ""),
+        &["--timeout", "1", "--format", "json"],
+    );
+    said(&ran, 3, &["hangs in every run", "--timeout", "[test]"]);
+    assert!(ran.json()["runs"]["total"].as_u64().unwrap() <= 4);
+}
+
+#[test]
+fn a_crash_now_and_then_is_told_with_its_seed_beside_the_findings() {
+    if !gcc("a_crash_now_and_then_is_told_with_its_seed_beside_the_findings") {
+        return;
+    }
+    let world = World::new();
+    world.write("prog.c", &buffering("", "if (saw_x && saw_y) abort();"));
+    let ran = Ran::of(world.wmfix("gcc").args(["check", "prog.c"]));
+    said(
+        &ran,
+        1,
+        &[
+            "violation",
+            "SIGABRT",
+            "to see it again: wmfix check prog.c --seed ",
+        ],
+    );
+    let note = ran
+        .stdout
+        .lines()
+        .find(|line| line.contains("is ended by"))
+        .unwrap();
+    let again = note.split("wmfix ").nth(1).unwrap();
+    let ran = Ran::of(world.wmfix("gcc").args(again.split(' ')));
+    said(&ran, 3, &["SIGABRT"]);
+}
+
+#[test]
+fn without_atomics_there_is_nothing_to_check() {
+    if !gcc("without_atomics_there_is_nothing_to_check") {
+        return;
+    }
+    let ran = check("int main(void) { return 0; }\n", &[]);
+    said(
+        &ran,
+        0,
+        &["there was nothing to check", "no atomic operation"],
+    );
+}
+
+#[test]
+fn a_test_command_that_fails_or_is_not_there() {
+    if !gcc("a_test_command_that_fails_or_is_not_there") {
+        return;
+    }
+    let world = World::new();
+    world.write("prog.c", &buffering("", ""));
+    let check = |command: &[&str]| {
+        let mut wmfix = world.wmfix("gcc");
+        Ran::of(
+            wmfix
+                .args(["check", "prog.c", "--runs", "15", "--races", "off", "--"])
+                .args(command),
+        )
+    };
+    let ran = check(&["sh", "-c", "echo why; exit 9"]);
+    said(&ran, 2, &["no process of the command left a trace"]);
+    said(
+        &check(&["./no-such-test"]),
+        2,
+        &["no program ./no-such-test"],
+    );
+    let mut wmfix = world.wmfix("gcc");
+    let command = [
+        "suggest",
+        "prog.c",
+        "--",
+        "sh",
+        "-c",
+        "prog; echo why; exit 9",
+    ];
+    said(
+        &Ran::of(wmfix.args(command)),
+        3,
+        &["exit code 9 in every run", "why"],
+    );
+}
+
+#[test]
+fn a_makefile_that_does_not_build_or_has_no_tests() {
+    let needs = ["gcc", "make"].map(Need::Program);
+    if !have_all("a_makefile_that_does_not_build_or_has_no_tests", &needs) {
+        return;
+    }
+    let world = World::new();
+    world.write("broken/Makefile", "test: prog\n\t./prog\nprog: prog.c\n");
+    world.write("broken/prog.c", "int main(void) { return oops; }\n");
+    let check = |what: &str| Ran::of(world.wmfix("gcc").args(["check", what]));
+    said(
+        &check("broken"),
+        3,
+        &["prog.c:1:", "oops", "does not build", "`make "],
+    );
+    world.write("untested/Makefile", "prog: prog.c\n");
+    world.write("untested/prog.c", "int main(void) { return 0; }\n");
+    said(
+        &check("untested"),
+        3,
+        &["neither a `test` nor a `check` target", "--"],
+    );
+}
+
+#[test]
+fn a_read_only_tree_is_checked_and_not_half_applied() {
+    if !gcc("a_read_only_tree_is_checked_and_not_half_applied") {
+        return;
+    }
+    let world = World::new();
+    let text = buffering("", "");
+    let file = world.write("tree/prog.c", &text);
+    let mode = |mode: &str| {
+        Ran::well(
+            world
+                .command("chmod")
+                .args(["-R", mode])
+                .arg(world.path().join("tree")),
+        );
+    };
+    mode("a-w");
+    let wmfix = |arguments: &[&str]| Ran::of(world.wmfix("gcc").args(arguments));
+    said(&wmfix(&["check", "tree"]), 1, &["violation"]);
+    let ran = wmfix(&["suggest", "tree", "--apply"]);
+    said(
+        &ran,
+        4,
+        &["--apply has changed nothing", "prog.c", "read-only"],
+    );
+    assert!(ran.stdout.starts_with("diff --git"), "{}", ran.stdout);
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    assert_eq!(fs::read_dir(world.path().join("tree")).unwrap().count(), 1);
+    mode("u+w");
+    said(&wmfix(&["suggest", "tree", "--apply"]), 1, &[]);
+    assert_ne!(fs::read_to_string(&file).unwrap(), text);
+}
+
+#[test]
+fn a_path_with_spaces_and_umlauts() {
+    let needs = ["gcc", "git"].map(Need::Program);
+    if !have_all("a_path_with_spaces_and_umlauts", &needs) {
+        return;
+    }
+    let world = World::new();
+    world.write("für alle/das größte.c", &buffering("", ""));
+    let wmfix = |arguments: &[&str]| Ran::of(world.wmfix("gcc").args(arguments));
+    let ran = wmfix(&["check", "für alle/das größte.c"]);
+    said(
+        &ran,
+        1,
+        &[
+            "für alle/das größte.c:",
+            "wmfix check 'für alle/das größte.c' --seed",
+        ],
+    );
+    let ran = wmfix(&["suggest", "für alle"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    world.write("it.patch", &ran.stdout);
+    Ran::well(world.command("git").args(["apply", "it.patch"]));
+    said(&wmfix(&["check", "für alle"]), 0, &[]);
+}
+
+#[test]
+fn a_wmfix_toml_with_an_unknown_key() {
+    let world = World::new();
+    world.write("wmfix.toml", "[run]\nrunz = 3\n");
+    world.write("prog.c", &buffering("", ""));
+    for command in ["check", "suggest", "scan"] {
+        let ran = Ran::of(world.wmfix("gcc").args([command, "prog.c"]));
+        said(
+            &ran,
+            2,
+            &["wmfix.toml:2: unknown key `runz` in [run]: did you mean `runs`?"],
+        );
+        assert_eq!(ran.stdout, "");
+    }
+}
+
+#[test]
+fn a_repair_has_no_choice_of_models() {
+    let world = World::new();
+    let ran = Ran::of(world.wmfix("gcc").args(["suggest", "--model", "rc20"]));
+    said(&ran, 2, &["--model"]);
+}
