@@ -49,6 +49,7 @@ pub(crate) fn recognise<'t>(call: Node<'t>, context: &Context<'_>) -> Option<Fou
             vocabulary,
             rule: Some(rule.clone()),
             role: LoopRole::None,
+            certain: true,
         });
     }
     None

@@ -11,6 +11,7 @@ use crate::syntax;
 use crate::vocabulary::rule::{CallResult, Rule};
 
 /// An atomic operation in a syntax tree.
+#[derive(Clone)]
 pub(crate) struct Found<'t> {
     /// The whole operation.
     pub node: Node<'t>,
@@ -34,6 +35,8 @@ pub(crate) struct Found<'t> {
     pub rule: Option<Rule>,
     /// The part it plays in a loop, once that is known.
     pub role: LoopRole,
+    /// The text tells that the object is atomic; otherwise only its name does.
+    pub certain: bool,
 }
 
 impl Found<'_> {

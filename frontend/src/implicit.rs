@@ -18,16 +18,6 @@ pub(crate) fn recognise<'t>(
     ancestors: &[Node<'t>],
     context: &Context<'_>,
 ) -> Option<Found<'t>> {
-    if !matches!(
-        node.kind(),
-        "identifier"
-            | "field_expression"
-            | "subscript_expression"
-            | "pointer_expression"
-            | "qualified_identifier"
-    ) {
-        return None;
-    }
     if base_name(node).is_some_and(|name| {
         !context
             .declared
@@ -35,14 +25,18 @@ pub(crate) fn recognise<'t>(
     }) {
         return None;
     }
-    let Type::Atomic { depth: 0, kind } = context.type_of(node) else {
-        return None;
+    let (kind, certain) = match context.type_of(node) {
+        Type::Atomic { depth: 0, kind } => {
+            // Using a plain field looks the same.
+            let certain = !matches!(kind, AtomicKind::Class(_))
+                || context.declared.is_certain(node, context.file);
+            (kind, certain)
+        }
+        Type::Unknown => (context.declared.perhaps_atomic(node, context.file)?, false),
+        _ => return None,
     };
     let (object, parent, ancestors) = without_parentheses(node, ancestors)?;
-    let class = matches!(kind, AtomicKind::Class(_));
     let (whole, operation, operator_node) = match usage(object, parent, ancestors, kind, context)? {
-        // Reading a plain field looks the same.
-        Usage::Read if class && !certain(node, context) => return None,
         Usage::Read => (node, Operation::Load, None),
         Usage::Write(operation) => (parent, operation, parent.child_by_field_name("operator")),
     };
@@ -70,11 +64,8 @@ pub(crate) fn recognise<'t>(
         vocabulary,
         rule: None,
         role: LoopRole::None,
+        certain,
     })
-}
-
-fn certain(node: Node<'_>, context: &Context<'_>) -> bool {
-    context.declared.is_certain(node, context.file)
 }
 
 /// The name that decides an expression's type; `None` if something else does.

@@ -1,17 +1,15 @@
 //! Which headers of a tree a file includes, directly or through others, without
-//! knowing the compiler's search paths: by the end of the path, as written.
+//! knowing the compiler's search paths: by the end of the path, as written. Knows
+//! files by their place in a sorted list; what is in them it does not know.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::{Component, Path, PathBuf};
 
-use aho_corasick::AhoCorasick;
+use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-use crate::declared::Declared;
 
 /// How many headers are followed from one file: enough for real projects, and an
 /// end for generated ones.
-const MOST_HEADERS: usize = 1000;
+pub(crate) const MOST_HEADERS: usize = 1000;
 
 /// The headers that a text includes, as written.
 pub(crate) fn includes(text: &[u8]) -> Vec<String> {
@@ -33,130 +31,118 @@ pub(crate) fn includes(text: &[u8]) -> Vec<String> {
     found
 }
 
-/// What the files of a tree declare for each other.
-pub(crate) struct Headers {
-    /// Files by their last component.
-    by_name: FxHashMap<String, Vec<PathBuf>>,
-    files: FxHashMap<PathBuf, Header>,
-    /// Every name that some header declares and that could be atomic.
-    names: Option<AhoCorasick>,
-    /// The names, in the order of the automaton.
-    list: Vec<String>,
+/// The files of a tree, each with those that it includes itself.
+pub(crate) struct Includes {
+    direct: Vec<Vec<usize>>,
 }
 
-struct Header {
-    includes: Vec<String>,
-    declared: Option<Arc<Declared>>,
-}
-
-impl Headers {
-    /// Takes each file with its includes and, if it was parsed, its declarations.
-    pub fn of<'a>(
-        files: impl Iterator<Item = (&'a Path, &'a [String], Option<&'a Arc<Declared>>)>,
-    ) -> Self {
-        let mut headers = Self {
-            by_name: FxHashMap::default(),
-            files: FxHashMap::default(),
-            names: None,
-            list: Vec::new(),
-        };
-        let mut names = FxHashSet::default();
-        for (path, includes, declared) in files {
+impl Includes {
+    /// Finds the files that are meant by what each of these files, sorted by path,
+    /// includes.
+    pub fn of(files: &[(&Path, &[String])]) -> Self {
+        let mut by_name: FxHashMap<String, Vec<usize>> = FxHashMap::default();
+        for (number, (path, _)) in files.iter().enumerate() {
             if let Some(name) = path.file_name() {
-                let same = headers.by_name.entry(name.to_string_lossy().into_owned());
-                same.or_default().push(path.to_path_buf());
+                let same = by_name.entry(name.to_string_lossy().into_owned());
+                same.or_default().push(number);
             }
-            if let Some(declared) = declared {
-                names.extend(declared.exported_names().map(str::to_owned));
-            }
-            let header = Header {
-                includes: includes.to_vec(),
-                declared: declared.cloned(),
-            };
-            headers.files.insert(path.to_path_buf(), header);
         }
-        headers.list = names.into_iter().collect();
-        headers.names = AhoCorasick::new(&headers.list).ok();
-        headers
+        let direct = files
+            .par_iter()
+            .map(|(from, written)| {
+                let meant = written
+                    .iter()
+                    .filter_map(|include| resolve(include, from, files, &by_name));
+                meant.collect()
+            })
+            .collect();
+        Self { direct }
     }
 
-    /// The declarations of every parsed header that a file includes.
-    pub fn imports(&self, path: &Path) -> Vec<Arc<Declared>> {
-        let mut seen: FxHashSet<&Path> = FxHashSet::default();
-        let mut imports = Vec::new();
-        let mut queue: Vec<&Path> = vec![path];
-        while let Some(path) = queue.pop() {
-            let Some(header) = self.files.get(path) else {
-                continue;
-            };
-            for include in &header.includes {
-                if let Some(found) = self.resolve(include, path)
-                    && seen.len() < MOST_HEADERS
-                    && seen.insert(found)
-                {
-                    queue.push(found);
+    /// Which files are included by another one.
+    pub fn included(&self) -> Vec<bool> {
+        let mut included = vec![false; self.direct.len()];
+        for (from, meant) in self.direct.iter().enumerate() {
+            for &header in meant.iter().filter(|&&header| header != from) {
+                included[header] = true;
+            }
+        }
+        included
+    }
+
+    /// The files that a file includes, directly or through others, sorted.
+    pub fn reachable(&self, from: usize) -> Vec<usize> {
+        let mut seen: FxHashSet<usize> = FxHashSet::default();
+        let mut queue = vec![from];
+        while let Some(file) = queue.pop() {
+            for &header in &self.direct[file] {
+                if seen.len() < MOST_HEADERS && seen.insert(header) {
+                    queue.push(header);
                 }
             }
         }
-        let mut seen: Vec<&Path> = seen.into_iter().filter(|found| *found != path).collect();
-        seen.sort_unstable();
-        for found in seen {
-            let declared = self.files.get(found).and_then(|f| f.declared.clone());
-            imports.extend(declared.filter(|d| d.exported_names().next().is_some()));
-        }
-        imports
+        seen.remove(&from);
+        let mut headers: Vec<usize> = seen.into_iter().collect();
+        headers.sort_unstable();
+        headers
     }
+}
 
-    /// Whether a text mentions, as a word, anything that its headers declare.
-    pub fn mentions(&self, text: &[u8], imports: &[Arc<Declared>]) -> bool {
-        let Some(automaton) = &self.names else {
-            return true;
-        };
-        let wanted: FxHashSet<&str> = imports
-            .iter()
-            .flat_map(|import| import.exported_names())
-            .collect();
-        let is_word =
-            |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
-        automaton.find_overlapping_iter(text).any(|hit| {
-            let inside = is_word(text.get(hit.end()))
-                || (hit.start() > 0 && is_word(text.get(hit.start() - 1)));
-            !inside && wanted.contains(self.list[hit.pattern().as_usize()].as_str())
-        })
-    }
-
-    /// The file that an include means: the one that shares the most with the path
-    /// of the file that includes it, of those that end as written.
-    fn resolve(&self, include: &str, from: &Path) -> Option<&Path> {
-        let wanted = Path::new(include);
-        let wanted: PathBuf = wanted
-            .components()
-            .filter(|part| matches!(part, std::path::Component::Normal(_)))
-            .collect();
-        let name = wanted.file_name()?.to_string_lossy();
-        let shared = |path: &Path| {
-            path.components()
-                .zip(from.components())
-                .take_while(|(a, b)| a == b)
-                .count()
-        };
-        self.by_name
-            .get(&*name)?
-            .iter()
-            .filter(|path| path.ends_with(&wanted))
-            .max_by_key(|path| shared(path))
-            .map(PathBuf::as_path)
-    }
+/// The file that an include means: the one that shares the most with the path of
+/// the file that includes it, of those that end as written.
+fn resolve(
+    include: &str,
+    from: &Path,
+    files: &[(&Path, &[String])],
+    by_name: &FxHashMap<String, Vec<usize>>,
+) -> Option<usize> {
+    let wanted: PathBuf = Path::new(include)
+        .components()
+        .filter(|part| matches!(part, Component::Normal(_)))
+        .collect();
+    let name = wanted.file_name()?.to_string_lossy();
+    let shared = |path: &Path| {
+        path.components()
+            .zip(from.components())
+            .take_while(|(a, b)| a == b)
+            .count()
+    };
+    by_name
+        .get(&*name)?
+        .iter()
+        .copied()
+        .filter(|&number| files[number].0.ends_with(&wanted))
+        .max_by_key(|&number| shared(files[number].0))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::includes;
+    use std::path::Path;
+
+    use super::{Includes, includes};
 
     #[test]
     fn includes_are_read_as_written() {
         let text =
             b"#include <a/b.h>\n# include \"c.h\" // why\n#include MACRO\n// include <no.h>\n";
         assert_eq!(includes(text), ["a/b.h", "c.h"]);
+    }
+
+    #[test]
+    fn the_nearest_file_of_the_name_is_meant_and_followed() {
+        let one = |name: &str| vec![name.to_owned()];
+        let (left, right, common) = (one("x.h"), one("x.h"), one("../common.h"));
+        let files = [
+            ("common.h", &[][..]),
+            ("left/a.c", &left),
+            ("left/x.h", &common),
+            ("right/a.c", &right),
+            ("right/x.h", &[][..]),
+        ]
+        .map(|(path, includes)| (Path::new(path), includes));
+        let graph = Includes::of(&files);
+        assert_eq!(graph.reachable(1), [0, 2]);
+        assert_eq!(graph.reachable(3), [4]);
+        assert_eq!(graph.included(), [true, false, true, false, true]);
     }
 }

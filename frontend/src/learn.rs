@@ -11,6 +11,7 @@ use crate::declared::Declared;
 use crate::found::Found;
 use crate::macros;
 use crate::order::MemoryOrder;
+use crate::outline::{Marks, Outline};
 use crate::scan::Context;
 use crate::site::Operation;
 use crate::source::ParsedFile;
@@ -43,11 +44,10 @@ pub struct Wrapper {
 
 /// The wrappers that a file defines and no vocabulary knows yet.
 pub fn wrappers(file: &ParsedFile, vocabularies: &Vocabularies) -> Vec<Wrapper> {
-    let mut declared = Declared::of(file, vocabularies);
-    declared.learn_macros(file, vocabularies);
+    let outline = Outline::of(file);
+    let declared = Declared::of(file, &outline, Vec::new(), vocabularies);
     let context = Context::new(file, &declared, vocabularies);
-    let root = file.tree().root_node();
-    let mut wrappers: Vec<Wrapper> = macros::definitions(root, &context)
+    let mut wrappers: Vec<Wrapper> = macros::definitions(&outline, file)
         .iter()
         .filter_map(|definition| {
             let rule = macros::wrapper(definition, &context)?;
@@ -56,14 +56,13 @@ pub fn wrappers(file: &ParsedFile, vocabularies: &Vocabularies) -> Vec<Wrapper> 
         })
         .collect();
     let found: Vec<Found<'_>> = context
-        .found_under(root)
+        .found_in(&outline)
+        .certain
         .into_iter()
         .map(|(found, _)| found)
         .collect();
-    syntax::visit(root, |node, _| {
-        if node.kind() == "function_definition" {
-            wrappers.extend(function(node, &found, &context));
-        }
+    outline.visit(Marks::FUNCTION, |node, _, _| {
+        wrappers.extend(function(node, &found, &context));
     });
     wrappers.retain(|wrapper| vocabularies.rules(&wrapper.name).next().is_none());
     wrappers
@@ -220,19 +219,8 @@ fn method_rule(
     name: &str,
     context: &Context<'_>,
 ) -> Rule {
-    let without_object = Found {
-        node: found.node,
-        operation: found.operation,
-        callee: found.callee.clone(),
-        callee_span: found.callee_span.clone(),
-        object: None,
-        arguments: found.arguments.clone(),
-        order: found.order.clone(),
-        failure_order: found.failure_order.clone(),
-        vocabulary: found.vocabulary,
-        rule: None,
-        role: found.role.clone(),
-    };
+    let mut without_object = found.clone();
+    without_object.object = None;
     let rule = macros::wrapper_rule(&without_object, inner, parameters, name, context);
     let mut rule = rule.expect("an operation without an object always has a rule");
     rule.member = true;

@@ -6,8 +6,10 @@ use tree_sitter::Node;
 
 use crate::found::{Found, Surroundings};
 use crate::orders::squeeze;
+use crate::outline::{Marks, Outline};
 use crate::scan::Context;
 use crate::site::{OrderPlace, Site, Span};
+use crate::source::ParsedFile;
 use crate::syntax::{self, children};
 use crate::vocabulary::rule::{OrderRule, Rule};
 
@@ -22,12 +24,9 @@ pub(crate) struct Macro {
 }
 
 /// The macros that a file defines, in the order of the text.
-pub(crate) fn definitions(root: Node<'_>, context: &Context<'_>) -> Vec<Macro> {
+pub(crate) fn definitions(outline: &Outline<'_>, file: &ParsedFile) -> Vec<Macro> {
     let mut macros = Vec::new();
-    syntax::visit(root, |node, _| {
-        if !matches!(node.kind(), "preproc_def" | "preproc_function_def") {
-            return;
-        }
+    outline.visit(Marks::MACRO, |node, _, _| {
         let (Some(name), Some(value)) = (
             node.child_by_field_name("name"),
             node.child_by_field_name("value"),
@@ -38,11 +37,11 @@ pub(crate) fn definitions(root: Node<'_>, context: &Context<'_>) -> Vec<Macro> {
             let mut cursor = list.walk();
             list.children(&mut cursor)
                 .filter(|c| c.kind() == "identifier" || c.kind() == "...")
-                .map(|c| context.file.node_text(c).into_owned())
+                .map(|c| file.node_text(c).into_owned())
                 .collect()
         });
         macros.push(Macro {
-            name: context.file.node_text(name).into_owned(),
+            name: file.node_text(name).into_owned(),
             parameters,
             body: value.byte_range(),
         });
@@ -76,7 +75,7 @@ pub(crate) fn sites(definition: &Macro, context: &Context<'_>) -> Vec<Site> {
         macro_name: Some(definition.name.clone()),
     };
     context
-        .found_under(tree.root_node())
+        .found_in_part(&tree)
         .into_iter()
         .filter(|(found, _)| found.rule.is_some())
         .map(|(found, _)| found.into_site(around.clone(), context))
@@ -90,7 +89,7 @@ pub(crate) fn wrapper(definition: &Macro, context: &Context<'_>) -> Option<Rule>
         return None;
     }
     let tree = context.file.parse_part(&definition.body);
-    let mut found = context.found_under(tree.root_node());
+    let mut found = context.found_in_part(&tree);
     let (found, _) = found.pop().filter(|_| found.is_empty())?;
     let inner = found.rule.clone()?;
     if !is_whole(&found, tree.root_node()) {

@@ -36,8 +36,29 @@ pub enum Match<'s> {
 /// Finds the site at a line (from 1) and column (from 1, 0 if it is not known)
 /// that does this kind of operation.
 pub fn match_site(scan: &FileScan, line: u32, column: u32, kind: OperationKind) -> Match<'_> {
-    let on_line: Vec<&Site> = scan
-        .sites
+    let certain = match_on_line(&scan.sites, line, column, kind);
+    let possible = match_on_line(&scan.possible, line, column, kind);
+    match (certain, possible) {
+        // That an atomic access was seen there is what a possible site lacks. It is
+        // meant if nothing else can be, or if the column points into it.
+        (Match::None, possible @ Match::Site(_)) => possible,
+        (Match::Site(site), Match::Site(possible)) => {
+            let place = Position { line, column };
+            let nearer = distance(possible, place) < distance(site, place);
+            let inside = possible.start <= place && place < possible.end;
+            Match::Site(if column > 0 && nearer && inside {
+                possible
+            } else {
+                site
+            })
+        }
+        (Match::None, _) => match_around(&scan.sites, line, kind),
+        (found, _) => found,
+    }
+}
+
+fn match_on_line(sites: &[Site], line: u32, column: u32, kind: OperationKind) -> Match<'_> {
+    let on_line: Vec<&Site> = sites
         .iter()
         .filter(|site| site.macro_name.is_none())
         .filter(|site| site.start.line <= line && line <= site.end.line)
@@ -70,9 +91,12 @@ pub fn match_site(scan: &FileScan, line: u32, column: u32, kind: OperationKind) 
             _ => Match::Ambiguous(fitting),
         };
     }
-    // Optimised code is sometimes ascribed to the statement around a site.
-    let mut around = scan
-        .sites
+    Match::None
+}
+
+/// Optimised code is sometimes ascribed to the statement around a site.
+fn match_around(sites: &[Site], line: u32, kind: OperationKind) -> Match<'_> {
+    let mut around = sites
         .iter()
         .filter(|site| site.macro_name.is_none() && exactly(site.operation, kind))
         .filter(|site| site.statement_line <= line && line <= site.end.line);
@@ -190,6 +214,24 @@ mod tests {
             let found = match_site(&scan, line, 5, OperationKind::Load);
             assert_eq!(object(&found, text), "a", "line {line}");
         }
+    }
+
+    #[test]
+    fn what_may_be_a_site_is_one_when_an_access_was_seen_there() {
+        let text = "struct A { std::atomic<int> n; }; struct B; A a;\n\
+            int f(B* b) { return get(b)->n; }\n\
+            int g(B* b) { return a.n.load() + get(b)->n; }\n";
+        let scan = scan(text);
+        let lines: Vec<u32> = scan.sites.iter().map(|site| site.start.line).collect();
+        assert_eq!(lines, [3], "only the call is certain");
+        let found = match_site(&scan, 2, 30, OperationKind::Load);
+        assert_eq!(object(&found, text), "get(b)->n");
+        assert_eq!(match_site(&scan, 2, 30, OperationKind::Fence), Match::None);
+        // gcc's column of a call is that of its parenthesis, of a read its operator.
+        let call = match_site(&scan, 3, 32, OperationKind::Load);
+        assert_eq!(object(&call, text), "a.n");
+        let read = match_site(&scan, 3, 43, OperationKind::Load);
+        assert_eq!(object(&read, text), "get(b)->n");
     }
 
     #[test]

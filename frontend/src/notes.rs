@@ -1,17 +1,22 @@
 //! Finds what a scan must point out: parts that could not be parsed, and code that
 //! no instrumentation sees.
 
+use memchr::memmem;
 use tree_sitter::Node;
 
 use crate::note::{Note, NoteKind};
+use crate::outline::{Marks, Outline};
 use crate::source::ParsedFile;
 use crate::syntax;
 
 /// How much of a broken part a note quotes.
 const QUOTED: usize = 40;
 
+/// Attributes of functions that are not instrumented.
+const NOT_INSTRUMENTED: [&str; 2] = ["no_sanitize", "disable_sanitizer_instrumentation"];
+
 /// The notes on one file.
-pub(crate) fn notes(file: &ParsedFile) -> Vec<Note> {
+pub(crate) fn notes(file: &ParsedFile, outline: &Outline<'_>) -> Vec<Note> {
     let mut notes: Vec<Note> = Vec::new();
     let mut note = |node: Node<'_>, kind, detail: String| {
         let note = Note {
@@ -25,23 +30,26 @@ pub(crate) fn notes(file: &ParsedFile) -> Vec<Note> {
         }
     };
     let mut broken_until = 0;
-    syntax::visit(file.tree().root_node(), |node, ancestors| {
-        if node.is_error() || node.is_missing() {
+    let mut wanted = Marks::BROKEN | Marks::ASSEMBLY;
+    if NOT_INSTRUMENTED
+        .iter()
+        .any(|word| memmem::find(file.text(), word.as_bytes()).is_some())
+    {
+        wanted = wanted | Marks::FUNCTION;
+    }
+    outline.visit(wanted, |node, marks, ancestors| {
+        if marks.meet(Marks::BROKEN) {
             // One note for one broken stretch, however it is nested.
             if node.start_byte() >= broken_until {
                 note(node, NoteKind::NotParsed, quote(node, file));
             }
             broken_until = broken_until.max(node.end_byte());
         }
-        match node.kind() {
-            "gnu_asm_expression" => {
-                note(node, NoteKind::InlineAssembly, around(ancestors, file));
-            }
-            "function_definition" if says_no_sanitize(node, file) => {
-                let name = syntax::function_name(node, file).unwrap_or_default();
-                note(node, NoteKind::NoSanitize, name);
-            }
-            _ => {}
+        if marks.meet(Marks::ASSEMBLY) {
+            note(node, NoteKind::InlineAssembly, around(ancestors, file));
+        } else if marks.meet(Marks::FUNCTION) && says_no_sanitize(node, file) {
+            let name = syntax::function_name(node, file).unwrap_or_default();
+            note(node, NoteKind::NoSanitize, name);
         }
     });
     notes
@@ -61,7 +69,7 @@ fn says_no_sanitize(definition: Node<'_>, file: &ParsedFile) -> bool {
         .child_by_field_name("body")
         .map_or(definition.end_byte(), |body| body.start_byte());
     let head = file.slice(&(definition.start_byte()..end));
-    head.contains("no_sanitize") || head.contains("disable_sanitizer_instrumentation")
+    NOT_INSTRUMENTED.iter().any(|word| head.contains(word))
 }
 
 fn quote(node: Node<'_>, file: &ParsedFile) -> String {

@@ -12,7 +12,7 @@ const LONGEST_CALL: usize = 4096;
 pub(crate) fn sites(known: &[Site], context: &Context<'_>) -> Vec<Site> {
     let text = context.file.text();
     let mut found: Vec<Site> = Vec::new();
-    for word in words(text) {
+    for word in words(text).filter(|word| opening_parenthesis(text, word.end).is_some()) {
         let seen = |site: &Site| site.callee_span == word;
         if known.iter().any(seen) || found.iter().any(seen) {
             continue;
@@ -38,7 +38,7 @@ pub(crate) fn sites(known: &[Site], context: &Context<'_>) -> Vec<Site> {
         if has_error_inside(&tree, end) {
             continue;
         }
-        for (item, _) in context.found_under(tree.root_node()) {
+        for (item, _) in context.found_in_part(&tree) {
             let span = item.callee_span.clone();
             if item.rule.is_some() && !found.iter().any(|site| site.callee_span == span) {
                 let around = Surroundings::at(&item.node.byte_range(), context.file);
@@ -106,12 +106,15 @@ fn skip(text: &[u8], at: usize) -> usize {
     at + 1
 }
 
+/// The offset of the parenthesis that comes next, if nothing else does.
+fn opening_parenthesis(text: &[u8], at: usize) -> Option<usize> {
+    let next = (at..text.len()).find(|&i| !text[i].is_ascii_whitespace())?;
+    (text[next] == b'(').then_some(next)
+}
+
 /// The offset behind the parenthesis that closes the one following `at`.
 fn closing_parenthesis(text: &[u8], at: usize) -> Option<usize> {
-    let open = (at..text.len()).find(|&i| !text[i].is_ascii_whitespace())?;
-    if text[open] != b'(' {
-        return None;
-    }
+    let open = opening_parenthesis(text, at)?;
     let mut depth = 0_usize;
     let mut i = open;
     while i < text.len() && i - open < LONGEST_CALL {

@@ -2,75 +2,101 @@
 
 use std::path::Path;
 
-use tree_sitter::Node;
+use tree_sitter::{Node, Tree};
 
 use crate::declared::{Declared, Type};
 use crate::found::{Found, Surroundings};
 use crate::note::Note;
 use crate::orders::OrderNames;
+use crate::outline::{Marks, Outline};
 use crate::site::{OrderPlace, OrderSpelling, Site};
 use crate::source::{Language, ParsedFile};
 use crate::vocabulary::Vocabularies;
 use crate::vocabulary::rule::Rule;
-use crate::{calls, implicit, loops, macros, notes, recover, syntax};
+use crate::{calls, implicit, loops, macros, notes, recover};
 
 /// What a scan found in one file.
 #[derive(Clone, Debug)]
 pub struct FileScan {
     /// The sites, in the order of the text.
     pub sites: Vec<Site>,
+    /// What reads like the use of an atomic object by itself (`p->ready = 1`) if
+    /// the object is the atomic one that has its name somewhere else; the text
+    /// does not tell. That an atomic access was seen there makes it a site.
+    pub possible: Vec<Site>,
     /// What else there is to say.
     pub notes: Vec<Note>,
     /// The language the file was read as.
     pub language: Language,
 }
 
+impl FileScan {
+    /// The scan of a file in which there is nothing.
+    pub(crate) fn empty(path: &Path, text: &[u8]) -> Self {
+        Self {
+            sites: Vec::new(),
+            possible: Vec::new(),
+            notes: Vec::new(),
+            language: Language::of(path, text).unwrap_or(Language::Cpp),
+        }
+    }
+}
+
 /// Scans one text. The path decides the language and is named in the results;
 /// nothing is read from it. A text that is neither C nor C++ by its path is read
 /// as C++.
 pub fn scan_source(path: &Path, text: &[u8], vocabularies: &Vocabularies) -> FileScan {
-    let language = Language::of(path, text).unwrap_or(Language::Cpp);
+    let empty = FileScan::empty(path, text);
     if !vocabularies.worth_parsing(text) {
-        return FileScan {
-            sites: Vec::new(),
-            notes: Vec::new(),
-            language,
-        };
+        return empty;
     }
-    scan_parsed(&ParsedFile::parse(path, text, language), vocabularies)
+    scan_parsed(&ParsedFile::parse(path, text, empty.language), vocabularies)
 }
 
 /// Scans a file that is already parsed.
 pub fn scan_parsed(file: &ParsedFile, vocabularies: &Vocabularies) -> FileScan {
-    let mut declared = Declared::of(file, vocabularies);
-    declared.learn_macros(file, vocabularies);
-    scan_declared(file, &declared, vocabularies)
+    let outline = Outline::of(file);
+    let declared = Declared::of(file, &outline, Vec::new(), vocabularies);
+    scan_declared(file, &outline, &declared, vocabularies)
 }
 
 pub(crate) fn scan_declared(
     file: &ParsedFile,
+    outline: &Outline<'_>,
     declared: &Declared,
     vocabularies: &Vocabularies,
 ) -> FileScan {
     let context = Context::new(file, declared, vocabularies);
-    let root = file.tree().root_node();
-    let mut sites: Vec<Site> = context
-        .found_under(root)
-        .into_iter()
-        .map(|(found, around)| found.into_site(around, &context))
-        .collect();
-    for definition in macros::definitions(root, &context) {
+    let found = context.found_in(outline);
+    let into_sites = |found: Vec<(Found<'_>, Surroundings)>| -> Vec<Site> {
+        let sites = found.into_iter();
+        sites
+            .map(|(found, around)| found.into_site(around, &context))
+            .collect()
+    };
+    let possible = into_sites(found.possible);
+    let mut sites = into_sites(found.certain);
+    for definition in macros::definitions(outline, file) {
         sites.extend(macros::sites(&definition, &context));
     }
-    if root.has_error() {
+    if outline.root().has_error() {
         sites.extend(recover::sites(&sites, &context));
     }
     sites.sort_by_key(|site| (site.span.start, site.span.end));
     FileScan {
         sites,
-        notes: notes::notes(file),
+        possible,
+        notes: notes::notes(file, outline),
         language: file.language(),
     }
+}
+
+/// The operations in a tree, each with what stands around it.
+pub(crate) struct FoundIn<'t> {
+    /// Those of which the text tells that they are atomic.
+    pub certain: Vec<(Found<'t>, Surroundings)>,
+    /// The others.
+    pub possible: Vec<(Found<'t>, Surroundings)>,
 }
 
 /// What recognising a site needs to know about its file.
@@ -134,23 +160,48 @@ impl<'f> Context<'f> {
         })
     }
 
-    /// The operations under one root: the file's, or that of a part parsed by itself.
-    pub fn found_under<'t>(&self, root: Node<'t>) -> Vec<(Found<'t>, Surroundings)> {
-        let mut found = Vec::new();
+    /// The operations in a part of the file that was parsed by itself.
+    pub fn found_in_part<'t>(&self, part: &'t Tree) -> Vec<(Found<'t>, Surroundings)> {
+        self.found_in(&Outline::of_part(part.root_node(), self.file.language()))
+            .certain
+    }
+
+    /// The operations in a tree: the file's, or that of a part.
+    pub fn found_in<'t>(&self, outline: &Outline<'t>) -> FoundIn<'t> {
+        let mut found: Vec<Found<'t>> = Vec::new();
+        let mut possible: Vec<Found<'t>> = Vec::new();
         let mut around = Vec::new();
-        syntax::visit(root, |node, ancestors| {
-            let item = if node.kind() == "call_expression" {
+        let mut around_possible = Vec::new();
+        outline.visit(Marks::CALL | Marks::OBJECT, |node, marks, ancestors| {
+            let item = if marks.meet(Marks::CALL) {
                 calls::recognise(node, self)
             } else {
                 implicit::recognise(node, ancestors, self)
             };
             if let Some(item) = item {
-                around.push(Surroundings::of(item.node, ancestors, self.file));
-                found.push(item);
+                let surroundings = Surroundings::of(item.node, ancestors, self.file);
+                if item.certain {
+                    around.push(surroundings);
+                    found.push(item);
+                } else {
+                    around_possible.push(surroundings);
+                    possible.push(item);
+                }
             }
         });
-        loops::assign(root, &mut found, self);
-        found.into_iter().zip(around).collect()
+        if !possible.is_empty() {
+            // If they are sites, they see the others; the others are what they are
+            // without them.
+            let mut all = found.clone();
+            all.append(&mut possible);
+            loops::assign(outline, &mut all, self);
+            possible = all.split_off(found.len());
+        }
+        loops::assign(outline, &mut found, self);
+        FoundIn {
+            certain: found.into_iter().zip(around).collect(),
+            possible: possible.into_iter().zip(around_possible).collect(),
+        }
     }
 }
 

@@ -42,7 +42,7 @@ impl Language {
         Self::of(path, b"").is_some()
     }
 
-    fn grammar(self) -> tree_sitter::Language {
+    pub(crate) fn grammar(self) -> tree_sitter::Language {
         match self {
             Self::C => tree_sitter_c::LANGUAGE.into(),
             Self::Cpp => tree_sitter_cpp::LANGUAGE.into(),
@@ -71,6 +71,13 @@ impl ParsedFile {
             lines: LineIndex::new(&text),
             text,
         }
+    }
+
+    /// Parses a text in the language that its path and content say; as C++ if they
+    /// say neither.
+    pub(crate) fn read(path: &Path, text: Vec<u8>) -> Self {
+        let language = Language::of(path, &text).unwrap_or(Language::Cpp);
+        Self::parse(path, text, language)
     }
 
     /// The file's path, as it was given.

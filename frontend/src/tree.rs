@@ -1,6 +1,6 @@
 //! Scans files and folders in parallel. A file that cannot be read becomes a note
-//! and the scan goes on; ignore files are respected. Two passes: what headers of
-//! the tree declare decides what the files that include them mean.
+//! and the scan goes on; ignore files are respected. Owns which files are looked
+//! at; what is found in them is up to the group that they form.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,11 +8,10 @@ use std::sync::Arc;
 use ignore::WalkBuilder;
 use rayon::prelude::*;
 
-use crate::declared::Declared;
-use crate::includes::{Headers, includes};
+use crate::group::Group;
 use crate::note::{Note, NoteKind};
-use crate::scan::{FileScan, scan_declared};
-use crate::source::{Language, ParsedFile};
+use crate::scan::FileScan;
+use crate::source::Language;
 use crate::vocabulary::Vocabularies;
 
 /// What a scan of a tree found.
@@ -44,100 +43,27 @@ pub fn scan_tree<P: AsRef<Path>>(paths: &[P], vocabularies: &Vocabularies) -> Tr
     let mut tree = TreeScan::default();
     let files = list(paths, &mut tree.unreadable);
     tree.seen = files.len();
-    let first: Vec<First> = files
+    let group = Group::of(files, vocabularies);
+    let scans: Vec<_> = (0..tree.seen)
         .into_par_iter()
-        .map(|path| First::of(path, vocabularies))
+        .map(|number| group.scan(number))
         .collect();
-    let headers = Headers::of(first.iter().map(|file| {
-        let declared = file.declared.as_ref();
-        (file.path.as_path(), file.includes.as_slice(), declared)
-    }));
-    let scans: Vec<(PathBuf, Option<FileScan>, bool)> = first
-        .into_par_iter()
-        .map(|file| file.finish(&headers, vocabularies))
-        .collect();
-    for (path, scan, parsed) in scans {
-        tree.parsed += usize::from(parsed);
+    for (path, scan) in group.paths().zip(scans) {
         match scan {
-            Some(scan) if scan.sites.is_empty() && scan.notes.is_empty() => {}
-            Some(scan) => match scan.notes.first() {
-                Some(note) if note.kind == NoteKind::Unreadable => {
-                    tree.unreadable.push(note.clone());
+            Ok(Some(scan)) => {
+                tree.parsed += 1;
+                if !scan.sites.is_empty() || !scan.notes.is_empty() {
+                    tree.files.push((path.to_path_buf(), scan));
                 }
-                _ => tree.files.push((path, scan)),
-            },
-            None => {}
+            }
+            Ok(None) => {}
+            Err(error) => {
+                let note = unreadable(path.to_path_buf(), &error.to_string());
+                tree.unreadable.push(note);
+            }
         }
     }
     tree
-}
-
-/// A file after the first pass.
-struct First {
-    path: PathBuf,
-    includes: Vec<String>,
-    declared: Option<Arc<Declared>>,
-    scan: Option<FileScan>,
-}
-
-impl First {
-    fn of(path: PathBuf, vocabularies: &Vocabularies) -> Self {
-        let mut file = Self {
-            path,
-            includes: Vec::new(),
-            declared: None,
-            scan: None,
-        };
-        let text = match std::fs::read(&file.path) {
-            Ok(text) => text,
-            Err(error) => {
-                file.scan = Some(FileScan {
-                    sites: Vec::new(),
-                    notes: vec![unreadable(file.path.clone(), &error.to_string())],
-                    language: Language::C,
-                });
-                return file;
-            }
-        };
-        file.includes = includes(&text);
-        if vocabularies.worth_parsing(&text) {
-            let parsed = parse(&file.path, text);
-            let mut declared = Declared::of(&parsed, vocabularies);
-            declared.learn_macros(&parsed, vocabularies);
-            file.scan = Some(scan_declared(&parsed, &declared, vocabularies));
-            file.declared = Some(Arc::new(declared));
-        }
-        file
-    }
-
-    /// Scans again what its headers shed new light on.
-    fn finish(
-        self,
-        headers: &Headers,
-        vocabularies: &Vocabularies,
-    ) -> (PathBuf, Option<FileScan>, bool) {
-        let parsed_before = self.declared.is_some();
-        let imports = headers.imports(&self.path);
-        if imports.is_empty() {
-            return (self.path, self.scan, parsed_before);
-        }
-        let Ok(text) = std::fs::read(&self.path) else {
-            return (self.path, self.scan, parsed_before);
-        };
-        if !headers.mentions(&text, &imports) {
-            return (self.path, self.scan, parsed_before);
-        }
-        let parsed = parse(&self.path, text);
-        let mut declared = Declared::of_importing(&parsed, imports, vocabularies);
-        declared.learn_macros(&parsed, vocabularies);
-        let scan = scan_declared(&parsed, &declared, vocabularies);
-        (self.path, Some(scan), true)
-    }
-}
-
-fn parse(path: &Path, text: Vec<u8>) -> ParsedFile {
-    let language = Language::of(path, &text).unwrap_or(Language::Cpp);
-    ParsedFile::parse(path, text, language)
 }
 
 fn list<P: AsRef<Path>>(paths: &[P], unreadable_notes: &mut Vec<Note>) -> Vec<PathBuf> {

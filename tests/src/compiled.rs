@@ -116,8 +116,10 @@ fn frames(lines: &addr2line::Loader, address: u64) -> Vec<Frame> {
         if let Some(location) = frame.location
             && let (Some(file), Some(line)) = (location.file, location.line)
         {
+            // clang writes the way it took: `/usr/include/tbb/../oneapi`.
+            let written = PathBuf::from(file);
             found.push(Frame {
-                file: PathBuf::from(file),
+                file: written.canonicalize().unwrap_or(written),
                 line,
                 column: location.column.unwrap_or(0),
             });

@@ -1,11 +1,14 @@
-//! Recall against the compiler, which is the recall that counts: every atomic call
-//! that gcc's thread-sanitizer pass puts into real packages, and whose source line
-//! lies in the package, is matched to a site. What is not is listed.
+//! Recall against the compilers, which is the recall that counts: every atomic call
+//! that the thread-sanitizer passes of gcc and clang put into real packages, and
+//! whose source line lies in the package, is matched to a site. What is not is
+//! listed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use wmfix_frontend::{Match, OperationKind, TreeScan, Vocabularies, match_site, scan_tree};
+use wmfix_frontend::{
+    FileScan, Headers, Match, OperationKind, Vocabularies, match_site, scan_file,
+};
 use wmfix_tests::compiled::{AtomicCall, Frame, atomic_calls, compile};
 use wmfix_tests::registry::crate_source;
 use wmfix_tests::tools::{Need, have_all};
@@ -35,6 +38,11 @@ fn atomic_queue() {
         "libatomic-queue-dev",
         20,
     );
+}
+
+#[test]
+fn xenium() {
+    headers("xenium", "/usr/include/xenium", "libxenium-dev", 100);
 }
 
 #[test]
@@ -124,22 +132,25 @@ fn leveldb() {
     check("leveldb", "g++", &sources, &options, &tree, 10);
 }
 
-/// A package of headers, compiled through a source of ours that uses them.
+/// A package of headers, compiled by both compilers through a source of ours that
+/// uses them.
 fn headers(name: &'static str, folder: &'static str, package: &'static str, fewest: usize) {
-    if !have_all(name, &[Need::Program("g++"), Need::File(folder, package)]) {
+    let needs = [
+        Need::Program("g++"),
+        Need::Program("clang++"),
+        Need::File(folder, package),
+    ];
+    if !have_all(name, &needs) {
         return;
     }
     let source = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("corpus/recall")
         .join(format!("{name}.cc"));
-    check(
-        name,
-        "g++",
-        &[source],
-        &["-std=c++17"],
-        Path::new(folder),
-        fewest,
-    );
+    let sources = [source];
+    for compiler in ["g++", "clang++"] {
+        let tree = Path::new(folder);
+        check(name, compiler, &sources, &["-std=c++17"], tree, fewest);
+    }
 }
 
 fn check(
@@ -154,9 +165,8 @@ fn check(
     let library = folder.path().join("library.so");
     compile(compiler, sources, options, &library).expect("the package compiles");
     let calls = atomic_calls(&library);
-    let scan = scan_tree(&[tree], &Vocabularies::builtin());
-    let report = Report::of(&calls, tree, &scan);
-    println!("{name}: {report}");
+    let report = Report::of(&calls, tree);
+    println!("{name} by {compiler}: {report}");
     assert!(
         report.places >= fewest,
         "{name}: only {} places",
@@ -164,8 +174,24 @@ fn check(
     );
     assert!(
         report.matched * 100 >= report.places * FEWEST_MATCHED,
-        "{name}: {report}"
+        "{name} by {compiler}: {report}"
     );
+}
+
+/// Files, scanned when a call first points into them, as the product does it.
+struct Scans {
+    files: BTreeMap<PathBuf, FileScan>,
+    headers: Headers,
+    vocabularies: Vocabularies,
+}
+
+impl Scans {
+    fn of(&mut self, path: &Path) -> &FileScan {
+        self.files.entry(path.to_path_buf()).or_insert_with(|| {
+            let text = std::fs::read(path).expect("a source that was compiled");
+            scan_file(path, &text, &mut self.headers, &self.vocabularies)
+        })
+    }
 }
 
 /// How the calls of one package were matched.
@@ -180,7 +206,12 @@ struct Report {
 }
 
 impl Report {
-    fn of(calls: &[AtomicCall], tree: &Path, scan: &TreeScan) -> Self {
+    fn of(calls: &[AtomicCall], tree: &Path) -> Self {
+        let mut scans = Scans {
+            files: BTreeMap::new(),
+            headers: Headers::default(),
+            vocabularies: Vocabularies::builtin(),
+        };
         let mut not_written = 0;
         let mut places: BTreeSet<(Frame, u8)> = BTreeSet::new();
         for call in calls {
@@ -197,9 +228,7 @@ impl Report {
         let mut rest = Vec::new();
         for (frame, kind) in &places {
             let kind = KINDS[usize::from(*kind)];
-            let matched = scan.file(&frame.file).map_or(Match::None, |file| {
-                match_site(file, frame.line, frame.column, kind)
-            });
+            let matched = match_site(scans.of(&frame.file), frame.line, frame.column, kind);
             if !matches!(matched, Match::Site(_)) {
                 let why = match matched {
                     Match::None => "no site",

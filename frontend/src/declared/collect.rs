@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use tree_sitter::Node;
 
+use super::types::read_declarator;
 use super::{AtomicKind, Base, Declaration, Declared, Type, Written};
+use crate::literal::integer;
 use crate::orders::{squeeze, standard};
+use crate::outline::{Marks, Outline};
 use crate::site::Span;
 use crate::source::ParsedFile;
 use crate::syntax::{self, DEEPEST, children, is_function};
@@ -15,14 +18,10 @@ use crate::vocabulary::Vocabularies;
 const FILE: Span = 0..usize::MAX;
 
 impl Declared {
-    /// Reads a file's declarations.
-    pub fn of(file: &ParsedFile, vocabularies: &Vocabularies) -> Self {
-        Self::of_importing(file, Vec::new(), vocabularies)
-    }
-
     /// Reads the declarations of a file that includes these headers.
-    pub fn of_importing(
+    pub fn of(
         file: &ParsedFile,
+        outline: &Outline<'_>,
         imports: Vec<Arc<Self>>,
         vocabularies: &Vocabularies,
     ) -> Self {
@@ -31,35 +30,31 @@ impl Declared {
             ..Self::default()
         };
         let mut by_initializer = Vec::new();
-        syntax::visit(file.tree().root_node(), |node, ancestors| {
-            match node.kind() {
-                "declaration"
-                | "field_declaration"
-                | "parameter_declaration"
-                | "optional_parameter_declaration"
-                | "for_range_loop" => {
-                    declared.declaration(node, ancestors, file, vocabularies, &mut by_initializer);
-                }
-                "function_declarator" => declared.function(node, file, vocabularies),
-                "template_parameter_list" => declared.template_parameters(node, file),
-                "type_definition" | "alias_declaration" => {
-                    declared.alias_of(node, file, vocabularies)
-                }
-                "class_specifier" | "struct_specifier" => declared.class(node, file, vocabularies),
-                "function_definition" => {
-                    if let Some(owner) = syntax::method_owner(node, file) {
-                        declared.methods.push((node.byte_range(), owner));
-                    }
-                }
-                "using_declaration" => {
-                    let text = file.node_text(node);
-                    if text.contains("enum") && text.contains("memory_order") {
-                        declared.orders.bare = true;
-                    }
-                }
-                "enumerator" | "preproc_def" => declared.constant(node, file),
-                _ => {}
+        outline.visit(Marks::DECLARES, |node, _, ancestors| match node.kind() {
+            "declaration"
+            | "field_declaration"
+            | "parameter_declaration"
+            | "optional_parameter_declaration"
+            | "for_range_loop" => {
+                declared.declaration(node, ancestors, file, vocabularies, &mut by_initializer);
             }
+            "function_declarator" => declared.function(node, file, vocabularies),
+            "template_parameter_list" => declared.template_parameters(node, file),
+            "type_definition" | "alias_declaration" => declared.alias_of(node, file, vocabularies),
+            "class_specifier" | "struct_specifier" => declared.class(node, file, vocabularies),
+            "function_definition" => {
+                if let Some(owner) = syntax::method_owner(node, file) {
+                    declared.methods.push((node.byte_range(), owner));
+                }
+            }
+            "using_declaration" => {
+                let text = file.node_text(node);
+                if text.contains("enum") && text.contains("memory_order") {
+                    declared.orders.bare = true;
+                }
+            }
+            "enumerator" | "preproc_def" => declared.constant(node, file),
+            _ => {}
         });
         // `auto& x = expression`: the type is the expression's, which can only be
         // known when everything else is.
@@ -80,6 +75,7 @@ impl Declared {
             });
         }
         declared.find_candidates();
+        declared.learn_macros(file, outline, vocabularies);
         declared
     }
 
@@ -274,158 +270,6 @@ impl Declared {
             self.types.insert(name, written);
         }
     }
-
-    /// The type that specifiers and qualifiers of a declaration say together.
-    fn specified(
-        &self,
-        node: Node<'_>,
-        type_node: Node<'_>,
-        file: &ParsedFile,
-        vocabularies: &Vocabularies,
-    ) -> Written {
-        match qualified(node, file, vocabularies) {
-            Some(kind) => Written {
-                base: Base::Atomic(kind),
-                depth: 0,
-            },
-            None => self.type_name(type_node, file, vocabularies, 0),
-        }
-    }
-
-    /// The type that a type descriptor says: of a cast, an alias, a template argument.
-    pub(super) fn descriptor(
-        &self,
-        node: Node<'_>,
-        file: &ParsedFile,
-        vocabularies: &Vocabularies,
-    ) -> Written {
-        let type_node = node.child_by_field_name("type").unwrap_or(node);
-        let mut written = self.specified(node, type_node, file, vocabularies);
-        if let Some(declarator) = node.child_by_field_name("declarator") {
-            read_declarator(declarator, &mut written, file, false);
-        }
-        written
-    }
-
-    fn type_name(
-        &self,
-        node: Node<'_>,
-        file: &ParsedFile,
-        vocabularies: &Vocabularies,
-        level: usize,
-    ) -> Written {
-        let plain = |base| Written { base, depth: 0 };
-        if level > DEEPEST {
-            return plain(Base::Opaque);
-        }
-        match node.kind() {
-            "type_identifier" | "identifier" => {
-                let name = file.node_text(node);
-                plain(match vocabularies.type_vocabulary(&name) {
-                    Some(index) => Base::Atomic(AtomicKind::Class(index)),
-                    None => Base::Named(name.into_owned()),
-                })
-            }
-            "qualified_identifier" => match node.child_by_field_name("name") {
-                Some(name) => {
-                    let scope = node.child_by_field_name("scope");
-                    let boost = scope.is_some_and(|s| file.node_text(s) == "boost");
-                    let mut written = self.type_name(name, file, vocabularies, level + 1);
-                    if boost
-                        && matches!(&written.base, Base::Atomic(AtomicKind::Class(_)))
-                        && let Some(index) = vocabularies.index("boost")
-                    {
-                        written.base = Base::Atomic(AtomicKind::Class(index));
-                    }
-                    written
-                }
-                None => plain(Base::Opaque),
-            },
-            "template_type" => {
-                let Some(name) = node.child_by_field_name("name") else {
-                    return plain(Base::Opaque);
-                };
-                let name = file.node_text(name);
-                if let Some(index) = vocabularies.type_vocabulary(&name) {
-                    return plain(Base::Atomic(AtomicKind::Class(index)));
-                }
-                // A container, smart pointer or padding of atomics: one step away.
-                let arguments = node.child_by_field_name("arguments").map(children);
-                for argument in arguments.unwrap_or_default() {
-                    let mut written = self.descriptor(argument, file, vocabularies);
-                    if let Base::Atomic(_) = written.base {
-                        // `unique_ptr<T[]>` is one step away from its elements, too.
-                        let array = argument
-                            .child_by_field_name("declarator")
-                            .is_some_and(|d| d.kind() == "abstract_array_declarator");
-                        if array {
-                            return written;
-                        }
-                        written.depth = written.depth.saturating_add(1);
-                        return written;
-                    }
-                }
-                plain(Base::Named(name.into_owned()))
-            }
-            "macro_type_specifier" => {
-                let name = node.child_by_field_name("name");
-                if name.is_some_and(|n| file.node_text(n) == "_Atomic") {
-                    plain(Base::Atomic(AtomicKind::Qualifier))
-                } else {
-                    plain(Base::Opaque)
-                }
-            }
-            "struct_specifier" | "class_specifier" | "union_specifier" => {
-                match node.child_by_field_name("name") {
-                    Some(name) => self.type_name(name, file, vocabularies, level + 1),
-                    None => plain(Base::Plain),
-                }
-            }
-            "placeholder_type_specifier" | "auto" | "decltype" | "dependent_type" => {
-                plain(Base::Opaque)
-            }
-            _ => plain(Base::Plain),
-        }
-    }
-}
-
-/// Follows a declarator to the declared name, adding its pointers and arrays.
-fn read_declarator<'t>(
-    declarator: Node<'t>,
-    written: &mut Written,
-    file: &ParsedFile,
-    in_block: bool,
-) -> Option<Node<'t>> {
-    let mut node = declarator;
-    for _ in 0..DEEPEST {
-        match node.kind() {
-            "identifier" | "field_identifier" | "type_identifier" => return Some(node),
-            "pointer_declarator" | "abstract_pointer_declarator" => {
-                written.depth = written.depth.saturating_add(1);
-                let atomic_pointer = children(node)
-                    .into_iter()
-                    .any(|c| c.kind() == "type_qualifier" && file.node_text(c) == "_Atomic");
-                if atomic_pointer {
-                    *written = Written {
-                        base: Base::Atomic(AtomicKind::Qualifier),
-                        depth: 0,
-                    };
-                }
-            }
-            "array_declarator" | "abstract_array_declarator" => {
-                written.depth = written.depth.saturating_add(1);
-            }
-            // `std::atomic_ref<int> x(y);` in a block reads like a function.
-            "function_declarator" if !in_block => return None,
-            _ => {}
-        }
-        node = node.child_by_field_name("declarator").or_else(|| {
-            children(node)
-                .into_iter()
-                .find(|c| c.kind() != "type_qualifier")
-        })?;
-    }
-    None
 }
 
 fn declarator_is(declarator: Node<'_>, kind: &str) -> bool {
@@ -438,20 +282,6 @@ fn declarator_is(declarator: Node<'_>, kind: &str) -> bool {
         }
     }
     false
-}
-
-fn qualified(node: Node<'_>, file: &ParsedFile, vocabularies: &Vocabularies) -> Option<AtomicKind> {
-    let mut volatile = false;
-    for child in children(node) {
-        if child.kind() == "type_qualifier" {
-            match &*file.node_text(child) {
-                "_Atomic" => return Some(AtomicKind::Qualifier),
-                "volatile" => volatile = true,
-                _ => {}
-            }
-        }
-    }
-    (volatile && vocabularies.takes_volatile()).then_some(AtomicKind::Volatile)
 }
 
 /// Whether a parameter belongs to a declaration without a body: its name means
@@ -513,36 +343,4 @@ fn class_name(ancestors: &[Node<'_>], file: &ParsedFile) -> Option<String> {
     })?;
     let name = name.child_by_field_name("name").unwrap_or(name);
     Some(file.node_text(name).into_owned())
-}
-
-/// The value of an integer literal, or of a word that stands for one.
-pub(crate) fn integer(text: &str) -> Option<i128> {
-    let text = text.trim();
-    match text {
-        "true" => return Some(1),
-        "false" | "NULL" | "nullptr" => return Some(0),
-        _ => {}
-    }
-    if let Some(positive) = text.strip_prefix('-') {
-        return integer(positive).map(|value| -value);
-    }
-    if let Some(quoted) = text.strip_prefix('\'').and_then(|t| t.strip_suffix('\'')) {
-        let mut bytes = quoted.bytes();
-        return match (bytes.next(), bytes.next()) {
-            (Some(byte), None) => Some(i128::from(byte)),
-            _ => None,
-        };
-    }
-    let digits = text.trim_end_matches(['u', 'U', 'l', 'L', 'z', 'Z']);
-    let digits: String = digits.chars().filter(|&c| c != '\'').collect();
-    let lower = digits.to_ascii_lowercase();
-    if let Some(hex) = lower.strip_prefix("0x") {
-        i128::from_str_radix(hex, 16).ok()
-    } else if let Some(binary) = lower.strip_prefix("0b") {
-        i128::from_str_radix(binary, 2).ok()
-    } else if lower.len() > 1 && lower.starts_with('0') {
-        i128::from_str_radix(&lower, 8).ok()
-    } else {
-        lower.parse().ok()
-    }
 }

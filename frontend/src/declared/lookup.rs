@@ -53,22 +53,6 @@ impl Declared {
         self.expression(node, file, vocabularies, 0)
     }
 
-    /// Whether an expression's type is more than a guess: where the class of a
-    /// field's owner is not known from the text, only the field's name is left to
-    /// go by, and another class may have a plain field of that name.
-    pub fn is_certain(&self, node: Node<'_>, file: &ParsedFile) -> bool {
-        if node.kind() != "field_expression" {
-            return true;
-        }
-        let owner = node
-            .child_by_field_name("argument")
-            .and_then(|owner| self.class_of(owner, file));
-        let field = node.child_by_field_name("field");
-        owner
-            .zip(field)
-            .is_some_and(|(class, field)| self.field_of(&file.node_text(field), &class).is_some())
-    }
-
     fn expression(
         &self,
         node: Node<'_>,
@@ -105,7 +89,7 @@ impl Declared {
                 let Some(field) = node.child_by_field_name("field") else {
                     return Type::Unknown;
                 };
-                let owner = argument.and_then(|owner| self.class_of(owner, file));
+                let owner = argument.and_then(|owner| self.class_of(owner, file, 0));
                 self.field(&file.node_text(field), owner.as_deref())
             }
             "subscript_expression" => of(argument).deref(),
@@ -143,59 +127,17 @@ impl Declared {
         Type::Unknown
     }
 
-    /// The class that an owner expression certainly has.
-    fn class_of(&self, owner: Node<'_>, file: &ParsedFile) -> Option<String> {
-        let owner = syntax::unwrap_parentheses(owner);
-        match owner.kind() {
-            "this" => self.class_at(&owner.byte_range()),
-            "identifier" => {
-                let text = file.node_text(owner);
-                let declaration = self.local(&text, &owner.byte_range())?;
-                let mut base = &declaration.written.base;
-                for _ in 0..DEEPEST {
-                    match base {
-                        Base::Named(name) => match self.alias(name) {
-                            Some(alias) if matches!(alias.base, Base::Named(_)) => {
-                                base = &alias.base;
-                            }
-                            _ => return Some(name.clone()),
-                        },
-                        _ => return None,
-                    }
-                }
-                None
-            }
-            _ => None,
-        }
-    }
-
-    /// The class whose method or body a place lies in.
-    fn class_at(&self, place: &Span) -> Option<String> {
-        if let Some((_, owner)) = self.methods.iter().find(|(span, _)| within(place, span)) {
-            return Some(owner.clone());
-        }
-        self.classes
-            .iter()
-            .filter(|(body, _)| within(place, body))
-            .min_by_key(|(body, _)| body.len())
-            .map(|(_, name)| name.clone())
-    }
-
     /// The type of a bare name at a place: the innermost declaration, then the
     /// fields of the class around it, then the file and what it includes.
     fn name(&self, name: &str, place: &Span) -> Type {
         let local = self.local(name, place);
-        let file_wide = |declaration: &Declaration| declaration.scope.end == usize::MAX;
         if let Some(declaration) = local
-            && !file_wide(declaration)
+            && !is_file_wide(declaration)
         {
             return self.resolve(&declaration.written);
         }
-        if self.all_fields(name).next().is_some()
-            && let Some(class) = self.class_at(place)
-            && self.field_of(name, &class).is_some()
-        {
-            return self.field(name, Some(&class));
+        if let Some(field) = self.member_at(name, place) {
+            return self.resolve(&field.written);
         }
         if let Some(declaration) = local {
             return self.resolve(&declaration.written);
@@ -204,7 +146,7 @@ impl Declared {
             if let Some(declaration) = import
                 .variables
                 .get(name)
-                .and_then(|all| all.iter().find(|d| file_wide(d)))
+                .and_then(|all| all.iter().find(|d| is_file_wide(d)))
             {
                 return self.resolve(&declaration.written);
             }
@@ -217,10 +159,10 @@ impl Declared {
     /// Whether a bare name at a place means a variable of the function around it.
     pub fn is_local(&self, name: &str, place: &Span) -> bool {
         self.local(name, place)
-            .is_some_and(|declaration| declaration.scope.end != usize::MAX)
+            .is_some_and(|declaration| !is_file_wide(declaration))
     }
 
-    fn local(&self, name: &str, place: &Span) -> Option<&Declaration> {
+    pub(super) fn local(&self, name: &str, place: &Span) -> Option<&Declaration> {
         self.variables
             .get(name)?
             .iter()
@@ -228,32 +170,7 @@ impl Declared {
             .min_by_key(|declaration| declaration.scope.len())
     }
 
-    /// The field that a class has or inherits.
-    fn field_of(&self, name: &str, class: &str) -> Option<&Declaration> {
-        let mut classes = vec![class];
-        let mut at = 0;
-        while let Some(&class) = classes.get(at) {
-            let own = self
-                .all_fields(name)
-                .find(|field| field.owner.as_deref() == Some(class));
-            if own.is_some() {
-                return own;
-            }
-            let bases = self
-                .everywhere()
-                .filter_map(|all| all.bases.get(class))
-                .flatten();
-            for base in bases {
-                if classes.len() < DEEPEST && !classes.contains(&base.as_str()) {
-                    classes.push(base);
-                }
-            }
-            at += 1;
-        }
-        None
-    }
-
-    fn all_fields(&self, name: &str) -> impl Iterator<Item = &Declaration> {
+    pub(super) fn all_fields(&self, name: &str) -> impl Iterator<Item = &Declaration> {
         let own = self.fields.get(name).into_iter().flatten();
         let imported = self
             .imports
@@ -315,11 +232,16 @@ impl Declared {
         false
     }
 
-    fn alias(&self, name: &str) -> Option<&Written> {
+    pub(super) fn alias(&self, name: &str) -> Option<&Written> {
         self.types.get(name).or_else(|| {
             self.imports
                 .iter()
                 .find_map(|import| import.types.get(name))
         })
     }
+}
+
+/// Whether a name is declared for the whole file.
+pub(super) fn is_file_wide(declaration: &Declaration) -> bool {
+    declaration.scope.end == usize::MAX
 }

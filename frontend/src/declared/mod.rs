@@ -4,6 +4,8 @@
 
 mod collect;
 mod lookup;
+mod owner;
+mod types;
 
 use std::sync::Arc;
 
@@ -11,13 +13,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::macros;
 use crate::orders::OrderNames;
+use crate::outline::Outline;
 use crate::scan::Context;
 use crate::site::Span;
 use crate::source::ParsedFile;
 use crate::vocabulary::Vocabularies;
 use crate::vocabulary::rule::Rule;
 
-pub(crate) use collect::integer;
 pub(crate) use lookup::Type;
 
 /// The declarations of one file.
@@ -94,22 +96,26 @@ pub(crate) enum AtomicKind {
 impl Declared {
     /// Finds the macros whose uses are sites. Twice, because a macro may stand on
     /// one that the text defines later.
-    pub fn learn_macros(&mut self, file: &ParsedFile, vocabularies: &Vocabularies) {
+    fn learn_macros(
+        &mut self,
+        file: &ParsedFile,
+        outline: &Outline<'_>,
+        vocabularies: &Vocabularies,
+    ) {
+        let definitions = macros::definitions(outline, file);
         for _ in 0..2 {
             let context = Context::new(file, self, vocabularies);
-            let root = file.tree().root_node();
-            let mut learnt = Vec::new();
-            let mut names = Vec::new();
-            for definition in macros::definitions(root, &context) {
-                if definition.parameters.is_some() {
-                    names.push(definition.name.clone());
-                }
-                if let Some(rule) = macros::wrapper(&definition, &context) {
-                    learnt.push((definition.name, rule));
-                }
-            }
-            self.macro_names.extend(names);
+            let learnt: Vec<(String, Rule)> = definitions
+                .iter()
+                .filter_map(|definition| {
+                    let rule = macros::wrapper(definition, &context)?;
+                    Some((definition.name.clone(), rule))
+                })
+                .collect();
             self.macros.extend(learnt);
+            let with_parameters = definitions.iter().filter(|d| d.parameters.is_some());
+            self.macro_names
+                .extend(with_parameters.map(|definition| definition.name.clone()));
         }
     }
 

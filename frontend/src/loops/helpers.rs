@@ -6,6 +6,7 @@ use tree_sitter::Node;
 
 use super::called_name;
 use super::rounds::Rounds;
+use crate::outline::{Marks, Outline};
 use crate::scan::Context;
 use crate::site::Span;
 use crate::syntax::{self, children};
@@ -27,12 +28,13 @@ struct Helper<'t> {
 impl<'t> Helpers<'t> {
     /// Finds the functions whose body only declares and returns, with an atomic
     /// operation in it.
-    pub fn of(root: Node<'t>, by_node: &FxHashMap<usize, usize>, context: &Context<'_>) -> Self {
+    pub fn of(
+        outline: &Outline<'t>,
+        by_node: &FxHashMap<usize, usize>,
+        context: &Context<'_>,
+    ) -> Self {
         let mut by_name = FxHashMap::default();
-        syntax::visit(root, |node, _| {
-            if node.kind() != "function_definition" {
-                return;
-            }
+        outline.visit(Marks::FUNCTION, |node, _, _| {
             let Some(body) = node.child_by_field_name("body") else {
                 return;
             };
@@ -76,44 +78,41 @@ impl<'t> Helpers<'t> {
     /// The bodies of the helpers that a loop calls.
     pub fn bodies_called_in(&self, rounds: &Rounds<'t>, context: &Context<'_>) -> Vec<Node<'t>> {
         let mut bodies = Vec::new();
+        if self.by_name.is_empty() {
+            return bodies;
+        }
         for part in rounds.parts() {
-            self.calls(part, context, |_, helper| bodies.push(helper.body));
+            syntax::visit(part, |node, _| {
+                if node.kind() == "call_expression" {
+                    bodies.extend(self.called_by(node, context).map(|helper| helper.body));
+                }
+            });
         }
         bodies
+    }
+
+    fn called_by(&self, call: Node<'_>, context: &Context<'_>) -> Option<&Helper<'t>> {
+        self.by_name.get(&called_name(call, context)?)
     }
 
     /// The sites of helpers that are also called outside the given calls.
     pub fn called_elsewhere(
         &self,
-        root: Node<'t>,
+        outline: &Outline<'t>,
         waits: &[Span],
         context: &Context<'_>,
     ) -> Vec<usize> {
         let mut sites = Vec::new();
-        self.calls(root, context, |call, helper| {
-            if !waits.contains(&call.byte_range()) {
+        if self.by_name.is_empty() {
+            return sites;
+        }
+        outline.visit(Marks::CALL, |call, _, _| {
+            if let Some(helper) = self.called_by(call, context)
+                && !waits.contains(&call.byte_range())
+            {
                 sites.extend(&helper.sites);
             }
         });
         sites
-    }
-
-    fn calls(
-        &self,
-        root: Node<'t>,
-        context: &Context<'_>,
-        mut each: impl FnMut(Node<'t>, &Helper<'t>),
-    ) {
-        if self.by_name.is_empty() {
-            return;
-        }
-        syntax::visit(root, |node, _| {
-            if node.kind() == "call_expression"
-                && let Some(helper) =
-                    called_name(node, context).and_then(|name| self.by_name.get(&name))
-            {
-                each(node, helper);
-            }
-        });
     }
 }

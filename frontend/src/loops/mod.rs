@@ -16,12 +16,13 @@ use self::helpers::Helpers;
 use self::rounds::{Rounds, loops};
 use self::values::Values;
 use crate::found::Found;
+use crate::outline::Outline;
 use crate::scan::Context;
 use crate::site::{Exit, Joint, LoopRole, Operand, Operation, Relation};
 use crate::syntax::{arguments, callee, pointee};
 
 /// Gives every operation under `root` its role.
-pub(crate) fn assign(root: Node<'_>, found: &mut [Found<'_>], context: &Context<'_>) {
+pub(crate) fn assign<'t>(outline: &Outline<'t>, found: &mut [Found<'t>], context: &Context<'_>) {
     if found.is_empty() {
         return;
     }
@@ -30,10 +31,16 @@ pub(crate) fn assign(root: Node<'_>, found: &mut [Found<'_>], context: &Context<
         .enumerate()
         .map(|(index, item)| (item.node.id(), index))
         .collect();
-    let helpers = Helpers::of(root, &by_node, context);
+    let mut starts: Vec<usize> = found.iter().map(|item| item.node.start_byte()).collect();
+    starts.sort_unstable();
+    let helpers = Helpers::of(outline, &by_node, context);
     let mut roles = Vec::new();
     let mut waits_of_helpers = Vec::new();
-    for rounds in loops(root, context) {
+    for rounds in loops(outline, context) {
+        let has_site = rounds.parts().any(|part| holds_one(part, &starts));
+        if !has_site && helpers.bodies_called_in(&rounds, context).is_empty() {
+            continue;
+        }
         let values = Values::of(&rounds, found, &by_node, &helpers, context);
         roles.extend(roles_in(&rounds, &values));
         waits_of_helpers.extend(values.helper_calls());
@@ -43,7 +50,7 @@ pub(crate) fn assign(root: Node<'_>, found: &mut [Found<'_>], context: &Context<
         found[index].role = role;
     }
     // A helper that is also called without waiting is no wait by itself.
-    for index in helpers.called_elsewhere(root, &waits_of_helpers, context) {
+    for index in helpers.called_elsewhere(outline, &waits_of_helpers, context) {
         found[index].role = LoopRole::None;
     }
     for item in found.iter_mut() {
@@ -116,6 +123,14 @@ fn roles_in(rounds: &Rounds<'_>, values: &Values<'_, '_>) -> Vec<(usize, LoopRol
         roles.retain(|(_, role)| *role == LoopRole::CasLoop);
     }
     roles
+}
+
+/// Whether a node holds one of these offsets, which are sorted.
+fn holds_one(node: Node<'_>, offsets: &[usize]) -> bool {
+    let first = offsets.partition_point(|&offset| offset < node.start_byte());
+    offsets
+        .get(first)
+        .is_some_and(|&offset| offset < node.end_byte())
 }
 
 fn has_role(roles: &[(usize, LoopRole)], site: usize) -> bool {

@@ -6,6 +6,7 @@ use tree_sitter::Node;
 use super::condition::Condition;
 use super::effects::has_effect;
 use super::values::Values;
+use crate::outline::{Marks, Outline};
 use crate::scan::Context;
 use crate::syntax::{self, children, is_function, is_loop};
 
@@ -34,9 +35,9 @@ pub(super) struct Outcome {
 }
 
 /// The loops under a root, outer before inner.
-pub(super) fn loops<'t>(root: Node<'t>, context: &Context<'_>) -> Vec<Rounds<'t>> {
+pub(super) fn loops<'t>(outline: &Outline<'t>, context: &Context<'_>) -> Vec<Rounds<'t>> {
     let mut loops = Vec::new();
-    syntax::visit(root, |node, ancestors| {
+    outline.visit(Marks::LOOP, |node, _, ancestors| {
         let function = || ancestors.iter().rev().find(|a| is_function(**a)).copied();
         let body = |node: Node<'t>| node.child_by_field_name("body").into_iter().collect();
         match node.kind() {

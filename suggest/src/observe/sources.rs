@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use wmfix_frontend::{
-    FileScan, Match, MemoryOrder, Operation, OperationKind, OrderPlace, ParsedFile, Passing, Site,
-    Vocabularies, call_as_site, is_whole_body, match_site, passing_of_call, passing_of_wait,
-    scan_source,
+    FileScan, Headers, Match, MemoryOrder, Operation, OperationKind, OrderPlace, ParsedFile,
+    Passing, Site, Vocabularies, call_as_site, is_whole_body, match_site, passing_of_call,
+    passing_of_wait, scan_file,
 };
 
 use super::places::Action;
@@ -18,6 +18,7 @@ use crate::symbols::{Frame, SourcePoint};
 /// Source files and their sites.
 pub struct Sources {
     vocabularies: Vocabularies,
+    headers: Headers,
     files: HashMap<PathBuf, Option<Arc<SourceFile>>>,
 }
 
@@ -41,6 +42,7 @@ impl Sources {
     pub fn new(vocabularies: Vocabularies) -> Self {
         Self {
             vocabularies,
+            headers: Headers::default(),
             files: HashMap::new(),
         }
     }
@@ -56,7 +58,7 @@ impl Sources {
             return known.clone();
         }
         let read = std::fs::read(path).ok().map(|text| {
-            let scan = scan_source(path, &text, &self.vocabularies);
+            let scan = scan_file(path, &text, &mut self.headers, &self.vocabularies);
             Arc::new(SourceFile { text, scan })
         });
         self.files.insert(path.to_owned(), read.clone());

@@ -8,6 +8,7 @@
 #include <tbb/concurrent_unordered_map.h>
 #include <tbb/concurrent_vector.h>
 #include <tbb/enumerable_thread_specific.h>
+#include <tbb/flow_graph.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_pipeline.h>
 #include <tbb/parallel_reduce.h>
@@ -81,5 +82,11 @@ int all(std::vector<int>& numbers) {
   group.wait();
   tbb::task_arena arena(2);
   arena.execute([] {});
+  tbb::flow::graph graph;
+  tbb::flow::function_node<int, int> doubled(graph, tbb::flow::unlimited, [](int v) { return 2 * v; });
+  tbb::flow::queue_node<int> results(graph);
+  tbb::flow::make_edge(doubled, results);
+  doubled.try_put(1);
+  graph.wait_for_all();
   return out;
 }

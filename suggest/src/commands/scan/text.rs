@@ -7,9 +7,12 @@ use wmfix_frontend::{NoteKind, OrderPlace, Site, TreeScan};
 
 use super::json::{operation_name, order_name, role_name};
 
-/// The report. `quiet` leaves the table of sites out.
+/// The report. `quiet` leaves only the numbers.
 pub fn render(scan: &TreeScan, quiet: bool) -> String {
     let mut out = String::new();
+    if scan.seen == 0 && scan.unreadable.is_empty() {
+        return "There are no C or C++ files here.\n".to_owned();
+    }
     if !quiet {
         for (path, file) in &scan.files {
             if file.sites.is_empty() {
@@ -25,14 +28,14 @@ pub fn render(scan: &TreeScan, quiet: bool) -> String {
         }
     }
     totals(scan, &mut out);
-    not_literal(scan, &mut out);
-    notes(scan, &mut out);
+    not_literal(scan, quiet, &mut out);
+    notes(scan, quiet, &mut out);
     out
 }
 
 fn row(site: &Site) -> String {
     let mut row = format!(
-        "{:>5}:{:<4} {:<12} {:<16}",
+        "{:>5}:{:<4} {:<16} {:<16}",
         site.start.line,
         site.start.column,
         operation_name(site.operation),
@@ -74,9 +77,9 @@ fn totals(scan: &TreeScan, out: &mut String) {
     line(
         out,
         format_args!(
-            "{} sites in {with_sites} of {} files",
-            sites().count(),
-            scan.seen
+            "{} in {with_sites} of {}",
+            counted(sites().count(), "site"),
+            counted(scan.seen, "file")
         ),
     );
     for ((operation, order), count) in by_kind {
@@ -84,7 +87,7 @@ fn totals(scan: &TreeScan, out: &mut String) {
     }
 }
 
-fn not_literal(scan: &TreeScan, out: &mut String) {
+fn not_literal(scan: &TreeScan, quiet: bool, out: &mut String) {
     let sites = scan.files.iter().flat_map(|(_, file)| &file.sites);
     let vague: Vec<&Site> = sites
         .filter(|site| matches!(site.order.place, OrderPlace::NotLiteral(_)))
@@ -92,13 +95,13 @@ fn not_literal(scan: &TreeScan, out: &mut String) {
     if vague.is_empty() {
         return;
     }
-    line(
-        out,
-        format_args!(
-            "\n{} sites whose order is not written at the site:",
-            vague.len()
-        ),
+    let heading = format!(
+        "{} whose order is not written at the site",
+        counted(vague.len(), "site")
     );
+    if !begin(&heading, quiet, out) {
+        return;
+    }
     for site in vague {
         line(
             out,
@@ -112,28 +115,37 @@ fn not_literal(scan: &TreeScan, out: &mut String) {
     }
 }
 
-fn notes(scan: &TreeScan, out: &mut String) {
+fn notes(scan: &TreeScan, quiet: bool, out: &mut String) {
     let all = || {
         let of_files = scan.files.iter().flat_map(|(_, file)| &file.notes);
         of_files.chain(&scan.unreadable)
     };
-    for (kind, heading) in [
+    for (kind, what, about) in [
         (
             NoteKind::InlineAssembly,
-            "inline assembly, which instrumentation does not see",
+            "piece",
+            "of inline assembly, which instrumentation does not see",
         ),
-        (NoteKind::NoSanitize, "functions that are not instrumented"),
+        (
+            NoteKind::NoSanitize,
+            "function",
+            "without instrumentation, whose accesses are not seen",
+        ),
         (
             NoteKind::NotParsed,
-            "parts that could not be parsed: sites in them may be missing",
+            "part",
+            "that could not be parsed, where sites may be missing",
         ),
-        (NoteKind::Unreadable, "files that could not be read"),
+        (NoteKind::Unreadable, "file", "that could not be read"),
     ] {
         let of_kind: Vec<_> = all().filter(|note| note.kind == kind).collect();
         if of_kind.is_empty() {
             continue;
         }
-        line(out, format_args!("\n{} {heading}:", of_kind.len()));
+        let heading = format!("{} {about}", counted(of_kind.len(), what));
+        if !begin(&heading, quiet, out) {
+            continue;
+        }
         for note in of_kind {
             let place = note.place.map_or(String::new(), |p| format!(":{}", p.line));
             let detail = if note.detail.is_empty() {
@@ -149,7 +161,87 @@ fn notes(scan: &TreeScan, out: &mut String) {
     }
 }
 
+/// Begins a list, if it is wanted at all; otherwise its heading says enough.
+fn begin(heading: &str, quiet: bool, out: &mut String) -> bool {
+    if quiet {
+        line(out, format_args!("{heading}"));
+    } else {
+        line(out, format_args!("\n{heading}:"));
+    }
+    !quiet
+}
+
+fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
 fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
     // Writing to a string cannot fail.
     let _ = writeln!(out, "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use wmfix_frontend::{Vocabularies, scan_tree};
+
+    use super::render;
+
+    const SOURCE: &str = "#include <stdatomic.h>\n\
+        int take(atomic_int *lock, memory_order order) {\n  int free = 0;\n  \
+        while (!atomic_compare_exchange_weak_explicit(lock, &free, 1, order, memory_order_relaxed)) free = 0;\n  \
+        __asm__ volatile(\"\" ::: \"memory\");\n  return atomic_load(lock);\n}\n";
+
+    fn rendered(text: Option<&str>, quiet: bool) -> String {
+        let folder = tempfile::tempdir().expect("a folder");
+        if let Some(text) = text {
+            fs::write(folder.path().join("lock.c"), text).expect("a file");
+        }
+        let scan = scan_tree(&[folder.path()], &Vocabularies::builtin());
+        let root = format!("{}/", folder.path().display());
+        render(&scan, quiet).replace(&root, "")
+    }
+
+    #[test]
+    fn sites_stand_in_columns_and_lists_below() {
+        let expected = "\
+lock.c
+      4:11   compare-exchange ?/relaxed        atomic_compare_exchange_weak_explicit in take [blocks until == 0]
+      6:10   load             seq_cst          atomic_load in take
+
+2 sites in 1 of 1 file
+       1  compare-exchange ?
+       1  load             seq_cst
+
+1 site whose order is not written at the site:
+  lock.c:4: atomic_compare_exchange_weak_explicit
+
+1 piece of inline assembly, which instrumentation does not see:
+  lock.c:5: take
+";
+        assert_eq!(rendered(Some(SOURCE), false), expected);
+    }
+
+    #[test]
+    fn quiet_leaves_the_numbers() {
+        let expected = "\
+2 sites in 1 of 1 file
+       1  compare-exchange ?
+       1  load             seq_cst
+1 site whose order is not written at the site
+1 piece of inline assembly, which instrumentation does not see
+";
+        assert_eq!(rendered(Some(SOURCE), true), expected);
+    }
+
+    #[test]
+    fn nothing_to_look_at_is_said() {
+        assert_eq!(rendered(None, false), "There are no C or C++ files here.\n");
+        assert_eq!(
+            rendered(Some("int x;\n"), false),
+            "0 sites in 0 of 1 file\n"
+        );
+    }
 }
