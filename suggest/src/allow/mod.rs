@@ -106,14 +106,12 @@ impl Allowing {
             .map(|(id, place)| (id, place.clone()))
             .collect();
         for (id, place) in sites {
-            let line = place
-                .point
-                .as_ref()
-                .and_then(|point| places.sources.line(&point.file, point.line));
+            let fitting = self.fitting(&place, places);
             for kind in KINDS {
-                let entry = self.entries.iter().position(|entry| {
-                    self.fits(entry, kind, &place, line.as_deref().unwrap_or_default())
-                });
+                let entry = fitting
+                    .iter()
+                    .copied()
+                    .find(|&number| self.entries[number].kind.is_none_or(|k| k == kind));
                 let comment = || {
                     let point = place.point.as_ref()?;
                     let spoken = speaking.get(&point.file)?.iter();
@@ -129,10 +127,10 @@ impl Allowing {
         grants
     }
 
-    /// Whether an entry speaks of findings of a kind at a place.
-    fn fits(&self, entry: &Allow, kind: AllowedKind, place: &Place, line: &str) -> bool {
-        let Some(point) = &place.point else {
-            return false;
+    /// The entries that speak of a place, whatever the kind of finding.
+    fn fitting(&self, place: &Place, places: &mut Places) -> Vec<usize> {
+        let Some(point) = place.point.as_ref().filter(|_| !self.entries.is_empty()) else {
+            return Vec::new();
         };
         let full = point.file.canonicalize();
         let full = full.as_deref().unwrap_or(&point.file);
@@ -143,17 +141,22 @@ impl Allowing {
             None => full.to_owned(),
         };
         let below = original.strip_prefix(&self.folder).unwrap_or(&original);
-        let function_fits = |wanted: &String| {
-            let in_text = place.site.as_ref().and_then(|site| site.function.as_ref());
-            *wanted == place.function || in_text == Some(wanted)
+        let in_text = place.site.as_ref().and_then(|site| site.function.as_ref());
+        let in_function = |wanted: &String| *wanted == place.function || in_text == Some(wanted);
+        let mut on_line = |wanted: &String| {
+            let line = places.sources.line(&point.file, point.line);
+            line.is_some_and(|line| line.contains(wanted.as_str()))
         };
-        entry.file.matches(below)
-            && entry.kind.is_none_or(|wanted| wanted == kind)
-            && entry.function.as_ref().is_none_or(function_fits)
-            && entry
-                .operation
-                .as_ref()
-                .is_none_or(|wanted| line.contains(wanted.as_str()))
+        let mut fits = |entry: &Allow| {
+            entry.file.matches(below)
+                && entry.function.as_ref().is_none_or(in_function)
+                && entry.operation.as_ref().is_none_or(&mut on_line)
+        };
+        let entries = self.entries.iter().enumerate();
+        entries
+            .filter(|(_, entry)| fits(entry))
+            .map(|(number, _)| number)
+            .collect()
     }
 }
 

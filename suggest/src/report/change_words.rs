@@ -115,22 +115,31 @@ pub fn ensures(action: Action) -> &'static str {
     }
 }
 
-/// What a change costs each time it is executed.
-pub fn price(action: Action) -> Price {
+/// What a change costs each time it is executed, where these orders are.
+pub fn price(action: Action, before: Orders) -> Price {
     let nothing = "nothing";
-    let (x86_64, aarch64) = match action {
-        Action::FenceBefore | Action::FenceAfter | Action::Fence(FenceOrder::SeqCst) => (
+    let (x86_64, aarch64) = match (action, before) {
+        (Action::Fence(FenceOrder::SeqCst), Orders::Fence(FenceOrder::AcqRel)) => {
+            ("a full barrier (mfence or a locked instruction)", nothing)
+        }
+        (Action::FenceBefore | Action::FenceAfter | Action::Fence(FenceOrder::SeqCst), _) => (
             "a full barrier (mfence or a locked instruction)",
             "a full barrier (dmb ish)",
         ),
-        Action::Fence(_) => (nothing, "a barrier (dmb ish)"),
-        Action::Load(_) => (nothing, "a load-acquire (ldar) instead of a load"),
-        Action::Store(StoreOrder::SeqCst) => (
+        (Action::Fence(_), _) => (nothing, "a full barrier (dmb ish) at most"),
+        (Action::Load(_), Orders::Load(LoadOrder::Acquire)) => {
+            (nothing, "ldar instead of ldapr at most")
+        }
+        (Action::Load(_), _) => (nothing, "a load-acquire (ldar) instead of a load"),
+        (Action::Store(StoreOrder::SeqCst), Orders::Store(StoreOrder::Release)) => {
+            ("a locked exchange instead of a store", nothing)
+        }
+        (Action::Store(StoreOrder::SeqCst), _) => (
             "a locked exchange instead of a store",
             "a store-release (stlr) instead of a store",
         ),
-        Action::Store(_) => (nothing, "a store-release (stlr) instead of a store"),
-        Action::Rmw(_) | Action::CompareExchange { .. } => {
+        (Action::Store(_), _) => (nothing, "a store-release (stlr) instead of a store"),
+        (Action::Rmw(_) | Action::CompareExchange { .. }, _) => {
             (nothing, "the ordered form of the instruction")
         }
     };

@@ -8,6 +8,8 @@ mod dossier;
 mod html;
 pub mod model;
 mod sarif;
+#[cfg(test)]
+mod tests;
 mod text;
 mod words;
 

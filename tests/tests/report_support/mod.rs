@@ -34,7 +34,7 @@ pub const TWO_CAUSES: &str = "#include <pthread.h>\n#include <stdatomic.h>\n\
     \x20   for (int i = 0; i < 2; i++)\n        pthread_join(t[i], 0);\n\
     \x20   for (int i = 2; i < 4; i++)\n        pthread_create(&t[i], 0, run[i], 0);\n\
     \x20   for (int i = 2; i < 4; i++)\n        pthread_join(t[i], 0);\n\
-    \x20   return 0;\n}\n";
+    \x20   return a + b > 100;\n}\n";
 
 /// Whether what a test of a report needs is here.
 pub fn can_run(test: &str) -> bool {

@@ -16,14 +16,14 @@ pub fn hunks(files: &[PatchedFile], changes: &[Change], spots: &Spots<'_>) -> Ve
         let diff = unified_diff(Path::new(&name), &file.before, &file.after);
         let mut of_file = split(&String::from_utf8_lossy(&diff), &name);
         for (number, change) in changes.iter().enumerate() {
-            let inside = |hunk: &&mut Hunk| {
-                let last = hunk.line + hunk.lines.max(1);
-                (hunk.line..last).contains(&change.place.line)
-            };
-            let mut candidates = of_file.iter_mut();
-            if change.place.file == name
-                && let Some(hunk) = candidates.find(inside)
-            {
+            if change.place.file != name {
+                continue;
+            }
+            // The operation may begin well above the line that changes.
+            let ends_below = |hunk: &Hunk| hunk.line + hunk.lines.max(1) > change.place.line;
+            let at = of_file.iter().position(ends_below);
+            let at = at.unwrap_or(of_file.len().saturating_sub(1));
+            if let Some(hunk) = of_file.get_mut(at) {
                 hunk.changes.push(number);
             }
         }

@@ -133,7 +133,7 @@ fn explained(
         what: done.what,
         without: without(report, &removes, Some(&place)),
         ensures: change_words::ensures(change.action).to_owned(),
-        price: change_words::price(change.action),
+        price: change_words::price(change.action, change.before),
         removes,
         place,
     }

@@ -1,0 +1,175 @@
+//! What else a report comes as: patches by group, a page, an audit, comments in
+//! the text, and a finding in depth.
+
+mod report_support;
+
+use std::fs;
+
+use report_support::{PETERSON, TWO_CAUSES, can_run, wmfix};
+use wmfix_tests::product::{Ran, World};
+
+/// A folder under git with a program in it.
+fn repository(name: &str, text: &str) -> World {
+    let world = World::new();
+    world.write(name, text);
+    for line in [
+        "init -q",
+        "add -A",
+        "-c user.name=x -c user.email=x@y commit -qm x",
+    ] {
+        git(&world, line);
+    }
+    world
+}
+
+fn git(world: &World, line: &str) -> Ran {
+    Ran::well(world.command("git").args(line.split_whitespace()))
+}
+
+#[test]
+fn each_group_is_a_patch_that_applies_in_order_and_alone() {
+    if !can_run("each_group_is_a_patch_that_applies_in_order_and_alone") {
+        return;
+    }
+    let world = repository("two.c", TWO_CAUSES);
+    let suggested = wmfix(&world, "suggest two.c --runs 30 --output out");
+    assert_eq!(suggested.code, Some(1), "{suggested:?}");
+    let mut names: Vec<String> = fs::read_dir(world.path().join("out"))
+        .expect("the folder")
+        .map(|entry| {
+            entry
+                .expect("a file")
+                .file_name()
+                .into_string()
+                .expect("a name")
+        })
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        ["report.html", "wmfix-0001.patch", "wmfix-0002.patch"]
+    );
+    let text = || fs::read_to_string(world.path().join("two.c")).expect("the file");
+
+    world.write("whole.patch", &suggested.stdout);
+    git(&world, "apply whole.patch");
+    let whole = text();
+    git(&world, "checkout -q two.c");
+    for number in 1..=2 {
+        git(&world, &format!("apply out/wmfix-000{number}.patch"));
+    }
+    assert_eq!(text(), whole, "in order");
+    git(&world, "checkout -q two.c");
+    let mut alone = Vec::new();
+    for number in 1..=2 {
+        git(&world, &format!("apply out/wmfix-000{number}.patch"));
+        alone.push(text());
+        git(&world, "checkout -q two.c");
+    }
+    assert!(alone[0].contains("atomic_thread_fence") && !alone[0].contains("acquire"));
+    assert!(alone[1].contains("acquire") && !alone[1].contains("atomic_thread_fence"));
+
+    // A second repair replaces the first one's patches.
+    git(&world, "apply out/wmfix-0001.patch");
+    let again = wmfix(&world, "suggest two.c --runs 30 --output out");
+    assert_eq!(again.code, Some(1), "{again:?}");
+    assert!(world.path().join("out/wmfix-0001.patch").exists());
+    assert!(!world.path().join("out/wmfix-0002.patch").exists());
+    let page = fs::read_to_string(world.path().join("out/report.html")).expect("the page");
+    assert!(page.contains("1 data race,"), "{page}");
+}
+
+#[test]
+fn an_audit_names_what_no_test_reached_and_what_no_test_has() {
+    if !can_run("an_audit_names_what_no_test_reached_and_what_no_test_has") {
+        return;
+    }
+    let world = World::new();
+    world.write("lock/peterson.c", PETERSON);
+    world.write(
+        "lock/unused/other.h",
+        "#include <stdatomic.h>\nstatic inline int look(atomic_int *x) {\n    return atomic_load_explicit(x, memory_order_acquire);\n}\n",
+    );
+    let audit = wmfix(&world, "audit lock --runs 30");
+    assert_eq!(audit.code, Some(1), "{audit:?}");
+    let first = audit.stdout.lines().nth(2).expect("a third line");
+    assert!(
+        first.starts_with("Not reached by any run: 1 of 6"),
+        "{}",
+        audit.stdout
+    );
+    assert!(
+        audit.stdout.contains("lock/unused/other.h:3"),
+        "{}",
+        audit.stdout
+    );
+    for part in [
+        "warning[V1]",
+        "\nRepair\n",
+        "+++ b/lock/peterson.c",
+        "\nInventory\n",
+    ] {
+        assert!(audit.stdout.contains(part), "{part}: {}", audit.stdout);
+    }
+    let page = fs::read_to_string(world.path().join("wmfix-audit.html")).expect("the page");
+    assert!(page.contains("Not reached"), "{page}");
+
+    let elsewhere = wmfix(&world, "audit lock --runs 30 --output pages --format json");
+    assert_eq!(elsewhere.code, Some(1), "{elsewhere:?}");
+    assert_eq!(
+        elsewhere.json()["sites"]["unreached"][0]["file"],
+        "lock/unused/other.h"
+    );
+    assert!(world.path().join("pages/report.html").exists());
+}
+
+#[test]
+fn comments_name_the_findings_only_when_asked_for() {
+    if !can_run("comments_name_the_findings_only_when_asked_for") {
+        return;
+    }
+    let world = World::new();
+    world.write("two.c", TWO_CAUSES);
+    let plain = wmfix(&world, "suggest two.c --runs 30");
+    assert!(!plain.stdout.contains("wmfix"), "{}", plain.stdout);
+    let named = wmfix(&world, "suggest two.c --runs 30 --annotate");
+    assert!(named.stderr.contains("showed nothing more"), "{named:?}");
+    let added = named.stdout.lines().filter(|line| line.starts_with('+'));
+    let comments: Vec<&str> = added
+        .filter_map(|line| Some(line.split_once("/* wmfix: ")?.1))
+        .collect();
+    assert_eq!(comments, ["V1, V2 */", "V1, V2 */", "R1 */", "R1 */"]);
+}
+
+#[test]
+fn a_finding_in_depth_says_what_the_repair_changes() {
+    if !can_run("a_finding_in_depth_says_what_the_repair_changes") {
+        return;
+    }
+    let world = World::new();
+    world.write("two.c", TWO_CAUSES);
+    let suggested = wmfix(&world, "suggest two.c --runs 30 --apply");
+    assert_eq!(suggested.code, Some(1), "{suggested:?}");
+    // The file has changed since: what is shown is what was found.
+    let explained = wmfix(&world, "explain R1");
+    assert_eq!(explained.code, Some(0), "{explained:?}");
+    for part in [
+        "data = 42;",
+        "The repair that was suggested removes it by:",
+        "relaxed becomes release",
+        "relaxed becomes acquire",
+    ] {
+        assert!(
+            explained.stdout.contains(part),
+            "{part}: {}",
+            explained.stdout
+        );
+    }
+    assert!(
+        !explained.stdout.contains("fence after"),
+        "{}",
+        explained.stdout
+    );
+    let checked = wmfix(&world, "check two.c --runs 30");
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+}
