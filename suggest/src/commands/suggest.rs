@@ -1,6 +1,7 @@
 //! `wmfix suggest [PATH] [-- TEST COMMAND]`: build, run, find, repair, verify.
 //! The patch goes to stdout, what it means to stderr.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use wmfix_frontend::scan_tree;
@@ -9,7 +10,7 @@ use wmfix_rewriter::write_files;
 use super::examine::{colors, ready};
 use super::{deliver, output};
 use crate::allow::Allowing;
-use crate::cli::{Cost, MemoryModel, SuggestArgs};
+use crate::cli::{Cost, Format, MemoryModel, SuggestArgs};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::mend::{Mended, Mending, mend};
@@ -124,6 +125,10 @@ pub fn suggest(arguments: SuggestArgs, all_files: bool) -> anyhow::Result<Result
     let mended = match dossier.report.verdict {
         Verdict::Findings if session.collected().every_run_failed() => {
             // Nothing can be verified on a program that never works.
+            if options.format != Format::Text {
+                let text = deliver::rendered(&dossier, options.format, Exit::Failed)?;
+                std::io::stdout().write_all(text.as_bytes())?;
+            }
             eprint!("{}", Text::new(colors(options.color)).report(&dossier));
             if let Some(output) = dossier.output.as_deref().filter(|text| !text.is_empty()) {
                 eprintln!("the program printed:\n{output}");
