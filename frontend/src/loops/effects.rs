@@ -96,6 +96,13 @@ fn is_harmless_call(node: Node<'_>, values: &Values<'_, '_>) -> bool {
     let Some(name) = called_name(node, values.context()) else {
         return false;
     };
+    if values.helper(node).is_some() {
+        return true;
+    }
+    // A name may say `wait` and the function do more than that.
+    if values.writes(&name) {
+        return false;
+    }
     let receiver_waits = callee(node)
         .and_then(|callee| callee.receiver)
         .is_some_and(|receiver| only_waits(&values.context().file.node_text(receiver)));
@@ -104,7 +111,6 @@ fn is_harmless_call(node: Node<'_>, values: &Values<'_, '_>) -> bool {
         || is_clock(&name)
         || syntax::is_transparent(&name)
         || matches!(&*name, "assert" | "min" | "max" | "sizeof")
-        || values.helper(node).is_some()
 }
 
 fn is_local(target: Node<'_>, values: &Values<'_, '_>) -> bool {

@@ -1,19 +1,23 @@
-//! Functions of the same file that only ask: `return flag.load() == 1;`. A loop
-//! that calls one waits on the site in it.
+//! Functions of the same file: those that only ask (`return flag.load() == 1;`), so
+//! that a loop that calls one waits on the site in it, and those that write, which
+//! are no way to pass the time whatever they are called.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Node;
 
 use super::called_name;
 use super::rounds::Rounds;
+use crate::found::Found;
 use crate::outline::{Marks, Outline};
 use crate::scan::Context;
-use crate::site::Span;
+use crate::site::{Operation, Span};
 use crate::syntax::{self, children};
 
 /// The helpers of a file, by name.
 pub(super) struct Helpers<'t> {
     by_name: FxHashMap<String, Helper<'t>>,
+    /// The names of functions with an atomic write in them.
+    writing: FxHashSet<String>,
 }
 
 struct Helper<'t> {
@@ -30,14 +34,26 @@ impl<'t> Helpers<'t> {
     /// operation in it.
     pub fn of(
         outline: &Outline<'t>,
+        found: &[Found<'_>],
         by_node: &FxHashMap<usize, usize>,
         context: &Context<'_>,
     ) -> Self {
         let mut by_name = FxHashMap::default();
+        let mut writing = FxHashSet::default();
         outline.visit(Marks::FUNCTION, |node, _, _| {
             let Some(body) = node.child_by_field_name("body") else {
                 return;
             };
+            let writes = |site: &Found<'_>| {
+                syntax::within(&site.node.byte_range(), &body.byte_range())
+                    && matches!(
+                        site.operation,
+                        Operation::Store | Operation::Rmw | Operation::CompareExchange { .. }
+                    )
+            };
+            if found.iter().any(writes) {
+                writing.extend(syntax::function_name(node, context.file));
+            }
             let statements = children(body);
             let Some((last, before)) = statements.split_last() else {
                 return;
@@ -67,7 +83,12 @@ impl<'t> Helpers<'t> {
                 );
             }
         });
-        Self { by_name }
+        Self { by_name, writing }
+    }
+
+    /// Whether a function of this name writes to atomic objects.
+    pub fn writes(&self, name: &str) -> bool {
+        self.writing.contains(name)
     }
 
     /// What the helper of this name gives back.

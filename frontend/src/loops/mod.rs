@@ -33,7 +33,7 @@ pub(crate) fn assign<'t>(outline: &Outline<'t>, found: &mut [Found<'t>], context
         .collect();
     let mut starts: Vec<usize> = found.iter().map(|item| item.node.start_byte()).collect();
     starts.sort_unstable();
-    let helpers = Helpers::of(outline, &by_node, context);
+    let helpers = Helpers::of(outline, found, &by_node, context);
     let mut roles = Vec::new();
     let mut waits_of_helpers = Vec::new();
     for rounds in loops(outline, context) {

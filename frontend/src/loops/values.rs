@@ -70,6 +70,11 @@ impl<'t, 'a> Values<'t, 'a> {
         &self.found[site]
     }
 
+    /// Whether a function of this file writes to atomic objects.
+    pub fn writes(&self, name: &str) -> bool {
+        self.helpers.writes(name)
+    }
+
     /// The operation that a node is.
     pub fn site_at(&self, node: Node<'_>) -> Option<usize> {
         self.by_node.get(&node.id()).copied()

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use wmfix_analysis::{Event, FenceOrder, LoadOrder, Operation, RmwOrder, SiteId, StoreOrder};
-use wmfix_frontend::{Language, MemoryOrder, ParsedFile, Site};
+use wmfix_frontend::{MemoryOrder, ParsedFile, Site};
 use wmfix_rewriter::{Action as TextAction, EditSet, Project, Refusal, check_file, rewrite};
 
 use crate::observe::{Places, SourceFile};
@@ -266,12 +266,8 @@ fn operations(traces: &[Vec<Event>], places: &Places) -> BTreeMap<Key, (Vec<Site
             *known = weaker(*known, orders);
         }
     }
-    for (site, mut orders) in weakest {
+    for (site, orders) in weakest {
         let text = places.get(site).site.as_ref();
-        if let Orders::CompareExchange { free_failure, .. } = &mut orders {
-            let language = text.and_then(|text| Language::of(&text.file, b""));
-            *free_failure = language == Some(Language::Cpp);
-        }
         let key = match text {
             Some(text) => {
                 let span = (text.file.to_path_buf(), text.span.start, text.span.end);
@@ -296,6 +292,7 @@ fn orders_of(operation: &Operation) -> Option<Orders> {
         } => Orders::CompareExchange {
             success,
             failure,
+            // C++17 allows it, but compilers warn, and nothing is gained.
             free_failure: false,
         },
         Operation::Fence { order } => Orders::Fence(order),
