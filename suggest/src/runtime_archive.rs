@@ -16,6 +16,8 @@ pub const RUNTIME_HASH: &str = env!("WMFIX_RUNTIME_HASH");
 /// What gcc's own compiler pass is told. Said through a spec file rather than as
 /// options, because an option would also make the driver link libtsan.
 static GCC_SPECS: &str = include_str!("gcc.specs");
+/// What an old gcc does not take.
+const TELL_VOLATILE: &str = " --param=tsan-distinguish-volatile=1";
 
 /// The option that has the linker put the runtime in front of functions of the C
 /// library, for whatever is linked with it.
@@ -30,6 +32,8 @@ pub struct RuntimeFiles {
     pub exports: PathBuf,
     /// The spec file that makes gcc instrument.
     pub gcc_specs: PathBuf,
+    /// The same for a gcc that cannot tell volatile accesses apart.
+    pub old_gcc_specs: PathBuf,
 }
 
 impl RuntimeFiles {
@@ -48,6 +52,7 @@ impl RuntimeFiles {
             archive: folder.join("libwmfix_runtime.a"),
             exports: folder.join("exports.list"),
             gcc_specs: folder.join("gcc.specs"),
+            old_gcc_specs: folder.join("gcc-old.specs"),
         })
     }
 }
@@ -76,6 +81,10 @@ fn unpack(cache: &Path, folder: &Path) -> anyhow::Result<()> {
     fs::write(unfinished.path().join("libwmfix_runtime.a"), ARCHIVE)?;
     fs::write(unfinished.path().join("exports.list"), EXPORTS)?;
     fs::write(unfinished.path().join("gcc.specs"), GCC_SPECS)?;
+    fs::write(
+        unfinished.path().join("gcc-old.specs"),
+        GCC_SPECS.replace(TELL_VOLATILE, ""),
+    )?;
     match fs::rename(unfinished.path(), folder) {
         Ok(()) => {
             // The folder has its new name: there is nothing left to clean up.
@@ -108,6 +117,11 @@ mod tests {
         });
         let left: Vec<_> = fs::read_dir(cache.path()).unwrap().collect();
         assert_eq!(left.len(), 1, "{left:?}");
+    }
+
+    #[test]
+    fn the_specs_say_what_an_old_gcc_does_not_take() {
+        assert_eq!(GCC_SPECS.matches(TELL_VOLATILE).count(), 1);
     }
 
     #[test]

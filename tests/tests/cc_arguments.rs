@@ -339,3 +339,62 @@ fn the_binary_defines_no_symbol_of_the_runtime() {
 fn path(path: &Path) -> &str {
     path.to_str().expect("a path in UTF-8")
 }
+
+#[test]
+fn other_machines_are_refused_where_a_program_would_come_of_it() {
+    if !everything("other_machines_are_refused") {
+        return;
+    }
+    let world = World::new();
+    world.write("main.c", "int main(void) { return 0; }\n");
+    for line in [
+        "-m32 main.c -o main",
+        "--target=riscv64-linux-gnu main.c -o main",
+    ] {
+        let ran = Ran::of(&mut cc(&world, "clang", line));
+        assert_eq!(ran.code, Some(2), "{line}: {}", ran.stderr);
+        assert!(ran.stderr.contains("another machine"), "{}", ran.stderr);
+    }
+    // What is only compiled is the compiler's business.
+    let bare = Ran::well(
+        world
+            .command("clang")
+            .args(["-m32", "-S", "main.c", "-o", "-"]),
+    );
+    let ours = Ran::well(&mut cc(&world, "clang", "-m32 -S main.c -o -"));
+    assert_eq!(ours.stdout, bare.stdout);
+}
+
+/// A gcc that says it is an old one, and does not take what an old one does not.
+const OLD_GCC: &str = r#"#!/bin/sh
+for argument; do
+  case "$argument" in
+    -dumpversion) echo 10.2.1; exit 0;;
+    -specs=*) grep -q distinguish-volatile "${argument#-specs=}" && {
+      echo "invalid --param name 'tsan-distinguish-volatile'" >&2; exit 1; };;
+    -Wno-error=dangling-pointer | -Wno-error=tsan)
+      echo "no option $argument" >&2; exit 1;;
+  esac
+done
+exec gcc "$@"
+"#;
+
+#[test]
+fn an_old_gcc_is_told_only_what_it_understands() {
+    if !everything("an_old_gcc_is_told") {
+        return;
+    }
+    let world = World::new();
+    let old = world.write("bin/gcc", OLD_GCC);
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&old, executable).expect("a file of ours");
+    world.write("main.c", "int main(void) { return 0; }\n");
+    let compiler = old.to_str().expect("a path");
+    let ran = Ran::well(&mut cc(&world, compiler, "-Wall -Werror main.c -o main"));
+    assert!(
+        ran.stderr.contains("gcc 10 cannot tell volatile"),
+        "{}",
+        ran.stderr
+    );
+    Ran::well(&mut world.command("./main"));
+}

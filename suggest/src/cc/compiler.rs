@@ -20,7 +20,10 @@ pub enum Language {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// GNU.
-    Gcc,
+    Gcc {
+        /// The first number of its version.
+        version: u32,
+    },
     /// LLVM.
     Clang,
 }
@@ -35,7 +38,7 @@ pub struct Compiler {
     pub leading: Vec<OsString>,
 }
 
-/// Why there is no real compiler.
+/// Why there is no compiler to call.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum NoCompiler {
     /// None of the usual names is on PATH.
@@ -44,6 +47,12 @@ pub enum NoCompiler {
     /// A variable leads back to the wrapper.
     #[error("{0} names wmfix itself: set it to the real compiler")]
     Itself(&'static str),
+    /// What it makes cannot be run with our runtime.
+    #[error(
+        "{0} builds for another machine, and wmfix's runtime is for {arch} only: leave it out, or build this program without wmfix",
+        arch = env::consts::ARCH
+    )]
+    OtherMachine(String),
 }
 
 impl Language {
@@ -152,7 +161,12 @@ impl Compiler {
                 return Family::Clang;
             }
             if name.contains("gcc") || name.contains("g++") {
-                return Family::Gcc;
+                // The last name is the fullest.
+                let full = names.iter().flatten().next_back().unwrap_or(path);
+                let full = full.file_name().unwrap_or_default().to_string_lossy();
+                return Family::Gcc {
+                    version: gcc_version(&full, compiler),
+                };
             }
         }
         let version = Command::new(compiler)
@@ -163,9 +177,31 @@ impl Compiler {
             Ok(answer) if String::from_utf8_lossy(&answer.stdout).contains("clang") => {
                 Family::Clang
             }
-            _ => Family::Gcc,
+            _ => Family::Gcc {
+                version: gcc_version("", compiler),
+            },
         }
     }
+}
+
+/// The first number of a gcc's version, which its full name mostly says; else it
+/// is asked. One that does not answer is taken for a new one: what it then says of
+/// our options is more than we could.
+fn gcc_version(name: &str, compiler: &OsStr) -> u32 {
+    if let Some(version) = name.rsplit('-').next().and_then(|last| last.parse().ok()) {
+        return version;
+    }
+    let answer = Command::new(compiler)
+        .arg("-dumpversion")
+        .stderr(Stdio::null())
+        .output();
+    let answer = answer.map_or_else(|_| Vec::new(), |answer| answer.stdout);
+    let first = answer.split(|byte| !byte.is_ascii_digit()).next();
+    let digits = std::str::from_utf8(first.unwrap_or_default());
+    digits
+        .ok()
+        .and_then(|digits| digits.parse().ok())
+        .unwrap_or(u32::MAX)
 }
 
 /// The compiler that CC or CXX names for ordinary builds, as a build system would
@@ -284,6 +320,18 @@ mod tests {
     }
 
     #[test]
+    fn the_version_is_in_the_name_or_asked_for() {
+        let nobody = OsStr::new("/nonexistent/gcc");
+        assert_eq!(gcc_version("x86_64-linux-gnu-gcc-10", nobody), 10);
+        assert_eq!(gcc_version("gcc", nobody), u32::MAX);
+        let folder = tempfile::tempdir().unwrap();
+        let old = folder.path().join("gcc");
+        fs::write(&old, "#!/bin/sh\necho 9.4.0\n").unwrap();
+        fs::set_permissions(&old, fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(gcc_version("gcc", old.as_os_str()), 9);
+    }
+
+    #[test]
     fn a_launched_compiler_is_taken_off_the_arguments() {
         let mut arguments: Vec<OsString> = ["ccache", "/usr/bin/gcc-12", "-c", "a.c"]
             .map(Into::into)
@@ -292,6 +340,6 @@ mod tests {
         assert_eq!(compiler.program, "ccache");
         assert_eq!(compiler.leading, ["/usr/bin/gcc-12"]);
         assert_eq!(arguments, ["-c", "a.c"]);
-        assert_eq!(compiler.family(), Family::Gcc);
+        assert!(matches!(compiler.family(), Family::Gcc { .. }));
     }
 }

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod compiler;
+mod machine;
 mod plan;
 
 use std::ffi::OsString;
@@ -14,6 +15,7 @@ use anyhow::Context;
 
 use crate::exit::Exit;
 use crate::runtime_archive::RuntimeFiles;
+use arguments::Output;
 use compiler::Compiler;
 
 pub use compiler::{Language, NoCompiler, real_compiler, users_choice};
@@ -58,7 +60,13 @@ pub fn wrap(
     let mut command = Command::new(&compiler.program);
     command.args(&compiler.leading);
     let mut notes = Vec::new();
-    if request.compiles || request.links.is_some() {
+    let name = compiler.leading.last().unwrap_or(&compiler.program);
+    let other_machine = machine::other_machine(name, &expanded);
+    if let (Some(asked), Some(Output::Executable)) = (&other_machine, request.links) {
+        return Ok(Err(NoCompiler::OtherMachine(asked.clone())));
+    }
+    // An object for another machine is no part of what we could run.
+    if other_machine.is_none() && (request.compiles || request.links.is_some()) {
         let files = RuntimeFiles::unpacked()?;
         let plan = plan::plan(compiler.family(), request, &given, &expanded, &files);
         command.args(&plan.arguments);

@@ -34,24 +34,38 @@ const REPLACED: &[&str] = &[
 /// and that instrumenting may therefore bring up: they must not stop a build
 /// that treats warnings as errors.
 const NO_LONGER_ERRORS: &[&str] = &["frame-larger-than=", "inline"];
-const NO_LONGER_ERRORS_GCC: &[&str] = &[
-    "array-bounds",
-    "free-nonheap-object",
-    "maybe-uninitialized",
-    "null-dereference",
-    "restrict",
-    "stack-usage=",
-    "stringop-overflow",
-    "stringop-overread",
-    "strict-overflow",
-    "tsan",
-    "use-after-free",
-    "dangling-pointer",
-    "nonnull",
-    "alloc-size-larger-than=",
-    "format-overflow",
-    "format-truncation",
-    "uninitialized",
+/// Those of gcc, with the version that has them first: an older one does not take
+/// the option.
+const NO_LONGER_ERRORS_GCC: &[(&str, u32)] = &[
+    ("array-bounds", 0),
+    ("free-nonheap-object", 0),
+    ("maybe-uninitialized", 0),
+    ("null-dereference", 0),
+    ("restrict", 0),
+    ("stack-usage=", 0),
+    ("stringop-overflow", 0),
+    ("stringop-overread", 11),
+    ("strict-overflow", 0),
+    ("tsan", 11),
+    ("use-after-free", 12),
+    ("dangling-pointer", 12),
+    ("nonnull", 0),
+    ("alloc-size-larger-than=", 0),
+    ("format-overflow", 0),
+    ("format-truncation", 0),
+    ("uninitialized", 0),
+];
+
+/// The first gcc that can tell volatile accesses apart.
+const TELLS_VOLATILE: u32 = 11;
+
+/// Options that link the C library statically.
+const STATIC: &[&str] = &[
+    "-static",
+    "--static",
+    "-static-pie",
+    "-Wl,-static",
+    "-Wl,--static",
 ];
 
 /// Plans the call for what the arguments ask for. `expanded` is `given` with the
@@ -74,9 +88,9 @@ pub fn plan(
         let text = argument.to_str().unwrap_or_default();
         if let Some(list) = text.strip_prefix("-fsanitize=") {
             plan.sanitizers(list);
-        } else if matches!(text, "-static" | "-static-pie") && request.links.is_some() {
+        } else if STATIC.contains(&text) && request.links.is_some() {
             plan.notes.push(format!(
-                "{text} is left out: a statically linked program cannot be run under control"
+                "{text} is left out: a statically linked program cannot be run under control, so this one is linked dynamically"
             ));
         } else {
             plan.arguments.push(argument.clone());
@@ -114,7 +128,7 @@ pub fn plan(
 /// Whether the argument may not reach the compiler as it is.
 fn may_change(argument: &OsString) -> bool {
     let text = argument.to_str().unwrap_or_default();
-    text.starts_with("-fsanitize=") || matches!(text, "-static" | "-static-pie")
+    text.starts_with("-fsanitize=") || STATIC.contains(&text)
 }
 
 impl Plan {
@@ -138,12 +152,19 @@ impl Plan {
 
     fn instrument(&mut self, family: Family, files: &RuntimeFiles) {
         match family {
-            Family::Gcc => {
+            Family::Gcc { version } => {
                 // The checking forms are expanded in place, where nobody sees
                 // what they copy.
                 self.add(["-U_FORTIFY_SOURCE"]);
                 let mut specs = OsString::from("-specs=");
-                specs.push(&files.gcc_specs);
+                if version >= TELLS_VOLATILE {
+                    specs.push(&files.gcc_specs);
+                } else {
+                    specs.push(&files.old_gcc_specs);
+                    self.notes.push(format!(
+                        "gcc {version} cannot tell volatile accesses apart: --volatile will not see them; use gcc {TELLS_VOLATILE} or later, or clang, if that matters"
+                    ));
+                }
                 self.arguments.push(specs);
             }
             // Said to the compiler proper: the driver would link libtsan.
@@ -156,11 +177,14 @@ impl Plan {
     }
 
     fn tolerate(&mut self, family: Family) {
-        let of_gcc = match family {
-            Family::Gcc => NO_LONGER_ERRORS_GCC,
-            Family::Clang => &[],
-        };
-        for warning in NO_LONGER_ERRORS.iter().chain(of_gcc) {
+        let mut warnings = NO_LONGER_ERRORS.to_vec();
+        if let Family::Gcc { version } = family {
+            let known = NO_LONGER_ERRORS_GCC
+                .iter()
+                .filter(|known| known.1 <= version);
+            warnings.extend(known.map(|known| known.0));
+        }
+        for warning in warnings {
             self.arguments.push(format!("-Wno-error={warning}").into());
         }
     }
@@ -193,11 +217,14 @@ mod tests {
     use super::super::arguments::classify;
     use super::*;
 
+    const GCC: Family = Family::Gcc { version: 12 };
+
     fn planned(family: Family, line: &str) -> (String, Vec<String>) {
         let files = RuntimeFiles {
             archive: "/c/rt.a".into(),
             exports: "/c/e".into(),
             gcc_specs: "/c/g".into(),
+            old_gcc_specs: "/c/old".into(),
         };
         let given: Vec<OsString> = line.split(' ').map(Into::into).collect();
         let plan = plan(family, classify(&given), &given, &given, &files);
@@ -207,7 +234,7 @@ mod tests {
 
     #[test]
     fn compiling_instruments_and_does_not_link() {
-        let (gcc, _) = planned(Family::Gcc, "-c a.c -O2");
+        let (gcc, _) = planned(GCC, "-c a.c -O2");
         assert_eq!(
             gcc,
             "-c a.c -O2 -U_FORTIFY_SOURCE -specs=/c/g -g -fno-omit-frame-pointer"
@@ -235,10 +262,7 @@ mod tests {
 
     #[test]
     fn other_sanitizers_stay_where_they_can() {
-        let (line, notes) = planned(
-            Family::Gcc,
-            "-fsanitize=address,undefined -fsanitize=thread a.o",
-        );
+        let (line, notes) = planned(GCC, "-fsanitize=address,undefined -fsanitize=thread a.o");
         assert!(line.starts_with("-fsanitize=undefined a.o"), "{line}");
         assert_eq!(notes.len(), 1);
         assert!(notes[0].contains("address"));
@@ -246,17 +270,33 @@ mod tests {
 
     #[test]
     fn a_static_link_is_made_dynamic_and_said() {
-        let (line, notes) = planned(Family::Gcc, "-static a.o");
+        let (line, notes) = planned(GCC, "-static a.o");
         assert!(!line.contains("-static"), "{line}");
         assert_eq!(notes.len(), 1);
-        assert_eq!(planned(Family::Gcc, "-static -c a.c").1.len(), 0);
+        assert_eq!(planned(GCC, "-static -c a.c").1.len(), 0);
+        for spelling in STATIC {
+            let (line, notes) = planned(GCC, &format!("a.o {spelling}"));
+            assert!(!line.contains("static"), "{line}");
+            assert_eq!(notes.len(), 1);
+        }
+    }
+
+    #[test]
+    fn an_old_gcc_gets_only_options_that_it_has() {
+        let old = Family::Gcc { version: 10 };
+        let (line, notes) = planned(old, "a.c -Werror");
+        assert!(line.contains("-specs=/c/old"), "{line}");
+        assert!(line.contains("-Wno-error=array-bounds"), "{line}");
+        assert!(!line.contains("dangling-pointer"), "{line}");
+        assert!(!line.contains("stringop-overread"), "{line}");
+        assert!(notes[0].contains("volatile"), "{notes:?}");
+        let (line, notes) = planned(GCC, "a.c -Werror");
+        assert!(line.contains("-Wno-error=dangling-pointer"), "{line}");
+        assert_eq!(notes.len(), 0);
     }
 
     #[test]
     fn questions_are_untouched() {
-        assert_eq!(
-            planned(Family::Gcc, "-print-search-dirs").0,
-            "-print-search-dirs"
-        );
+        assert_eq!(planned(GCC, "-print-search-dirs").0, "-print-search-dirs");
     }
 }
