@@ -18,6 +18,9 @@ use object::{Object, ObjectSymbol};
 /// Unpacked beside the archive.
 const GCC_SPECS: &str = "src/gcc.specs";
 
+/// What is unpacked: a copy that lacks one of these is another copy.
+const UNPACKED: &str = "libwmfix_runtime.a exports.list gcc.specs gcc-old.specs";
+
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let workspace = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("..");
@@ -35,6 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     hasher.update(&archive);
     hasher.update(exports.as_bytes());
     hasher.update(&fs::read(GCC_SPECS)?);
+    hasher.update(UNPACKED.as_bytes());
     fs::write(out.join("libwmfix_runtime.a"), &archive)?;
     fs::write(out.join("exports.list"), exports)?;
     fs::write(out.join("wrap.option"), wrap_option(&symbols))?;
