@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use wmfix_tests::product::{Ran, World};
+use wmfix_tests::product::{Ran, World, wmfix};
 use wmfix_tests::tools::{Need, have_all};
 
 /// Store buffering: both threads may read 0.
@@ -289,4 +289,48 @@ fn init_writes_a_file_that_changes_nothing() {
     assert_eq!(refused.code, Some(2));
     assert!(refused.stderr.contains("--force"), "{}", refused.stderr);
     Ran::well(world.wmfix("gcc").args(["init", "--force"]));
+}
+
+#[test]
+fn a_commit_hook_lets_through_what_has_been_repaired() {
+    let needs = ["gcc", "make", "git"].map(Need::Program);
+    if !have_all("a_commit_hook_lets_through_what_has_been_repaired", &needs) {
+        return;
+    }
+    let world = World::new();
+    make(&world, ".");
+    world.write("wmfix.toml", "[build]\nsystem = \"make\"\n");
+    let git = |arguments: &[&str]| {
+        let mut git = world.command("git");
+        git.args(["-c", "user.name=A", "-c", "user.email=a@example.org"]);
+        git.env("WMFIX_REAL_CC", "gcc");
+        Ran::of(git.args(arguments))
+    };
+    let hook = "#!/bin/sh\nexec WMFIX check --quiet\n".replace("WMFIX", wmfix().to_str().unwrap());
+    assert_eq!(git(&["init", "-q"]).code, Some(0));
+    assert_eq!(git(&["add", "."]).code, Some(0));
+    assert_eq!(git(&["commit", "-qm", "as it was"]).code, Some(0));
+    let hook = world.write(".git/hooks/pre-commit", &hook);
+    Ran::well(world.command("chmod").arg("+x").arg(hook));
+
+    let refused = git(&["commit", "--allow-empty", "-qm", "not repaired"]);
+    assert_eq!(refused.code, Some(1), "{}", refused.stderr);
+    assert!(refused.stdout.contains("flags.h") || refused.stderr.contains("flags.h"));
+
+    let suggested = Ran::of(world.wmfix("gcc").args(["suggest", "--apply"]));
+    assert_eq!(suggested.code, Some(1), "{}", suggested.stderr);
+    let changed = git(&["diff", "--name-only"]).stdout;
+    assert_eq!(changed, "include/flags.h\n");
+    let lines = |diff: &str| -> Vec<String> {
+        let changes = diff.lines().filter(|line| line.starts_with(['+', '-']));
+        changes.map(str::to_owned).collect()
+    };
+    assert_eq!(lines(&git(&["diff"]).stdout), lines(&suggested.stdout));
+    assert_eq!(
+        git(&["status", "--porcelain"]).stdout,
+        " M include/flags.h\n"
+    );
+
+    let passed = git(&["commit", "-qam", "repaired"]);
+    assert_eq!(passed.code, Some(0), "{} {}", passed.stdout, passed.stderr);
 }
