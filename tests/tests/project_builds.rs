@@ -61,7 +61,7 @@ fn make(world: &World, folder: &str) {
         "CC = gcc\nCFLAGS = -Iinclude -Wall -Wno-unused-variable -Werror\nall: libflags.a\n\
          libflags.a: src/buffering.o\n\tar rcs $@ $^\n\
          src/buffering.o: include/flags.h\n\
-         prog: test/main.o libflags.a\n\t$(CC) -pthread -o $@ $^\n\
+         prog: test/main.o libflags.a\n\tgcc -pthread -o $@ $^\n\
          check: prog\n\t./prog\n\t./prog\n.PHONY: all check\n",
     );
 }

@@ -387,3 +387,29 @@ fn a_repair_has_no_choice_of_models() {
     let ran = Ran::of(world.wmfix("gcc").args(["suggest", "--model", "rc20"]));
     said(&ran, 2, &["--model"]);
 }
+
+#[test]
+fn an_interrupt_ends_every_stage_with_what_is_known() {
+    if !gcc("an_interrupt_ends_every_stage_with_what_is_known") {
+        return;
+    }
+    let world = World::new();
+    world.write("it/prog.c", &buffering("", ""));
+    let wmfix = |command: &str, test: &str| {
+        let mut wmfix = world.wmfix("gcc");
+        Ran::of(wmfix.args([command, "it", "--jobs", "1", "--", "sh", "-c", test]))
+    };
+    // The shell's parent is wmfix.
+    let late = "echo >> runs; test $(wc -l < runs) -lt 20 || kill -INT $PPID; prog";
+    let ran = wmfix("check", late);
+    said(&ran, 1, &["violation", "interrupted"]);
+    let verifying = "case $WMFIX_BUILD_DIR in */patched/*) kill -INT $PPID;; esac; prog";
+    let ran = wmfix("suggest", verifying);
+    said(&ran, 1, &["violation", "interrupted"]);
+    world.write(
+        "it/wmfix.toml",
+        "[build]\ncommands = [\"kill -INT $PPID; sleep 100\"]\n",
+    );
+    let ran = wmfix("check", "true");
+    said(&ran, 3, &["interrupted before the first run"]);
+}

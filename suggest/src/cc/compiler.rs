@@ -229,8 +229,15 @@ pub fn users_choice(language: Language) -> Vec<OsString> {
 /// The file of the real compiler that an ordinary call of the wrapper would run.
 pub fn real_compiler(language: Language) -> Result<PathBuf, NoCompiler> {
     let compiler = Compiler::find(language, &mut users_choice(language))?;
-    let program = compiler.leading.last().unwrap_or(&compiler.program);
-    on_path(program).ok_or(NoCompiler::NotFound(language.name(), language.variable()))
+    let mut words = std::iter::once(&compiler.program).chain(&compiler.leading);
+    let program = words.find(|word| !is_launcher(word));
+    let found = program.and_then(|program| on_path(program));
+    found.ok_or(NoCompiler::NotFound(language.name(), language.variable()))
+}
+
+/// The file of a program on PATH, never wmfix itself.
+pub fn program_on_path(name: &str) -> Option<PathBuf> {
+    on_path(OsStr::new(name))
 }
 
 /// Whether a word names a compiler: `gcc`, `/usr/bin/clang++-14`,

@@ -18,7 +18,7 @@ use crate::runtime_archive::RuntimeFiles;
 use arguments::Output;
 use compiler::Compiler;
 
-pub use compiler::{Language, NoCompiler, real_compiler, users_choice};
+pub use compiler::{Language, NoCompiler, program_on_path, real_compiler, users_choice};
 
 /// The real compiler's command for a command line of the wrapper's.
 #[derive(Debug)]

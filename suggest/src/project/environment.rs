@@ -2,11 +2,12 @@
 //! whether an earlier build was given the same.
 
 use std::ffi::OsString;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use crate::cc::{self, Language, NoCompiler};
-use crate::commands::wrappers;
+use crate::commands::{quoted, wrappers};
 use crate::config::Build;
 use crate::runtime_archive::{RUNTIME_HASH, cache_folder};
 
@@ -61,7 +62,18 @@ pub fn for_tools(wrappers: &Wrappers, config: &Build) -> Vec<(OsString, OsString
         ("CMAKE_CXX_COMPILER_LAUNCHER".into(), OsString::new()),
     ];
     for language in [Language::C, Language::Cxx] {
-        let choice = cc::users_choice(language);
+        let mut choice = cc::users_choice(language);
+        if let Ok(real) = cc::real_compiler(language) {
+            // By its full path, as the names of compilers may lead to wrappers.
+            let named = |word: &OsString| word.to_str().and_then(cc::program_on_path);
+            match choice
+                .iter()
+                .position(|word| named(word).as_ref() == Some(&real))
+            {
+                Some(at) => choice[at] = real.into(),
+                None => choice = vec![real.into()],
+            }
+        }
         if !choice.is_empty() {
             all.push((language.variable().into(), choice.join(" ".as_ref())));
         }
@@ -75,6 +87,37 @@ pub fn for_tools(wrappers: &Wrappers, config: &Build) -> Vec<(OsString, OsString
         all.push((name.into(), words.join("\n").into()));
     }
     all
+}
+
+/// Puts the wrappers under the usual names of compilers into a folder, for build
+/// files that have such a name in them, and gives the PATH that leads there.
+pub fn in_the_place_of_compilers(wrappers: &Wrappers, folder: &Path) -> io::Result<OsString> {
+    let names = [
+        ("cc", &wrappers.cc),
+        ("gcc", &wrappers.cc),
+        ("clang", &wrappers.cc),
+        ("c++", &wrappers.cxx),
+        ("g++", &wrappers.cxx),
+        ("clang++", &wrappers.cxx),
+    ];
+    fs::create_dir_all(folder)?;
+    for (name, wrapper) in names {
+        if let Some(real) = cc::program_on_path(name) {
+            let words = [wrapper.as_os_str(), real.as_os_str()].map(quoted);
+            let script = folder.join(name);
+            fs::write(
+                &script,
+                format!("#!/bin/sh\nexec {} \"$@\"\n", words.join(" ")),
+            )?;
+            fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
+        }
+    }
+    let mut path = OsString::from(folder);
+    if let Some(rest) = std::env::var_os("PATH") {
+        path.push(":");
+        path.push(rest);
+    }
+    Ok(path)
 }
 
 /// Everything but the files that a build depends on, as one text: what is built

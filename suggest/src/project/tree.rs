@@ -80,7 +80,13 @@ impl TreeBuild<'_> {
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
         };
         let tools = environment::for_tools(&wrappers, &config);
-        let prepared = self.built(&site, &config, given, &copied.digest, &tools)?;
+        let mut building = tools.clone();
+        if !self.tool.builds_outside() {
+            let names = self.folder.join("compilers");
+            let path = environment::in_the_place_of_compilers(&wrappers, &names)?;
+            building.push(("PATH".into(), path));
+        }
+        let prepared = self.built(&site, &config, given, &copied.digest, &building)?;
         let tests = match prepared {
             Ok(tests) => tests,
             Err(failed) => return Ok(failed),
