@@ -63,8 +63,16 @@ fn suggest(world: &World, name: &str, path: &str) -> Took {
     command.env("WMFIX_REAL_CXX", "g++");
     let ran = Ran::of(command.args(["suggest", path, "--format", "json"]));
     let total = started.elapsed().as_secs_f64();
-    let report = ran.json();
-    let part = |name: &str| report["seconds"][name].as_f64().unwrap_or(f64::NAN);
+    let part = |name: &str| {
+        let told = ran
+            .stderr
+            .lines()
+            .find_map(|line| line.strip_prefix("time: "));
+        let parts = told.into_iter().flat_map(|told| told.split(", "));
+        let seconds = parts.filter_map(|part| part.strip_prefix(name)?.strip_suffix(" s"));
+        let mut seconds = seconds.filter_map(|seconds| seconds.trim().parse().ok());
+        seconds.next().unwrap_or(f64::NAN)
+    };
     Took {
         name: name.to_owned(),
         total,

@@ -41,7 +41,7 @@ pub fn repair(
         if options.format == Format::Text {
             eprint!("{}", Text::new(colors(options.color)).report(dossier));
         }
-        eprint!("{}", repair_text(&dossier.report));
+        eprint!("{}", repair_text(dossier));
     }
     state::save(dossier)?;
     Ok(exit)

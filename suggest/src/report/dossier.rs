@@ -28,6 +28,20 @@ pub struct Dossier {
     pub traces: BTreeMap<String, Arc<[u8]>>,
     /// The end of what the program printed, where that matters.
     pub output: Option<String>,
+    /// Where the time went. Not in the report: but for `runs.seconds`, two runs
+    /// with the same seed give the same one.
+    pub seconds: Seconds,
+}
+
+/// Where the time went, in seconds.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Seconds {
+    /// Running the program and analysing its runs.
+    pub runs: f64,
+    /// Searching for a repair.
+    pub search: f64,
+    /// Building and running the patched program.
+    pub verification: f64,
 }
 
 /// An atomic operation of the program.

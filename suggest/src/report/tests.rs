@@ -12,7 +12,7 @@ fn dossier() -> Dossier {
 #[test]
 fn the_report_as_text() {
     let dossier = dossier();
-    let text = Text::new(false).report(&dossier) + &repair_text(&dossier.report);
+    let text = Text::new(false).report(&dossier) + &repair_text(&dossier);
     insta::assert_snapshot!(text);
 }
 

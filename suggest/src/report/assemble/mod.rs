@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::dossier::{Again, Detail, Dossier};
-use super::model::{self, Finding, Report, Runs, Seconds, VERSION, Verdict};
+use super::dossier::{Again, Detail, Dossier, Seconds};
+use super::model::{self, Finding, Report, Runs, VERSION, Verdict};
 use crate::allow::Grants;
 use crate::findings::Collected;
 use crate::mend::{FindingKey, Mended};
@@ -101,12 +101,16 @@ pub fn assemble(
         unrepairable: Vec::new(),
         notes,
         allowed: judged.allowed,
-        seconds: Seconds {
-            runs: setting.seconds,
-            ..Seconds::default()
-        },
+    };
+    let mut seconds = Seconds {
+        runs: setting.seconds,
+        ..Seconds::default()
     };
     if let Some(repaired) = repaired {
+        seconds.search = repaired.mended.searched.as_secs_f64();
+        seconds.verification = repaired.mended.verified.as_secs_f64();
+        // The clock has been running all the time.
+        seconds.runs = (setting.seconds - seconds.search - seconds.verification).max(0.0);
         repair::add(&mut report, &repaired, &found, &mut spots);
     }
     let sources = found.sources(&mut spots);
@@ -118,6 +122,7 @@ pub fn assemble(
         traces: found.traces,
         again: setting.again,
         output: collected.output_that_matters().map(str::to_owned),
+        seconds,
     }
 }
 

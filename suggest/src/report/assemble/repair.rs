@@ -19,11 +19,6 @@ use crate::report::words;
 pub fn add(report: &mut Report, repaired: &Repaired<'_>, found: &Found, spots: &mut Spots<'_>) {
     let mended = repaired.mended;
     report.notes.extend(mended.notes.iter().cloned());
-    report.seconds.search = mended.searched.as_secs_f64();
-    report.seconds.verification = mended.verified.as_secs_f64();
-    // The clock has been running all the time.
-    let rest = report.runs.seconds - report.seconds.search - report.seconds.verification;
-    report.seconds.runs = rest.max(0.0);
     report.unrepairable = mended
         .left
         .iter()

@@ -41,7 +41,7 @@ pub fn html(dossier: &Dossier, subject: &str, page: Page) -> String {
             body {
                 header {
                     h1 { "wmfix " (what) ": " code { (subject) } }
-                    (summary(report))
+                    (summary(dossier))
                 }
                 main {
                     @if page == Page::Audit { (unreached(report)) }
@@ -58,7 +58,8 @@ pub fn html(dossier: &Dossier, subject: &str, page: Page) -> String {
     markup.into_string()
 }
 
-fn summary(report: &Report) -> Markup {
+fn summary(dossier: &Dossier) -> Markup {
+    let (report, seconds) = (&dossier.report, &dossier.seconds);
     let runs = &report.runs;
     let (class, verdict) = match report.verdict {
         Verdict::Clean => ("clean", "nothing was found"),
@@ -76,7 +77,7 @@ fn summary(report: &Report) -> Markup {
             dd { (report.sites.reached) " of " (report.sites.total) " reached" }
             dt { "time" }
             dd {
-                (format!("runs {:.2} s, search {:.2} s, verification {:.2} s", report.seconds.runs, report.seconds.search, report.seconds.verification))
+                (format!("runs {:.2} s, search {:.2} s, verification {:.2} s", seconds.runs, seconds.search, seconds.verification))
             }
         }
         p class="soft" {

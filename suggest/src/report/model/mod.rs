@@ -37,9 +37,6 @@ pub struct Report {
     pub notes: Vec<String>,
     /// Findings that somebody has judged to be all right. They do not count.
     pub allowed: Vec<Allowed>,
-    /// Where the time went. With `runs.seconds`, all that differs between two
-    /// runs with the same seed.
-    pub seconds: Seconds,
 }
 
 /// A finding that somebody has judged to be all right.
@@ -73,17 +70,6 @@ pub struct Line {
     pub file: String,
     /// The line, from 1.
     pub line: u32,
-}
-
-/// Where the time went, in seconds.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Seconds {
-    /// Running the program and analysing its runs.
-    pub runs: f64,
-    /// Searching for a repair.
-    pub search: f64,
-    /// Building and running the patched program.
-    pub verification: f64,
 }
 
 /// The result in one word.

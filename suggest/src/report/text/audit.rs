@@ -28,7 +28,7 @@ impl Text {
         }
         text += "\nFindings\n\n";
         text += &self.report(dossier);
-        let repair = repair_text(report);
+        let repair = repair_text(dossier);
         if !repair.is_empty() {
             text += "\nRepair\n\n";
             text += &repair;

@@ -1,11 +1,13 @@
 //! What a patch does and why, hunk by hunk, for people.
 
 use super::{counted, wrapped};
+use crate::report::dossier::Dossier;
 use crate::report::model::{Change, Hunk, Outcome, Price, Repair, Report};
 
 /// Everything about the repair of a report; empty if there was nothing to
 /// repair.
-pub fn repair_text(report: &Report) -> String {
+pub fn repair_text(dossier: &Dossier) -> String {
+    let report = &dossier.report;
     let mut text = String::new();
     if let Some(repair) = &report.repair {
         text += &hunks(repair);
@@ -18,7 +20,7 @@ pub fn repair_text(report: &Report) -> String {
     }
     if let Some(repair) = &report.repair {
         text += &verdict(repair, report);
-        let seconds = &report.seconds;
+        let seconds = &dossier.seconds;
         text += &format!(
             "time: runs {:.2} s, search {:.2} s, verification {:.2} s\n",
             seconds.runs, seconds.search, seconds.verification
