@@ -96,7 +96,7 @@ fn is_harmless_call(node: Node<'_>, values: &Values<'_, '_>) -> bool {
     let Some(name) = called_name(node, values.context()) else {
         return false;
     };
-    if values.helper(node).is_some() {
+    if values.helper(node).is_some() || values.calculated(node).is_some() {
         return true;
     }
     // A name may say `wait` and the function do more than that.

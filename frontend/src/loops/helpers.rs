@@ -18,6 +18,9 @@ pub(super) struct Helpers<'t> {
     by_name: FxHashMap<String, Helper<'t>>,
     /// The names of functions with an atomic write in them.
     writing: FxHashSet<String>,
+    /// What functions give back that only calculate; `None` where functions of
+    /// one name are not all such.
+    calculating: FxHashMap<String, Option<Node<'t>>>,
 }
 
 struct Helper<'t> {
@@ -40,6 +43,7 @@ impl<'t> Helpers<'t> {
     ) -> Self {
         let mut by_name = FxHashMap::default();
         let mut writing = FxHashSet::default();
+        let mut calculating = FxHashMap::default();
         outline.visit(Marks::FUNCTION, |node, _, _| {
             let Some(body) = node.child_by_field_name("body") else {
                 return;
@@ -55,6 +59,11 @@ impl<'t> Helpers<'t> {
                 writing.extend(syntax::function_name(node, context.file));
             }
             let statements = children(body);
+            if let Some(name) = syntax::function_name(node, context.file) {
+                let result = only_calculates(&statements, by_node);
+                let known = calculating.entry(name).or_insert(result);
+                *known = result.filter(|result| *known == Some(*result));
+            }
             let Some((last, before)) = statements.split_last() else {
                 return;
             };
@@ -83,7 +92,16 @@ impl<'t> Helpers<'t> {
                 );
             }
         });
-        Self { by_name, writing }
+        Self {
+            by_name,
+            writing,
+            calculating,
+        }
+    }
+
+    /// What the function of this name gives back, if it only calculates.
+    pub fn calculated(&self, name: &str) -> Option<Node<'t>> {
+        self.calculating.get(name).copied().flatten()
     }
 
     /// Whether a function of this name writes to atomic objects.
@@ -136,4 +154,31 @@ impl<'t> Helpers<'t> {
         });
         sites
     }
+}
+
+/// What a body gives back that is one `return` of an expression without calls,
+/// atomic operations and effects.
+fn only_calculates<'t>(
+    statements: &[Node<'t>],
+    by_node: &FxHashMap<usize, usize>,
+) -> Option<Node<'t>> {
+    let [only] = statements else {
+        return None;
+    };
+    let result = children(*only).pop()?;
+    let mut calculates = only.kind() == "return_statement";
+    syntax::visit(result, |inner, _| {
+        calculates &= !by_node.contains_key(&inner.id())
+            && !matches!(
+                inner.kind(),
+                "call_expression"
+                    | "assignment_expression"
+                    | "update_expression"
+                    | "new_expression"
+                    | "delete_expression"
+                    | "lambda_expression"
+                    | "co_await_expression"
+            );
+    });
+    calculates.then_some(result)
 }

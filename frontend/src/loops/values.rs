@@ -14,7 +14,7 @@ use crate::found::Found;
 use crate::literal::integer;
 use crate::scan::Context;
 use crate::site::{Operand, Operation, Span};
-use crate::syntax::{self, DEEPEST, bare_value, operator};
+use crate::syntax::{self, DEEPEST, bare_value, callee, operator};
 use crate::vocabulary::rule::CallResult;
 
 /// The values in one loop.
@@ -179,6 +179,13 @@ impl<'t, 'a> Values<'t, 'a> {
         Some(result)
     }
 
+    /// What a call gives back of a function of this file that only calculates.
+    pub fn calculated(&self, call: Node<'_>) -> Option<Node<'t>> {
+        let has_receiver = callee(call).is_none_or(|callee| callee.receiver.is_some());
+        let name = called_name(call, self.context).filter(|_| !has_receiver)?;
+        self.helpers.calculated(&name)
+    }
+
     /// The calls of helpers that were followed.
     pub fn helper_calls(&self) -> Vec<Span> {
         self.used_helpers.borrow().clone()
@@ -195,8 +202,11 @@ impl<'t, 'a> Values<'t, 'a> {
                 }
                 "call_expression" => {
                     self.site_at(inner).is_none()
-                        && called_name(inner, self.context)
+                        && (called_name(inner, self.context)
                             .is_some_and(|name| syntax::is_transparent(&name))
+                            || self
+                                .calculated(inner)
+                                .is_some_and(|result| self.is_invariant(result)))
                 }
                 "assignment_expression" | "update_expression" | "lambda_expression" => false,
                 _ => self.site_at(inner).is_none(),
