@@ -50,6 +50,14 @@ pub fn notes(collected: &Collected, subject: &Subject, options: &RunOptions) -> 
             ));
         }
     }
+    if collected.untraced > 0 && collected.processes > 0 {
+        notes.push(format!(
+            "{} of {} runs left no trace, and nothing is known of {}: was there room for it in the folder for temporary files?",
+            collected.untraced,
+            collected.tallies.values().map(|tally| tally.runs).sum::<u64>(),
+            if collected.untraced == 1 { "it" } else { "them" }
+        ));
+    }
     let worked = !collected.every_run_failed() && collected.processes > 0;
     if worked && collected.reached.is_empty() {
         let threads = collected.tallies.values().any(|tally| tally.concurrent > 0);

@@ -232,7 +232,11 @@ impl<'o> Session<'o> {
                         }
                     }
                     progress.run(collected, taken);
-                    Ok(taken)
+                    // The schedule is given: another run would be the same again.
+                    Ok(match options.replay {
+                        Some(_) => Taken::Enough,
+                        None => taken,
+                    })
                 },
             )?;
             runs += summary.runs;

@@ -20,8 +20,6 @@ pub fn ready(options: &mut RunOptions) -> anyhow::Result<Option<Exit>> {
             eprintln!("wmfix: there is no trace {}", trace.display());
             return Ok(Some(Exit::Usage));
         }
-        // The schedule is given: a second run would be the first one again.
-        options.runs = 1;
         options.jobs = Some(1);
     }
     stop_on_interrupt()?;

@@ -96,6 +96,8 @@ pub struct Collected {
     pub troubles: BTreeMap<String, u64>,
     /// How many processes left a trace.
     pub processes: u64,
+    /// How many runs left none.
+    pub untraced: u64,
     /// The end of what the first run printed that did not end well.
     pub failed_output: Option<String>,
     /// An exit code other than 0 is no good end.
@@ -129,7 +131,10 @@ impl Collected {
             let output = observation.failed_output.clone().unwrap_or_default();
             tally.failure = Some((observation.ended, seed, output));
         }
-        let enough = silent && observation.ended != Ended::TimedOut || tally.is_enough();
+        self.untraced += u64::from(silent);
+        // Where no run has left a trace the next one will not either.
+        let never_traced = silent && self.processes == 0 && observation.ended != Ended::TimedOut;
+        let enough = never_traced || tally.is_enough();
         let mut in_this_run = HashSet::new();
         for (key, instance) in observation.violations {
             match self.violation_at.get(&key) {
