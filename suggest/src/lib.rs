@@ -34,6 +34,7 @@ use clap::Parser;
 use cc::Language;
 
 pub use exit::Exit;
+pub use run::guard::this_is_our_program;
 
 /// Runs one command, `args` with the program's name first, and says how it ended.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {

@@ -4,5 +4,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    wmfix::this_is_our_program();
     wmfix::main(std::env::args_os()).into()
 }

@@ -48,16 +48,16 @@ fn the_text_lists_sites_totals_and_what_needs_a_look() {
     let folder = project();
     let text = stdout(&scan(folder.path(), &[]));
     assert!(text.contains("src/a.cc"), "{text}");
-    assert!(text.contains("load         acquire"), "{text}");
+    assert!(text.contains("load             acquire"), "{text}");
     assert!(text.contains("[spin until == 1]"), "{text}");
-    assert!(text.contains("3 sites in 1 of 1 files"), "{text}");
+    assert!(text.contains("3 sites in 1 of 1 file\n"), "{text}");
     assert!(
-        text.contains("1 sites whose order is not written at the site"),
+        text.contains("1 site whose order is not written at the site"),
         "{text}"
     );
-    assert!(text.contains("1 inline assembly"), "{text}");
+    assert!(text.contains("1 piece of inline assembly"), "{text}");
     assert!(
-        text.contains("1 functions that are not instrumented"),
+        text.contains("1 function without instrumentation"),
         "{text}"
     );
     assert!(

@@ -2,18 +2,29 @@
 //! own program that is told, through a pipe, which process groups run. When the
 //! pipe ends without a word, wmfix is gone, and it kills those that are left.
 //!
-//! Traces that were written by then stay where they are.
+//! Traces that were written by then stay where they are. Only the program `wmfix`
+//! can call itself to be the guard: a test that has this library inside would
+//! call all its tests instead, and these the next guard, without an end.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// The name that our program is called by to be the guard.
 const NAME: &str = "wmfix-guard";
+
+/// Whether the file that is executed is the program that can be the guard.
+static IS_OUR_PROGRAM: AtomicBool = AtomicBool::new(false);
+
+/// Says that the file that is executed hands its arguments to [`crate::main`].
+pub fn this_is_our_program() {
+    IS_OUR_PROGRAM.store(true, Ordering::Relaxed);
+}
 
 /// The way to the guard; it ends with us.
 struct Guard {
@@ -33,6 +44,9 @@ pub fn remove(group: Pid) -> io::Result<()> {
 
 fn tell(sign: char, group: Pid) -> io::Result<()> {
     static GUARD: OnceLock<Result<Guard, String>> = OnceLock::new();
+    if !IS_OUR_PROGRAM.load(Ordering::Relaxed) {
+        return Ok(());
+    }
     let guard = GUARD.get_or_init(|| Guard::start().map_err(|error| error.to_string()));
     let guard = guard.as_ref().map_err(|error| {
         io::Error::other(format!("cannot start the guard of what is run: {error}"))
