@@ -333,3 +333,46 @@ fn a_commit_hook_lets_through_what_has_been_repaired() {
     let passed = git(&["commit", "-qam", "repaired"]);
     assert_eq!(passed.code, Some(0), "{} {}", passed.stdout, passed.stderr);
 }
+
+#[test]
+fn pre_commit_runs_the_hook_that_we_ship() {
+    let needs = ["gcc", "make", "git", "pre-commit"].map(Need::Program);
+    if !have_all("pre_commit_runs_the_hook_that_we_ship", &needs) {
+        return;
+    }
+    let (world, home) = (World::new(), World::new());
+    make(&world, ".");
+    world.write("wmfix.toml", "[build]\nsystem = \"make\"\n");
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.pre-commit-hooks.yaml");
+    let shipped = fs::read_to_string(shipped).expect("the hooks that we ship");
+    let hooks: String = shipped.lines().map(|line| format!("  {line}\n")).collect();
+    let config = format!("repos:\n- repo: local\n  hooks:\n{hooks}");
+    world.write(".pre-commit-config.yaml", &config);
+    Ran::well(world.command("git").args(["init", "-q"]));
+    Ran::well(world.command("git").args(["add", "."]));
+
+    let ours = wmfix().parent().expect("it is in a folder").to_owned();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(ours).chain(std::env::split_paths(&path)));
+    let path = path.expect("folders without colons");
+    let hook = || {
+        let mut pre_commit = world.command("pre-commit");
+        pre_commit.env("PATH", &path).env("WMFIX_REAL_CC", "gcc");
+        pre_commit.env("PRE_COMMIT_HOME", home.path());
+        Ran::of(pre_commit.args(["run", "--all-files"]))
+    };
+    let refused = hook();
+    assert_eq!(
+        refused.code,
+        Some(1),
+        "{} {}",
+        refused.stdout,
+        refused.stderr
+    );
+    assert!(refused.stdout.contains("warning[V1]"), "{}", refused.stdout);
+
+    Ran::of(world.wmfix("gcc").args(["suggest", "--apply"]));
+    Ran::well(world.command("git").args(["add", "."]));
+    let passed = hook();
+    assert_eq!(passed.code, Some(0), "{} {}", passed.stdout, passed.stderr);
+}
