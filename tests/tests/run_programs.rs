@@ -91,7 +91,7 @@ fn works(program: &Program) {
                 "ended by",
                 "contradicts",
                 "damaged",
-                "cut",
+                "is cut at",
             ];
             assert!(
                 !bad.iter().any(|word| note.contains(word)),
