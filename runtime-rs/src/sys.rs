@@ -105,6 +105,21 @@ pub(crate) fn sleep(milliseconds: u64) {
     futex_wait(&word, 0, Some(milliseconds));
 }
 
+/// Gives the processor away for about this long.
+pub(crate) fn nap(nanoseconds: u32) {
+    let time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: c_long::from(nanoseconds),
+    };
+    // SAFETY: the time lives for as long as the call.
+    unsafe {
+        raw_syscall(
+            libc::SYS_nanosleep,
+            [ptr::from_ref(&time) as usize, 0, 0, 0, 0, 0],
+        );
+    }
+}
+
 /// Nanoseconds of a clock that never goes back.
 pub(crate) fn clock(id: libc::clockid_t) -> u64 {
     let mut time = libc::timespec {
