@@ -18,7 +18,6 @@ mod patch;
 mod pipeline;
 mod progress;
 mod project;
-pub mod repair;
 mod report;
 mod run;
 mod runtime_archive;

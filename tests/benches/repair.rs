@@ -5,8 +5,8 @@
 
 use std::time::{Duration, Instant};
 
-use wmfix::repair::{Options, Problem, Profile, repair};
 use wmfix_analysis::{Analyzer, Config};
+use wmfix_repair::{Options, Problem, Profile, repair};
 use wmfix_tests::litmus::corpus;
 use wmfix_tests::repairing::problem;
 

@@ -1,8 +1,8 @@
 //! The repair search on the litmus corpus, against brute force: the repaired
 //! program is robust, and no cheaper set of changes makes it so.
 
-use wmfix::repair::{Change, Ended, Options, Orders, Place, Problem, Profile, costs, repair};
 use wmfix_analysis::Event;
+use wmfix_repair::{Change, Ended, Options, Orders, Place, Problem, Profile, costs, repair};
 use wmfix_tests::litmus::{Profile as Shape, Program, Rng, corpus, random, varied, with_plain};
 use wmfix_tests::repairing::{
     Cheaper, Effort, apply, apply_at, cheaper_repair, is_repaired, places, problem,

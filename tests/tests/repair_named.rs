@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use wmfix::repair::{
+use wmfix_analysis::{LoadOrder, RmwOrder, StoreOrder};
+use wmfix_repair::{
     Action, Change, Ended, Finding, Options, Orders, Outcome, Place, Problem, Profile, Repair,
     costs, repair, unneeded,
 };
-use wmfix_analysis::{LoadOrder, RmwOrder, StoreOrder};
 use wmfix_tests::litmus::{Program, program};
 use wmfix_tests::repairing::{Cheaper, Effort, apply, cheaper_repair, is_repaired, problem};
 

@@ -7,7 +7,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use wmfix::repair::{Options, repair};
+use wmfix_repair::{Options, repair};
 use wmfix_tests::litmus::{Entry, Spelling, corpus, emit};
 use wmfix_tests::product::{Ran, World};
 use wmfix_tests::repairing::problem;

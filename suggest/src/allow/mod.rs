@@ -11,7 +11,7 @@ use wmfix_analysis::{SiteId, ViolationKind};
 
 use crate::config::{Allow, AllowedKind, Config};
 use crate::observe::{Place, Places};
-use crate::repair::Exempt;
+use wmfix_repair::Exempt;
 
 /// What a project allows, before its sources are looked at.
 #[derive(Clone, Debug, Default)]

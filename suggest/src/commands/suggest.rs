@@ -17,8 +17,8 @@ use crate::mend::{Mended, Mending, mend};
 use crate::options::RunOptions;
 use crate::pipeline::{Examined, Keep, Session};
 use crate::project::{Prepared, Project};
-use crate::repair::Profile;
 use crate::report::{Dossier, Page, Repaired, Text, Verdict};
+use wmfix_repair::Profile;
 
 /// What came of it.
 pub struct Suggested {

@@ -10,7 +10,7 @@ use wmfix_rewriter::{Edit, EditSet};
 
 use super::told::FindingKey;
 use crate::patch::{Menu, PatchedFile};
-use crate::repair::Change;
+use wmfix_repair::Change;
 
 /// Lines of context around a hunk: within these, patches get into each other's
 /// way.

@@ -20,11 +20,11 @@ use crate::patch::{Back, Menu};
 use crate::pipeline::{Session, Subject};
 use crate::progress::Progress;
 use crate::project::Project;
-use crate::repair::{
-    Action, Change, Ended, Options, Outcome, Problem, Profile, Reasoned, repair, unneeded,
-};
 use crate::run::interrupted;
 use verify::{Patched, verify};
+use wmfix_repair::{
+    Action, Change, Ended, Options, Outcome, Problem, Profile, Reasoned, repair, unneeded,
+};
 use words::Namer;
 
 pub use groups::steps;

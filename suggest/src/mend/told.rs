@@ -10,7 +10,7 @@ use wmfix_frontend::Site;
 use super::groups::Group;
 use super::verify::Verification;
 use crate::patch::PatchedFile;
-use crate::repair::{Action, Orders};
+use wmfix_repair::{Action, Orders};
 
 /// What tells findings apart: the places, and what could go stale (`None` for
 /// a race).

@@ -9,8 +9,8 @@ use super::told::{Explained, FindingKey, Left, Mended, Spotted};
 use super::verify::{Verification, Whereabouts, whereabouts};
 use crate::observe::Places;
 use crate::patch::{Menu, PatchedFile};
-use crate::repair::{Change, Ended, Finding, Outcome, Reasoned};
 use crate::report::Names;
+use wmfix_repair::{Change, Ended, Finding, Outcome, Reasoned};
 
 /// Gives changes and findings their places.
 pub(super) struct Namer<'a> {

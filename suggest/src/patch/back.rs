@@ -13,8 +13,8 @@ use wmfix_rewriter::Edit;
 use super::menu::PatchedFile;
 use crate::observe::{Action as Kind, Place, Places};
 use crate::pipeline::Copied;
-use crate::repair::Orders;
 use crate::symbols::{Frame, SourcePoint};
+use wmfix_repair::Orders;
 
 /// The way back from a patched copy.
 pub struct Back<'a> {

@@ -10,7 +10,7 @@ use wmfix_frontend::{MemoryOrder, ParsedFile, Site};
 use wmfix_rewriter::{Action as TextAction, EditSet, Project, Refusal, check_file, rewrite};
 
 use crate::observe::{Places, SourceFile};
-use crate::repair::{Action, Change, Orders, Place};
+use wmfix_repair::{Action, Change, Orders, Place};
 
 /// What may be changed: the places that the search chooses from, with their text.
 pub struct Menu {

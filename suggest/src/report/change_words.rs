@@ -4,7 +4,7 @@
 use wmfix_analysis::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 
 use super::model::{ChangeKind, FromTo, Price, Side};
-use crate::repair::{Action, Orders};
+use wmfix_repair::{Action, Orders};
 
 /// What a change does.
 pub struct Done {

@@ -1,7 +1,7 @@
 //! A change applied to the program itself, not to the labels of its runs.
 
-use wmfix::repair::{Action, Change, Place};
 use wmfix_analysis::FenceOrder;
+use wmfix_repair::{Action, Change, Place};
 
 use super::traces::places;
 use crate::litmus::{Instruction, Program};

@@ -3,7 +3,7 @@
 //! argument used is that a stronger program is robust if a weaker one is.
 
 use rustc_hash::FxHashMap;
-use wmfix::repair::{Action, Change, Place};
+use wmfix_repair::{Action, Change, Place};
 
 use super::apply::apply;
 use super::traces::places;

@@ -2,8 +2,8 @@
 //! is a part of one.
 
 use rustc_hash::FxHashSet;
-use wmfix::repair::{Orders, Place, Problem};
 use wmfix_analysis::{Config, Event};
+use wmfix_repair::{Orders, Place, Problem};
 
 use crate::brute::{Axioms, State};
 use crate::litmus::{Instruction, Program};

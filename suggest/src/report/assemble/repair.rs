@@ -10,10 +10,10 @@ use super::spots::{Spots, site_place};
 use super::{Found, Repaired, sort_ids};
 use crate::mend::{Explained, Left, Spotted, Verification, steps};
 use crate::patch::PatchedFile;
-use crate::repair::Action;
 use crate::report::change_words::{self, Done};
 use crate::report::model::{self, Outcome, Position, Repair, Report, Unrepairable};
 use crate::report::words;
+use wmfix_repair::Action;
 
 /// Puts the repair into a report that has its findings.
 pub fn add(report: &mut Report, repaired: &Repaired<'_>, found: &Found, spots: &mut Spots<'_>) {

@@ -5,18 +5,18 @@
 
 use wmfix_analysis::{FenceOrder, Labels, SiteId};
 
-use super::place::{Action, Change, Place};
+use crate::place::{Action, Change, Place};
 
 /// The number of a level within its slot.
-pub(super) type Level = u8;
+pub(crate) type Level = u8;
 
 /// One thing that can be set.
 #[derive(Clone, Debug)]
-pub(super) struct Slot {
+pub(crate) struct Slot {
     /// Its place.
-    pub(super) place: usize,
+    pub(crate) place: usize,
     /// The sites of that place.
-    pub(super) sites: Vec<SiteId>,
+    pub(crate) sites: Vec<SiteId>,
     /// The action of each level from 1 on.
     actions: Vec<Action>,
     /// Why a level from 1 on cannot be had.
@@ -27,15 +27,15 @@ pub(super) struct Slot {
 
 /// A level of a slot that can be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Candidate {
+pub(crate) struct Candidate {
     /// Which slot.
-    pub(super) slot: usize,
+    pub(crate) slot: usize,
     /// Which level of it, from 1.
-    pub(super) level: Level,
+    pub(crate) level: Level,
 }
 
 /// All slots of the places, in the order of the places.
-pub(super) fn slots(places: &[Place]) -> Vec<Slot> {
+pub(crate) fn slots(places: &[Place]) -> Vec<Slot> {
     let mut slots = Vec::new();
     for (number, place) in places.iter().enumerate() {
         let (fences, raises): (Vec<Action>, Vec<Action>) =
@@ -84,12 +84,12 @@ impl Slot {
     }
 
     /// The levels from 1 on.
-    pub(super) fn levels(&self) -> impl Iterator<Item = Level> + use<> {
+    pub(crate) fn levels(&self) -> impl Iterator<Item = Level> + use<> {
         1..=Level::try_from(self.actions.len()).expect("a slot has few levels")
     }
 
     /// The change that a level from 1 on is.
-    pub(super) fn change(&self, level: Level) -> Change {
+    pub(crate) fn change(&self, level: Level) -> Change {
         Change {
             place: self.place,
             action: self.actions[usize::from(level) - 1],
@@ -97,13 +97,13 @@ impl Slot {
     }
 
     /// The level of an action.
-    pub(super) fn level_of(&self, action: Action) -> Option<Level> {
+    pub(crate) fn level_of(&self, action: Action) -> Option<Level> {
         self.levels().find(|&l| self.change(l).action == action)
     }
 
     /// The levels that can be had. They are closed under join: of two levels
     /// whose join is refused, the later one is not to be had either.
-    pub(super) fn available(&self) -> Vec<Level> {
+    pub(crate) fn available(&self) -> Vec<Level> {
         let allowed = |&level: &Level| self.refused[usize::from(level) - 1].is_none();
         let mut levels: Vec<Level> = self.levels().filter(allowed).collect();
         while let Some(at) = (0..levels.len()).find(|&at| {
@@ -116,30 +116,30 @@ impl Slot {
     }
 
     /// Why a level that is not available cannot be had.
-    pub(super) fn refusal(&self, level: Level) -> String {
+    pub(crate) fn refusal(&self, level: Level) -> String {
         let above = self.levels().filter(|&l| self.covers(l, level));
         let mut reasons = above.filter_map(|l| self.refused[usize::from(l) - 1].clone());
         reasons.next().unwrap_or_default()
     }
 
     /// The weakest level at least as strong as both.
-    pub(super) fn join(&self, a: Level, b: Level) -> Level {
+    pub(crate) fn join(&self, a: Level, b: Level) -> Level {
         self.joins[usize::from(a)][usize::from(b)]
     }
 
     /// Whether `a` is at least as strong as `b`.
-    pub(super) fn covers(&self, a: Level, b: Level) -> bool {
+    pub(crate) fn covers(&self, a: Level, b: Level) -> bool {
         self.join(a, b) == a
     }
 
     /// How many levels lie below this one, itself counted.
-    pub(super) fn height(&self, level: Level) -> u64 {
+    pub(crate) fn height(&self, level: Level) -> u64 {
         let below = self.levels().filter(|&l| self.covers(level, l));
         below.count() as u64
     }
 
     /// Sets this level in the labels of all sites of the place.
-    pub(super) fn label(&self, level: Level, labels: &mut Labels) {
+    pub(crate) fn label(&self, level: Level, labels: &mut Labels) {
         if level == 0 {
             return;
         }
@@ -162,8 +162,8 @@ impl Slot {
 
 #[cfg(test)]
 mod tests {
-    use super::super::place::Orders;
     use super::*;
+    use crate::place::Orders;
     use wmfix_analysis::{LoadOrder, RmwOrder};
 
     #[test]

@@ -4,20 +4,20 @@
 
 use wmfix_analysis::Labels;
 
-use super::slot::{Candidate, Level, Slot};
+use crate::slot::{Candidate, Level, Slot};
 
 /// A level for every slot.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Selection(Vec<Level>);
+pub(crate) struct Selection(Vec<Level>);
 
 impl Selection {
     /// Nothing is changed.
-    pub(super) fn none(slots: &[Slot]) -> Self {
+    pub(crate) fn none(slots: &[Slot]) -> Self {
         Self(vec![0; slots.len()])
     }
 
     /// What these candidates change together.
-    pub(super) fn of(slots: &[Slot], candidates: impl IntoIterator<Item = Candidate>) -> Self {
+    pub(crate) fn of(slots: &[Slot], candidates: impl IntoIterator<Item = Candidate>) -> Self {
         let mut selection = Self::none(slots);
         for candidate in candidates {
             selection.add(slots, candidate);
@@ -26,37 +26,37 @@ impl Selection {
     }
 
     /// The level of a slot.
-    pub(super) fn level(&self, slot: usize) -> Level {
+    pub(crate) fn level(&self, slot: usize) -> Level {
         self.0[slot]
     }
 
     /// Raises a slot to at least the candidate's level.
-    pub(super) fn add(&mut self, slots: &[Slot], candidate: Candidate) {
+    pub(crate) fn add(&mut self, slots: &[Slot], candidate: Candidate) {
         let level = &mut self.0[candidate.slot];
         *level = slots[candidate.slot].join(*level, candidate.level);
     }
 
     /// The same with one slot set to another level.
-    pub(super) fn with(&self, slot: usize, level: Level) -> Self {
+    pub(crate) fn with(&self, slot: usize, level: Level) -> Self {
         let mut changed = self.clone();
         changed.0[slot] = level;
         changed
     }
 
     /// Whether a slot is at least at the candidate's level.
-    pub(super) fn has(&self, slots: &[Slot], candidate: Candidate) -> bool {
+    pub(crate) fn has(&self, slots: &[Slot], candidate: Candidate) -> bool {
         slots[candidate.slot].covers(self.0[candidate.slot], candidate.level)
     }
 
     /// Whether it is, in these slots, at least as strong as another selection.
-    pub(super) fn covers(&self, slots: &[Slot], other: &Self, within: &[usize]) -> bool {
+    pub(crate) fn covers(&self, slots: &[Slot], other: &Self, within: &[usize]) -> bool {
         within
             .iter()
             .all(|&slot| slots[slot].covers(self.0[slot], other.0[slot]))
     }
 
     /// The slots that are changed, with their levels.
-    pub(super) fn chosen(&self) -> impl Iterator<Item = Candidate> + '_ {
+    pub(crate) fn chosen(&self) -> impl Iterator<Item = Candidate> + '_ {
         let levels = self.0.iter().enumerate();
         levels
             .filter(|&(_, &level)| level != 0)
@@ -64,7 +64,7 @@ impl Selection {
     }
 
     /// The labels of the runs after these changes.
-    pub(super) fn labels(&self, slots: &[Slot]) -> Labels {
+    pub(crate) fn labels(&self, slots: &[Slot]) -> Labels {
         let mut labels = Labels::new();
         for chosen in self.chosen() {
             slots[chosen.slot].label(chosen.level, &mut labels);

@@ -10,16 +10,16 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use wmfix_analysis::{Analyzer, Config, Event, EventIndex, Race, SiteId, Step, Violation};
 
-use super::error::RepairError;
-use super::exempt::Exempt;
-use super::outcome::Finding;
-use super::problem::Problem;
-use super::selection::Selection;
-use super::slot::Slot;
-use super::stop::{Halt, Stop};
+use crate::error::RepairError;
+use crate::exempt::Exempt;
+use crate::outcome::Finding;
+use crate::problem::Problem;
+use crate::selection::Selection;
+use crate::slot::Slot;
+use crate::stop::{Halt, Stop};
 
 /// Looks at traces with changed labels.
-pub(super) struct Judge<'a> {
+pub(crate) struct Judge<'a> {
     traces: &'a [Vec<Event>],
     slots: &'a [Slot],
     config: Config,
@@ -34,7 +34,7 @@ pub(super) struct Judge<'a> {
 
 /// A trace that fails while nothing is changed.
 #[derive(Clone, Debug)]
-pub(super) struct Case {
+pub(crate) struct Case {
     /// Which trace.
     trace: usize,
     /// The slots that have a site in it.
@@ -56,7 +56,7 @@ const SPREAD: u64 = 3;
 
 impl<'a> Judge<'a> {
     /// Looks at every trace as it is.
-    pub(super) fn new(
+    pub(crate) fn new(
         problem: &'a Problem,
         slots: &'a [Slot],
         stop: Stop<'a>,
@@ -96,19 +96,19 @@ impl<'a> Judge<'a> {
     }
 
     /// How many analyses and how many events there were so far.
-    pub(super) fn work(&self) -> (u64, u64) {
+    pub(crate) fn work(&self) -> (u64, u64) {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         (read(&self.analyses), read(&self.events))
     }
 
     /// Goes on after the end of the time budget.
-    pub(super) fn forget_deadline(&mut self) {
+    pub(crate) fn forget_deadline(&mut self) {
         self.stop = self.stop.without_deadline();
     }
 
     /// Splits the judge by what still fails with a selection: the first only
     /// looks at what the selection repairs, the second at what it does not.
-    pub(super) fn split(self, selection: &Selection) -> Result<(Self, Self), Halt> {
+    pub(crate) fn split(self, selection: &Selection) -> Result<(Self, Self), Halt> {
         let rest: Vec<FxHashSet<usize>> = self
             .cases
             .par_iter()
@@ -151,7 +151,7 @@ impl<'a> Judge<'a> {
 
     /// The first case that a selection does not repair. It will be asked first
     /// from now on.
-    pub(super) fn first_failing(&mut self, selection: &Selection) -> Result<Option<usize>, Halt> {
+    pub(crate) fn first_failing(&mut self, selection: &Selection) -> Result<Option<usize>, Halt> {
         let open: Vec<usize> = self
             .order
             .iter()
@@ -183,7 +183,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether a selection leaves a finding in a case.
-    pub(super) fn fails(&self, case: usize, selection: &Selection) -> Result<bool, Halt> {
+    pub(crate) fn fails(&self, case: usize, selection: &Selection) -> Result<bool, Halt> {
         let case = &self.cases[case];
         let mut fails = false;
         self.analyse(case.trace, selection, |event, _, _| {
@@ -198,17 +198,17 @@ impl<'a> Judge<'a> {
     }
 
     /// The slots that have a site in a case.
-    pub(super) fn slots_of(&self, case: usize) -> &[usize] {
+    pub(crate) fn slots_of(&self, case: usize) -> &[usize] {
         &self.cases[case].slots
     }
 
     /// The trace of a case.
-    pub(super) fn trace_of(&self, case: usize) -> usize {
+    pub(crate) fn trace_of(&self, case: usize) -> usize {
         self.cases[case].trace
     }
 
     /// Everything that a selection leaves, one finding for each pair of places.
-    pub(super) fn findings(&self, selection: &Selection) -> Result<Vec<Finding>, Halt> {
+    pub(crate) fn findings(&self, selection: &Selection) -> Result<Vec<Finding>, Halt> {
         let found: Vec<Vec<Finding>> = self
             .cases
             .par_iter()

@@ -73,7 +73,7 @@ pub enum Action {
 /// One action at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Change {
-    /// Which of [`Problem::places`](super::Problem::places).
+    /// Which of [`Problem::places`](crate::Problem::places).
     pub place: usize,
     /// What is done there.
     pub action: Action,
@@ -106,7 +106,7 @@ impl Place {
     }
 
     /// Why an action cannot be done here.
-    pub(super) fn refusal(&self, action: Action) -> Option<&str> {
+    pub(crate) fn refusal(&self, action: Action) -> Option<&str> {
         let (_, reason) = self.refused.iter().find(|(a, _)| *a == action)?;
         Some(reason)
     }
@@ -114,7 +114,7 @@ impl Place {
 
 impl Orders {
     /// The actions that raise these orders, weaker before stronger.
-    pub(super) fn raises(self) -> Vec<Action> {
+    pub(crate) fn raises(self) -> Vec<Action> {
         match self {
             Self::Load(order) => LOADS
                 .into_iter()
@@ -170,7 +170,7 @@ impl Action {
     }
 
     /// The weakest action that does both; `None` if no one action can.
-    pub(super) fn join(self, other: Self) -> Option<Self> {
+    pub(crate) fn join(self, other: Self) -> Option<Self> {
         Some(match (self, other) {
             (Self::Load(a), Self::Load(b)) => Self::Load(a.join(b)),
             (Self::Store(a), Self::Store(b)) => Self::Store(a.join(b)),

@@ -5,7 +5,7 @@
 use rustc_hash::FxHashMap;
 use wmfix_analysis::{Event, FenceOrder, LoadOrder, RmwOrder, SiteId, StoreOrder};
 
-use super::place::{Action, Change, Orders, Place};
+use crate::place::{Action, Change, Orders, Place};
 
 /// What changes are weighed by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -30,7 +30,7 @@ const X86_BARRIER: u64 = 20;
 
 /// How often each site ran.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     /// All its events.
     all: FxHashMap<SiteId, u64>,
     /// The rounds of waiting loops that stay in the loop: they do not get to
@@ -39,7 +39,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    pub(super) fn of<'a>(traces: impl IntoIterator<Item = &'a [Event]>) -> Self {
+    pub(crate) fn of<'a>(traces: impl IntoIterator<Item = &'a [Event]>) -> Self {
         let mut counts = Self::default();
         for event in traces.into_iter().flatten() {
             *counts.all.entry(event.site).or_default() += 1;
@@ -51,7 +51,7 @@ impl Counts {
     }
 
     /// How often a change would run.
-    pub(super) fn runs(&self, place: &Place, action: Action) -> u64 {
+    pub(crate) fn runs(&self, place: &Place, action: Action) -> u64 {
         let sum = |counts: &FxHashMap<SiteId, u64>| -> u64 {
             let counted = place.sites.iter().filter_map(|site| counts.get(site));
             counted.sum()
@@ -75,14 +75,14 @@ pub fn costs<'a>(
 }
 
 /// Counts, scaled so that they can be weighed.
-pub(super) struct Weights<'c> {
+pub(crate) struct Weights<'c> {
     profile: Profile,
     counts: &'c Counts,
     largest: u64,
 }
 
 impl<'c> Weights<'c> {
-    pub(super) fn new(profile: Profile, counts: &'c Counts, places: &[Place]) -> Self {
+    pub(crate) fn new(profile: Profile, counts: &'c Counts, places: &[Place]) -> Self {
         let runs = places
             .iter()
             .map(|place| counts.runs(place, Action::FenceBefore));
@@ -97,7 +97,7 @@ impl<'c> Weights<'c> {
         changes.iter().map(|&c| self.cost(places, c)).collect()
     }
 
-    pub(super) fn cost(&self, places: &[Place], change: Change) -> u64 {
+    pub(crate) fn cost(&self, places: &[Place], change: Change) -> u64 {
         let place = &places[change.place];
         let unit = self.profile.unit(place.orders, change.action);
         match self.profile {

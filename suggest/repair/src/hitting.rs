@@ -10,13 +10,13 @@ use microlp::{
     Variable,
 };
 
-use super::error::RepairError;
-use super::slot::Candidate;
-use super::stop::{Halt, Stop};
+use crate::error::RepairError;
+use crate::slot::Candidate;
+use crate::stop::{Halt, Stop};
 
 /// Sets of candidates of which at least one is needed.
 #[derive(Debug, Default)]
-pub(super) struct Clauses {
+pub(crate) struct Clauses {
     clauses: Vec<Vec<usize>>,
     solved: u64,
     solving: Duration,
@@ -24,7 +24,7 @@ pub(super) struct Clauses {
 
 /// What is to be small.
 #[derive(Clone, Debug)]
-pub(super) enum Aim {
+pub(crate) enum Aim {
     /// The sum of the weights of the candidates.
     Sum(Vec<u64>),
     /// The number of groups that have a candidate chosen: the group of each
@@ -34,7 +34,7 @@ pub(super) enum Aim {
 
 impl Aim {
     /// The value of a set of candidates.
-    pub(super) fn value(&self, chosen: &[usize]) -> u64 {
+    pub(crate) fn value(&self, chosen: &[usize]) -> u64 {
         match self {
             Self::Sum(weights) => chosen.iter().map(|&c| weights[c]).sum(),
             Self::Groups(groups) => {
@@ -49,18 +49,18 @@ impl Aim {
 
 impl Clauses {
     /// Adds a clause, the candidates by number.
-    pub(super) fn add(&mut self, clause: Vec<usize>) {
+    pub(crate) fn add(&mut self, clause: Vec<usize>) {
         self.clauses.push(clause);
     }
 
     /// How many clauses there are, how many programs were solved, in what time.
-    pub(super) fn work(&self) -> (u64, u64, Duration) {
+    pub(crate) fn work(&self) -> (u64, u64, Duration) {
         (self.clauses.len() as u64, self.solved, self.solving)
     }
 
     /// A set of candidates, at most one of each slot, that hits every clause,
     /// keeps every aim of `limits` within its limit, and is best in `aim`.
-    pub(super) fn best(
+    pub(crate) fn best(
         &mut self,
         candidates: &[Candidate],
         aim: &Aim,

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use wmfix_analysis::{EventIndex, Race, SiteId, Violation, ViolationKind};
 
-use super::judge::Judge;
-use super::place::Change;
+use crate::judge::Judge;
+use crate::place::Change;
 
 /// The result of a search.
 #[derive(Clone, Debug)]
@@ -109,7 +109,7 @@ pub struct Work {
 }
 
 impl Work {
-    pub(super) fn add(&mut self, judge: &Judge<'_>) {
+    pub(crate) fn add(&mut self, judge: &Judge<'_>) {
         let (analyses, events) = judge.work();
         self.analyses += analyses;
         self.events += events;
@@ -117,7 +117,7 @@ impl Work {
 }
 
 impl Finding {
-    pub(super) fn violation(
+    pub(crate) fn violation(
         trace: usize,
         violation: &Violation,
         original: impl Fn(EventIndex) -> EventIndex,
@@ -130,7 +130,7 @@ impl Finding {
         Self::Violation { trace, violation }
     }
 
-    pub(super) fn race(
+    pub(crate) fn race(
         trace: usize,
         race: &Race,
         original: impl Fn(EventIndex) -> EventIndex,

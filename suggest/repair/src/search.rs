@@ -6,17 +6,17 @@
 //! repair hits all clauses. Among the cheapest, the further aims decide in
 //! turn, by the same loop.
 
-use super::error::RepairError;
-use super::hitting::{Aim, Clauses};
-use super::judge::Judge;
-use super::outcome::Ended;
-use super::problem::{Progress, Stage};
-use super::selection::Selection;
-use super::slot::{Candidate, Level, Slot};
-use super::stop::{Halt, Stop};
+use crate::error::RepairError;
+use crate::hitting::{Aim, Clauses};
+use crate::judge::Judge;
+use crate::outcome::Ended;
+use crate::problem::{Progress, Stage};
+use crate::selection::Selection;
+use crate::slot::{Candidate, Level, Slot};
+use crate::stop::{Halt, Stop};
 
 /// A search over some candidates.
-pub(super) struct Search<'s, 'a> {
+pub(crate) struct Search<'s, 'a> {
     slots: &'a [Slot],
     /// What can be chosen, in the order of the source.
     candidates: &'s [Candidate],
@@ -32,18 +32,18 @@ pub(super) struct Search<'s, 'a> {
 
 /// What a search has found so far.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(crate) struct Found {
     /// The best repair: candidates by number, at most one of each slot.
-    pub(super) best: Option<Vec<usize>>,
+    pub(crate) best: Option<Vec<usize>>,
     /// No repair costs less.
-    pub(super) lower_bound: u64,
+    pub(crate) lower_bound: u64,
     /// Why it ended.
-    pub(super) ended: Ended,
+    pub(crate) ended: Ended,
 }
 
 impl<'s, 'a> Search<'s, 'a> {
     /// A search among candidates that come on top of `base`.
-    pub(super) fn new(
+    pub(crate) fn new(
         slots: &'a [Slot],
         candidates: &'s [Candidate],
         costs: &'s [u64],
@@ -68,7 +68,7 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 
     /// Searches to the end, or until it is stopped.
-    pub(super) fn run(
+    pub(crate) fn run(
         mut self,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(Found, Clauses), RepairError> {

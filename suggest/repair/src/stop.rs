@@ -3,19 +3,19 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::error::RepairError;
-use super::outcome::Ended;
+use crate::error::RepairError;
+use crate::outcome::Ended;
 
 /// What ends the search before it is done.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stop<'a> {
+pub(crate) struct Stop<'a> {
     deadline: Option<Instant>,
     cancel: Option<&'a AtomicBool>,
 }
 
 /// Why a step of the search has no result.
 #[derive(Debug)]
-pub(super) enum Halt {
+pub(crate) enum Halt {
     /// It was stopped.
     Stopped,
     /// It cannot go on.
@@ -29,7 +29,7 @@ impl From<RepairError> for Halt {
 }
 
 impl<'a> Stop<'a> {
-    pub(super) fn new(budget: Option<Duration>, cancel: Option<&'a AtomicBool>) -> Self {
+    pub(crate) fn new(budget: Option<Duration>, cancel: Option<&'a AtomicBool>) -> Self {
         Self {
             // A budget too long to add is none.
             deadline: budget.and_then(|budget| Instant::now().checked_add(budget)),
@@ -38,7 +38,7 @@ impl<'a> Stop<'a> {
     }
 
     /// The same with all the time in the world.
-    pub(super) fn without_deadline(self) -> Self {
+    pub(crate) fn without_deadline(self) -> Self {
         Self {
             deadline: None,
             ..self
@@ -46,19 +46,19 @@ impl<'a> Stop<'a> {
     }
 
     /// Whether to stop now.
-    pub(super) fn check(&self) -> Result<(), Halt> {
+    pub(crate) fn check(&self) -> Result<(), Halt> {
         let stopped = self.cancelled() || self.left() == Some(Duration::ZERO);
         if stopped { Err(Halt::Stopped) } else { Ok(()) }
     }
 
     /// How much time is left; `None` for any amount.
-    pub(super) fn left(&self) -> Option<Duration> {
+    pub(crate) fn left(&self) -> Option<Duration> {
         let deadline = self.deadline?;
         Some(deadline.saturating_duration_since(Instant::now()))
     }
 
     /// How a search that was stopped has ended.
-    pub(super) fn reason(&self) -> Ended {
+    pub(crate) fn reason(&self) -> Ended {
         if self.cancelled() {
             Ended::Cancelled
         } else {

@@ -1,14 +1,14 @@
 //! Why each change is there: what comes back without it.
 
-use super::judge::Judge;
-use super::outcome::Finding;
-use super::selection::Selection;
-use super::slot::Candidate;
-use super::stop::Halt;
+use crate::judge::Judge;
+use crate::outcome::Finding;
+use crate::selection::Selection;
+use crate::slot::Candidate;
+use crate::stop::Halt;
 
 /// The findings that come back when exactly this change is left out of a
 /// repair, its slot being as in `base`.
-pub(super) fn reasons(
+pub(crate) fn reasons(
     judge: &Judge<'_>,
     repair: &Selection,
     base: &Selection,

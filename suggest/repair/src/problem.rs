@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 
 use wmfix_analysis::{Config, Event};
 
-use super::cost::{Counts, Profile, Weights};
-use super::error::RepairError;
-use super::exempt::Exempt;
-use super::explain::reasons;
-use super::judge::Judge;
-use super::outcome::{Ended, Needed, Outcome, Reasoned, Repair, Work};
-use super::place::{Change, Place};
-use super::search::{Found, Search};
-use super::selection::Selection;
-use super::slot::{Candidate, Slot, slots};
-use super::stop::{Halt, Stop};
+use crate::cost::{Counts, Profile, Weights};
+use crate::error::RepairError;
+use crate::exempt::Exempt;
+use crate::explain::reasons;
+use crate::judge::Judge;
+use crate::outcome::{Ended, Needed, Outcome, Reasoned, Repair, Work};
+use crate::place::{Change, Place};
+use crate::search::{Found, Search};
+use crate::selection::Selection;
+use crate::slot::{Candidate, Slot, slots};
+use crate::stop::{Halt, Stop};
 
 /// What is to be repaired.
 #[derive(Clone, Debug, Default)]

@@ -21,11 +21,11 @@ impl Exempt {
         self.races.insert(access);
     }
 
-    pub(super) fn has_violation(&self, violation: &Violation) -> bool {
+    pub(crate) fn has_violation(&self, violation: &Violation) -> bool {
         self.violations.contains(&(violation.site, violation.kind))
     }
 
-    pub(super) fn has_race(&self, race: &Race) -> bool {
+    pub(crate) fn has_race(&self, race: &Race) -> bool {
         let sides = [race.first.site, race.second.site];
         sides.iter().any(|site| self.races.contains(site))
     }
