@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::Strategy;
-use crate::findings::{Collected, Tally, signal_name};
+use crate::findings::{CollectedFindings, Tally, signal_name};
 use crate::options::RunOptions;
 use crate::pipeline::Subject;
 use crate::run::Ended;
@@ -21,7 +21,11 @@ const READS_INPUT: [&str; 6] = [
 ];
 
 /// Notes for the report.
-pub fn notes(collected: &Collected, subject: &Subject, options: &RunOptions) -> Vec<String> {
+pub fn notes(
+    collected: &CollectedFindings,
+    subject: &Subject,
+    options: &RunOptions,
+) -> Vec<String> {
     let mut notes = Vec::new();
     for (&number, tally) in &collected.tallies {
         let Some((launch, again)) = subject.launches.get(number) else {

@@ -9,22 +9,24 @@ use anyhow::Context;
 use wmfix_analysis::{Config, Event, Model};
 use wmfix_frontend::Vocabularies;
 
-use crate::allow::{Allowing, Grants};
+use crate::allow::{AllowRules, Allowances};
 use crate::baseline;
 use crate::cli::{MemoryModel, Switch};
-use crate::findings::{Collected, Known, observe};
+use crate::findings::{CollectedFindings, KnownFindings, observe};
 use crate::observe::Places;
 use crate::options::RunOptions;
 use crate::patch::Corpus;
 use crate::progress::Progress;
-use crate::report::{Again, Dossier, Names, Repaired, Setting, assemble, names};
+use crate::report::{
+    Dossier, FindingNames, RepairInputs, ReportInputs, RerunCommand, assemble, names,
+};
 use crate::run::{Budget, Launch, Stopped, Summary, Taken, Watchdog, until_quiet};
 
 /// What is to be examined.
 #[derive(Clone, Debug)]
 pub struct Subject {
     /// What to run, one after the other.
-    pub launches: Vec<(Launch, Again)>,
+    pub launches: Vec<(Launch, RerunCommand)>,
     /// Files whose sites are to be counted, absolute.
     pub files: Vec<PathBuf>,
     /// They are tests: an exit code other than 0 is a failure.
@@ -60,9 +62,9 @@ pub fn examine(
     subject: Subject,
     options: &RunOptions,
     vocabularies: &Vocabularies,
-    allowing: Allowing,
+    allow_rules: AllowRules,
 ) -> anyhow::Result<Examined> {
-    let mut session = Session::new(options, Keep::Findings, vocabularies, allowing);
+    let mut session = Session::new(options, Keep::Findings, vocabularies, allow_rules);
     if let Some(instead) = session.run(&subject, options.seed)? {
         return Ok(instead);
     }
@@ -82,10 +84,10 @@ pub enum Keep {
 pub struct Session<'o> {
     options: &'o RunOptions,
     keep: Keep,
-    allowing: Allowing,
+    allow_rules: AllowRules,
     places: Mutex<Places>,
-    known: Known,
-    collected: Collected,
+    known: KnownFindings,
+    collected: CollectedFindings,
     corpus: Corpus,
     total: Summary,
     started: Instant,
@@ -98,15 +100,15 @@ impl<'o> Session<'o> {
         options: &'o RunOptions,
         keep: Keep,
         vocabularies: &Vocabularies,
-        allowing: Allowing,
+        allow_rules: AllowRules,
     ) -> Self {
         Self {
             options,
             keep,
-            allowing,
+            allow_rules,
             places: Mutex::new(Places::new(vocabularies.clone())),
-            known: Known::default(),
-            collected: Collected::default(),
+            known: KnownFindings::default(),
+            collected: CollectedFindings::default(),
             corpus: Corpus::default(),
             total: Summary {
                 runs: 0,
@@ -136,7 +138,7 @@ impl<'o> Session<'o> {
     }
 
     /// What was found.
-    pub fn collected(&self) -> &Collected {
+    pub fn collected(&self) -> &CollectedFindings {
         &self.collected
     }
 
@@ -151,17 +153,17 @@ impl<'o> Session<'o> {
     }
 
     /// What is allowed at the places of the runs.
-    pub fn grants(&mut self) -> Grants {
+    pub fn allowances(&mut self) -> Allowances {
         let places = self.places.get_mut().expect("no panic while locked");
-        self.allowing.grants(places, &[])
+        self.allow_rules.allowances(places, &[])
     }
 
     /// The names that the findings have in a report of now.
-    pub fn names(&mut self) -> anyhow::Result<Names> {
+    pub fn names(&mut self) -> anyhow::Result<FindingNames> {
         let current = std::env::current_dir().context("no current folder")?;
-        let grants = self.grants();
+        let allowances = self.allowances();
         let places = self.places.get_mut().expect("no panic while locked");
-        Ok(names(&self.collected, places, &grants, current))
+        Ok(names(&self.collected, places, &allowances, current))
     }
 
     /// The traces that were kept, to be taken back, and the places they name.
@@ -254,10 +256,10 @@ impl<'o> Session<'o> {
     pub fn dossier(
         &mut self,
         subject: Subject,
-        repaired: Option<Repaired<'_>>,
+        repaired: Option<RepairInputs<'_>>,
     ) -> anyhow::Result<Dossier> {
         let notes = baseline::notes(&self.collected, &subject, self.options);
-        let setting = Setting {
+        let setting = ReportInputs {
             summary: self.total,
             seconds: self.started.elapsed().as_secs_f64(),
             files: subject.files,
@@ -269,8 +271,8 @@ impl<'o> Session<'o> {
             current_folder: std::env::current_dir().context("no current folder")?,
         };
         let places = self.places.get_mut().expect("no panic while locked");
-        let grants = self.allowing.grants(places, &setting.files);
-        let mut dossier = assemble(&self.collected, places, &grants, setting, repaired);
+        let allowances = self.allow_rules.allowances(places, &setting.files);
+        let mut dossier = assemble(&self.collected, places, &allowances, setting, repaired);
         dossier.report.notes.extend(notes);
         Ok(dossier)
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::findings::Collected;
+use crate::findings::CollectedFindings;
 use crate::options::RunOptions;
 use crate::run::Taken;
 
@@ -49,7 +49,7 @@ impl Progress {
     }
 
     /// A run has been looked at.
-    pub fn run(&mut self, collected: &Collected, taken: Taken) {
+    pub fn run(&mut self, collected: &CollectedFindings, taken: Taken) {
         match taken {
             Taken::New => self.quiet = 0,
             Taken::Nothing | Taken::Enough => self.quiet += 1,
@@ -59,7 +59,7 @@ impl Progress {
         }
     }
 
-    fn message(&self, collected: &Collected, now: Instant) -> String {
+    fn message(&self, collected: &CollectedFindings, now: Instant) -> String {
         let runs: u64 = collected.ended.values().sum();
         let findings = collected.violations.len() + collected.races.len();
         let mut message = format!(
@@ -101,7 +101,7 @@ mod tests {
         let options = RunOptions::new(arguments.how, arguments.model, &config);
         let mut progress = Progress::new(&options, "running");
         progress.limit(Some(Duration::from_secs(10)));
-        let collected = Collected::default();
+        let collected = CollectedFindings::default();
         progress.run(&collected, Taken::Nothing);
         let start = progress.deadline.unwrap() - Duration::from_secs(7);
         assert_eq!(

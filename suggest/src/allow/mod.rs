@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 use wmfix_analysis::{SiteId, ViolationKind};
 
-use crate::config::{Allow, AllowedKind, Config};
+use crate::config::{AllowRule, AllowedKind, Config};
 use crate::observe::{Place, Places};
 use wmfix_repair::Exempt;
 
 /// What a project allows, before its sources are looked at.
 #[derive(Clone, Debug, Default)]
-pub struct Allowing {
-    entries: Vec<Allow>,
+pub struct AllowRules {
+    entries: Vec<AllowRule>,
     /// The file of the entries, and its folder.
     file: PathBuf,
     folder: PathBuf,
@@ -26,7 +26,7 @@ pub struct Allowing {
 
 /// Something that allows findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Grant {
+pub struct Allowance {
     /// Where it stands.
     pub file: PathBuf,
     /// On which line.
@@ -37,8 +37,8 @@ pub struct Grant {
 
 /// What is allowed at the places of a program.
 #[derive(Debug, Default)]
-pub struct Grants {
-    all: Vec<Grant>,
+pub struct Allowances {
+    all: Vec<Allowance>,
     by_site: HashMap<(SiteId, AllowedKind), usize>,
 }
 
@@ -49,7 +49,7 @@ const KINDS: [AllowedKind; 4] = [
     AllowedKind::Race,
 ];
 
-impl Allowing {
+impl AllowRules {
     /// What a configuration allows, and every comment.
     pub fn of(config: &Config) -> Self {
         Self {
@@ -70,10 +70,10 @@ impl Allowing {
     }
 
     /// What is allowed at places. Comments are also looked for in these files.
-    pub fn grants(&self, places: &mut Places, files: &[PathBuf]) -> Grants {
-        let mut grants = Grants::default();
+    pub fn allowances(&self, places: &mut Places, files: &[PathBuf]) -> Allowances {
+        let mut allowances = Allowances::default();
         for entry in &self.entries {
-            grants.all.push(Grant {
+            allowances.all.push(Allowance {
                 file: self.file.clone(),
                 line: u32::try_from(entry.line).unwrap_or_default(),
                 reason: Some(entry.reason.clone()),
@@ -93,8 +93,8 @@ impl Allowing {
             };
             for comment in comments::comments(&file.text) {
                 let spoken = speaking.entry(path.clone()).or_default();
-                spoken.push((comment.speaks_of, grants.all.len()));
-                grants.all.push(Grant {
+                spoken.push((comment.speaks_of, allowances.all.len()));
+                allowances.all.push(Allowance {
                     file: path.clone(),
                     line: comment.line,
                     reason: comment.reason,
@@ -116,15 +116,15 @@ impl Allowing {
                     let point = place.point.as_ref()?;
                     let spoken = speaking.get(&point.file)?.iter();
                     let mut here = spoken.filter(|(line, _)| lines(&place).contains(line));
-                    here.find(|&&(_, number)| grants.all[number].reason.is_some())
+                    here.find(|&&(_, number)| allowances.all[number].reason.is_some())
                         .map(|&(_, number)| number)
                 };
                 if let Some(number) = comment().or(entry) {
-                    grants.by_site.insert((id, kind), number);
+                    allowances.by_site.insert((id, kind), number);
                 }
             }
         }
-        grants
+        allowances
     }
 
     /// The entries that speak of a place, whatever the kind of finding.
@@ -147,7 +147,7 @@ impl Allowing {
             let line = places.sources.line(&point.file, point.line);
             line.is_some_and(|line| line.contains(wanted.as_str()))
         };
-        let mut fits = |entry: &Allow| {
+        let mut fits = |entry: &AllowRule| {
             entry.file.matches(below)
                 && entry.function.as_ref().is_none_or(in_function)
                 && entry.operation.as_ref().is_none_or(&mut on_line)
@@ -160,7 +160,7 @@ impl Allowing {
     }
 }
 
-impl Grants {
+impl Allowances {
     /// What allows a violation at this access, by number.
     pub fn violation(&self, access: SiteId, kind: ViolationKind) -> Option<usize> {
         let kind = match kind {
@@ -178,7 +178,7 @@ impl Grants {
     }
 
     /// Everything that allows, or was to allow, something.
-    pub fn all(&self) -> &[Grant] {
+    pub fn all(&self) -> &[Allowance] {
         &self.all
     }
 

@@ -9,7 +9,7 @@ use super::suggest::{Suggested, suggest};
 use super::{deliver, output};
 use crate::cli::{AuditArgs, Format};
 use crate::exit::Exit;
-use crate::report::{Page, Text, html};
+use crate::report::{Page, TextRenderer, html};
 use crate::state;
 
 /// Where the page goes if nobody says.
@@ -31,7 +31,7 @@ pub fn run(arguments: AuditArgs) -> anyhow::Result<Exit> {
     } = suggested;
     let exit = deliver::exit(&dossier, mended.as_ref());
     let text = match options.format {
-        Format::Text => Text::new(colors(options.color)).audit(&dossier, &subject),
+        Format::Text => TextRenderer::new(colors(options.color)).audit(&dossier, &subject),
         other => deliver::rendered(&dossier, other, exit)?,
     };
     std::io::stdout().write_all(text.as_bytes())?;

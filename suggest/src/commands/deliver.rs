@@ -8,14 +8,14 @@ use crate::cli::Format;
 use crate::exit::Exit;
 use crate::mend::Mended;
 use crate::options::RunOptions;
-use crate::report::{Dossier, Text, Verdict, repair_text, sarif};
+use crate::report::{Dossier, TextRenderer, Verdict, repair_text, sarif};
 use crate::state;
 
 /// Delivers a report without a repair, and says how the command ends.
 pub fn report(dossier: &Dossier, options: &RunOptions) -> anyhow::Result<Exit> {
     let exit = exit(dossier, None);
     let text = match options.format {
-        Format::Text => Text::new(colors(options.color)).report(dossier),
+        Format::Text => TextRenderer::new(colors(options.color)).report(dossier),
         other => rendered(dossier, other, exit)?,
     };
     std::io::stdout().write_all(text.as_bytes())?;
@@ -39,7 +39,10 @@ pub fn repair(
     }
     if !options.quiet {
         if options.format == Format::Text {
-            eprint!("{}", Text::new(colors(options.color)).report(dossier));
+            eprint!(
+                "{}",
+                TextRenderer::new(colors(options.color)).report(dossier)
+            );
         }
         eprint!("{}", repair_text(dossier));
     }

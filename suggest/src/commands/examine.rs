@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io::IsTerminal;
 
 use super::deliver;
-use crate::allow::Allowing;
+use crate::allow::AllowRules;
 use crate::cli::{Color, MemoryModel, Strategy, Switch, Volatile};
 use crate::config::Config;
 use crate::exit::Exit;
@@ -36,7 +36,7 @@ pub fn examine_and_report(
         subject,
         &options,
         &config.vocabularies,
-        Allowing::of(config),
+        AllowRules::of(config),
     )? {
         Examined::Done(dossier) => deliver::report(&dossier, &options),
         Examined::NotStarted(why) => {

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::examine::colors;
 use crate::cli::ExplainArgs;
 use crate::exit::Exit;
-use crate::report::Text;
+use crate::report::TextRenderer;
 use crate::state;
 
 /// Shows one finding of the last run in this folder.
@@ -16,7 +16,7 @@ pub fn run(arguments: &ExplainArgs) -> anyhow::Result<Exit> {
         );
         return Ok(Exit::Usage);
     };
-    let text = Text::new(colors(arguments.color));
+    let text = TextRenderer::new(colors(arguments.color));
     let Some(explanation) = text.explanation(&dossier, &arguments.id) else {
         let names: Vec<&str> = dossier.details.keys().map(String::as_str).collect();
         let known = if names.is_empty() {

@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::exit::Exit;
 use crate::options::RunOptions;
 use crate::pipeline::Subject;
-use crate::report::Again;
+use crate::report::RerunCommand;
 use crate::run::Launch;
 
 /// Runs something built with the wrappers, and reports.
@@ -22,7 +22,7 @@ pub fn run(arguments: RunArgs) -> anyhow::Result<Exit> {
     };
     let mut options = RunOptions::new(arguments.how, arguments.model, &config);
     let words: Vec<String> = arguments.command.iter().map(|word| quoted(word)).collect();
-    let again = Again {
+    let again = RerunCommand {
         before: format!("wmfix run{}", options_to_repeat(&options)),
         after: format!("-- {}", words.join(" ")),
     };

@@ -9,7 +9,7 @@ use wmfix_rewriter::write_files;
 
 use super::examine::{colors, ready};
 use super::{deliver, output};
-use crate::allow::Allowing;
+use crate::allow::AllowRules;
 use crate::cli::{Cost, Format, MemoryModel, SuggestArgs};
 use crate::config::Config;
 use crate::exit::Exit;
@@ -17,7 +17,7 @@ use crate::mend::{Mended, Mending, mend};
 use crate::options::RunOptions;
 use crate::pipeline::{Examined, Keep, Session};
 use crate::project::{Prepared, Project};
-use crate::report::{Dossier, Page, Repaired, Text, Verdict};
+use crate::report::{Dossier, Page, RepairInputs, TextRenderer, Verdict};
 use wmfix_repair::Profile;
 
 /// What came of it.
@@ -96,12 +96,12 @@ pub fn suggest(arguments: SuggestArgs, all_files: bool) -> anyhow::Result<Result
     if all_files {
         subject.files.extend(files_at(&arguments.path, &project)?);
     }
-    let allowing = Allowing::of(&project.config);
+    let allow_rules = AllowRules::of(&project.config);
     let mut session = Session::new(
         &options,
         Keep::Traces,
         &project.config.vocabularies,
-        allowing.clone(),
+        allow_rules.clone(),
     );
     match session.run(&subject, options.seed)? {
         None | Some(Examined::Done(_)) => {}
@@ -117,7 +117,7 @@ pub fn suggest(arguments: SuggestArgs, all_files: bool) -> anyhow::Result<Result
     let mending = Mending {
         project: &project,
         profile: profile(cost),
-        allowing: &allowing,
+        allow_rules: &allow_rules,
         annotate: arguments.annotate,
         options: &options,
     };
@@ -129,7 +129,10 @@ pub fn suggest(arguments: SuggestArgs, all_files: bool) -> anyhow::Result<Result
                 let text = deliver::rendered(&dossier, options.format, Exit::Failed)?;
                 std::io::stdout().write_all(text.as_bytes())?;
             }
-            eprint!("{}", Text::new(colors(options.color)).report(&dossier));
+            eprint!(
+                "{}",
+                TextRenderer::new(colors(options.color)).report(&dossier)
+            );
             if let Some(output) = dossier.output.as_deref().filter(|text| !text.is_empty()) {
                 eprintln!("the program printed:\n{output}");
             }
@@ -144,7 +147,7 @@ pub fn suggest(arguments: SuggestArgs, all_files: bool) -> anyhow::Result<Result
     // More runs may have been needed on the way: the report is on all of them.
     let shown = mended.as_ref().filter(|mended| mended.builds());
     let patch = shown.map(output::diff).transpose()?.unwrap_or_default();
-    let repaired = mended.as_ref().map(|mended| Repaired {
+    let repaired = mended.as_ref().map(|mended| RepairInputs {
         mended,
         profile: cost_name(cost),
         patch: &patch,

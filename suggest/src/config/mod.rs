@@ -39,7 +39,7 @@ pub struct Config {
     /// How atomics are spelled: as everywhere, and in this project.
     pub vocabularies: Vocabularies,
     /// Findings that are not to be reported.
-    pub allow: Vec<Allow>,
+    pub allow: Vec<AllowRule>,
 }
 
 /// `[build]`: how a project is built.
@@ -120,7 +120,7 @@ pub struct Repair {
 
 /// `[[allow]]`: findings that are not to be reported, and why.
 #[derive(Clone, Debug)]
-pub struct Allow {
+pub struct AllowRule {
     /// Files that they are in, relative to the configuration's folder.
     pub file: Glob,
     /// The function around the access.
@@ -213,7 +213,7 @@ impl Config {
         let allow = written.allow.into_iter().map(|entry| {
             let line = mistake::line_of(text, entry.span().start);
             let entry = entry.into_inner();
-            Allow {
+            AllowRule {
                 file: entry.file,
                 function: entry.function,
                 operation: entry.operation,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use wmfix_analysis::SiteId;
 
 use super::observation::{
-    Instance, Known, Observation, ProcessEnd, RaceInstance, RaceKey, ViolationKey,
+    KnownFindings, Observation, ProcessEnd, RaceInstance, RaceKey, ViolationInstance, ViolationKey,
 };
 use crate::run::{Ended, Taken};
 
@@ -55,7 +55,7 @@ pub struct ViolationFinding {
     /// What it is.
     pub key: ViolationKey,
     /// The first instance.
-    pub first: Instance,
+    pub first: ViolationInstance,
     /// Which of the programs showed it.
     pub program: usize,
     /// The seed of the run that showed it first.
@@ -79,7 +79,7 @@ pub struct RaceFinding {
 
 /// All runs together.
 #[derive(Debug, Default)]
-pub struct Collected {
+pub struct CollectedFindings {
     /// Violations, in the order of their first instances.
     pub violations: Vec<ViolationFinding>,
     /// Races, in the order of their first instances.
@@ -109,14 +109,14 @@ pub struct Collected {
     race_at: HashMap<RaceKey, usize>,
 }
 
-impl Collected {
+impl CollectedFindings {
     /// Takes a run's observation and says what it was worth.
     pub fn take(
         &mut self,
         program: usize,
         seed: u64,
         observation: Observation,
-        known: &Known,
+        known: &KnownFindings,
     ) -> Taken {
         let mut new = false;
         let failed = observation.failed()

@@ -9,7 +9,7 @@ mod story;
 #[cfg(test)]
 mod tests;
 
-pub use collect::{Collected, RaceFinding, Tally, ViolationFinding};
+pub use collect::{CollectedFindings, RaceFinding, Tally, ViolationFinding};
 pub use identity::Identity;
-pub use observation::{Instance, Known, observe, signal_name};
+pub use observation::{KnownFindings, ViolationInstance, observe, signal_name};
 pub use story::StepRole;

@@ -10,8 +10,8 @@ use wmfix_analysis::{
 };
 use wmfix_trace::Ending;
 
-use super::story::{self, Step};
-use crate::observe::{Decoded, Places, decode};
+use super::story::{self, StoryStep};
+use crate::observe::{DecodedTrace, Places, decode};
 use crate::run::{Ended, Finished};
 
 /// What tells violations apart: the access, the newer write (none: the first
@@ -24,7 +24,7 @@ pub type RaceKey = (SiteId, SiteId);
 
 /// What earlier runs have shown: its details are not worked out again.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct KnownFindings {
     /// Violations.
     pub violations: RwLock<HashSet<ViolationKey>>,
     /// Races.
@@ -37,7 +37,7 @@ pub struct Observation {
     /// How the command ended.
     pub ended: Ended,
     /// Violations, and the details of those that were not known.
-    pub violations: Vec<(ViolationKey, Option<Instance>)>,
+    pub violations: Vec<(ViolationKey, Option<ViolationInstance>)>,
     /// Races, and the details of those that were not known.
     pub races: Vec<(RaceKey, Option<RaceInstance>)>,
     /// Atomic sites that were executed.
@@ -73,7 +73,7 @@ pub struct ProcessEnd {
 
 /// A violation in one run.
 #[derive(Clone, Debug)]
-pub struct Instance {
+pub struct ViolationInstance {
     /// Who makes the access.
     pub thread: ThreadId,
     /// Who made the newer write.
@@ -91,7 +91,7 @@ pub struct Instance {
     /// An independent checker has agreed.
     pub witness_checked: bool,
     /// The way there.
-    pub steps: Vec<Step>,
+    pub steps: Vec<StoryStep>,
     /// The trace of the process that showed it, unless it is very long.
     pub trace: Option<Arc<[u8]>>,
 }
@@ -111,7 +111,7 @@ pub struct RaceInstance {
 pub fn observe(
     finished: &Finished,
     places: &Mutex<Places>,
-    known: &Known,
+    known: &KnownFindings,
     config: Config,
 ) -> anyhow::Result<Observation> {
     let mut observation = Observation {
@@ -172,9 +172,9 @@ impl Observation {
 
     fn process(
         &mut self,
-        decoded: &Decoded,
+        decoded: &DecodedTrace,
         places: &Mutex<Places>,
-        known: &Known,
+        known: &KnownFindings,
         config: Config,
     ) {
         self.processes += 1;
@@ -209,8 +209,8 @@ impl Observation {
                 .read()
                 .expect("no panic while locked")
                 .contains(&key);
-            let instance =
-                (!is_known).then(|| Instance::of(violation, decoded, places, config.model));
+            let instance = (!is_known)
+                .then(|| ViolationInstance::of(violation, decoded, places, config.model));
             self.violations.push((key, instance));
         }
         for found in analyzer.races() {
@@ -231,8 +231,13 @@ impl Observation {
     }
 }
 
-impl Instance {
-    fn of(violation: &Violation, decoded: &Decoded, places: &Mutex<Places>, model: Model) -> Self {
+impl ViolationInstance {
+    fn of(
+        violation: &Violation,
+        decoded: &DecodedTrace,
+        places: &Mutex<Places>,
+        model: Model,
+    ) -> Self {
         let location = decoded.locations.get(violation.location.0 as usize);
         let size = location.map_or(8, |location| location.size);
         let widen = |value| decoded.wide_values.widen(value, size);
@@ -259,7 +264,7 @@ impl Instance {
 }
 
 /// The name of the variable at an address of the run.
-pub fn variable_at(address: u64, decoded: &Decoded, places: &Mutex<Places>) -> Option<String> {
+pub fn variable_at(address: u64, decoded: &DecodedTrace, places: &Mutex<Places>) -> Option<String> {
     let address = decoded.modules.find(address)?;
     places
         .lock()
@@ -276,7 +281,7 @@ fn race_key(found: &FoundRace, places: &Mutex<Places>) -> RaceKey {
     (first.min(second), first.max(second))
 }
 
-fn process_end(decoded: &Decoded, places: &Mutex<Places>) -> Option<ProcessEnd> {
+fn process_end(decoded: &DecodedTrace, places: &Mutex<Places>) -> Option<ProcessEnd> {
     use wmfix_trace::End;
     let what = match decoded.ending {
         Ending::Complete(End::Exit { .. }) | Ending::Open => return None,

@@ -11,11 +11,11 @@ use wmfix_analysis::{
 };
 
 use super::observation::variable_at;
-use crate::observe::{Decoded, Places};
+use crate::observe::{DecodedTrace, Places};
 
 /// One step on the way to a violation.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct StoryStep {
     /// Who.
     pub thread: ThreadId,
     /// Where.
@@ -41,7 +41,7 @@ pub enum StepRole {
 }
 
 /// Whether the violation's witness is one, decided from the axioms.
-pub fn witness_holds(violation: &Violation, decoded: &Decoded, model: Model) -> bool {
+pub fn witness_holds(violation: &Violation, decoded: &DecodedTrace, model: Model) -> bool {
     Witness::build(&decoded.events, violation, model)
         .is_ok_and(|witness| witness::check(&witness, model).is_ok())
 }
@@ -49,10 +49,10 @@ pub fn witness_holds(violation: &Violation, decoded: &Decoded, model: Model) -> 
 /// The events of the witness, in the order of the run.
 pub fn steps(
     violation: &Violation,
-    decoded: &Decoded,
+    decoded: &DecodedTrace,
     places: &Mutex<Places>,
     model: Model,
-) -> Vec<Step> {
+) -> Vec<StoryStep> {
     /// What is shown of a long way: its end.
     const MOST: usize = 30;
     let mut wanted: BTreeMap<EventIndex, Option<&'static str>> = BTreeMap::new();
@@ -78,7 +78,7 @@ pub fn steps(
             .filter(|event| !wanted.contains_key(event))
             .map(|event| (event, None)),
     );
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<StoryStep> = Vec::new();
     for (index, because) in wanted {
         let Some(event) = usize::try_from(index.0)
             .ok()
@@ -96,7 +96,7 @@ pub fn steps(
         let Some(what) = words(event, decoded, places) else {
             continue;
         };
-        steps.push(Step {
+        steps.push(StoryStep {
             thread: event.thread,
             site: event.site,
             what,
@@ -115,7 +115,7 @@ pub fn steps(
 
 /// An event in words; births and deaths of memory and plain accesses are not
 /// part of the story.
-fn words(event: &Event, decoded: &Decoded, places: &Mutex<Places>) -> Option<String> {
+fn words(event: &Event, decoded: &DecodedTrace, places: &Mutex<Places>) -> Option<String> {
     let name = |location: LocationId| {
         let known = decoded.locations.get(location.0 as usize);
         let name = known.and_then(|known| variable_at(known.address, decoded, places));

@@ -9,8 +9,8 @@ use wmfix_trace::{
     ThreadId, Turn, Volatile, encode_end, encode_event, encode_header, encode_place, encode_turn,
 };
 
-use super::collect::Collected;
-use super::observation::{Known, observe};
+use super::collect::CollectedFindings;
+use super::observation::{KnownFindings, observe};
 use crate::observe::Places;
 use crate::run::{Ended, Finished};
 
@@ -121,11 +121,11 @@ fn store_buffering(write: Order, read: Order, written: u128) -> Vec<u8> {
     made.end(End::Exit { code: 0 })
 }
 
-fn collected(traces: &[Vec<u8>]) -> Collected {
+fn collected(traces: &[Vec<u8>]) -> CollectedFindings {
     let folder = tempfile::tempdir().unwrap();
     let places = Mutex::new(Places::new(wmfix_frontend::Vocabularies::builtin()));
-    let known = Known::default();
-    let mut collected = Collected::default();
+    let known = KnownFindings::default();
+    let mut collected = CollectedFindings::default();
     for (seed, trace) in (0..).zip(traces) {
         let path = folder.path().join("trace");
         fs::write(&path, trace).unwrap();

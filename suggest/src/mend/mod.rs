@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::allow::Allowing;
+use crate::allow::AllowRules;
 use crate::options::RunOptions;
 use crate::patch::{Back, Menu};
 use crate::pipeline::{Session, Subject};
@@ -45,7 +45,7 @@ pub struct Mending<'a> {
     /// What changes are weighed by.
     pub profile: Profile,
     /// What is not to be repaired.
-    pub allowing: &'a Allowing,
+    pub allow_rules: &'a AllowRules,
     /// Whether changes name the findings they remove in the text.
     pub annotate: bool,
     /// How programs are run.
@@ -112,7 +112,7 @@ impl<'a> Mender<'a> {
         round: u64,
     ) -> anyhow::Result<(Mended, Option<Patched<'a>>)> {
         loop {
-            let (config, exempt) = (session.config(), session.grants().exempt());
+            let (config, exempt) = (session.config(), session.allowances().exempt());
             let annotate = self.mending.annotate;
             let ids = annotate.then(|| session.names()).transpose()?;
             let (traces, places) = session.lend_traces();

@@ -8,7 +8,7 @@ use wmfix_analysis::SiteId;
 
 use super::Mending;
 use crate::findings::Identity;
-use crate::observe::{Action as Kind, Places};
+use crate::observe::{EventKind, Places};
 use crate::patch::PatchedFile;
 use crate::pipeline::{Copied, Keep, Session};
 use crate::project::Prepared;
@@ -71,15 +71,17 @@ pub(super) fn verify<'m>(
             return Ok((Verification::DoesNotBuild, None));
         }
     };
-    let allowing = match &subject.copied {
-        Some(copied) => mending.allowing.in_copy(&copied.original, &copied.folder),
-        None => mending.allowing.clone(),
+    let allow_rules = match &subject.copied {
+        Some(copied) => mending
+            .allow_rules
+            .in_copy(&copied.original, &copied.folder),
+        None => mending.allow_rules.clone(),
     };
     let mut session = Session::new(
         mending.options,
         Keep::Traces,
         &mending.project.config.vocabularies,
-        allowing,
+        allow_rules,
     )
     .for_stage("verifying the patch");
     let seed = mending.options.seed.wrapping_add(FRESH * round);
@@ -106,19 +108,19 @@ fn judged(
     if let Some(end) = new_end {
         return Verification::Fails(format!("a run ends with {end:?}"));
     }
-    let grants = session.grants();
+    let allowances = session.allowances();
     let keys: Vec<[Option<SiteId>; 2]> = {
         let found = session.collected();
         let violations = found.violations.iter().map(|v| v.key);
         let violations = violations
-            .filter(|&(access, _, kind)| grants.violation(access, kind).is_none())
+            .filter(|&(access, _, kind)| allowances.violation(access, kind).is_none())
             .map(|(access, newer, _)| [Some(access), newer]);
         let races = found.races.iter().map(|r| {
             let race = &r.first.race.race;
             (race.first.site, race.second.site)
         });
         let races = races
-            .filter(|&(one, other)| grants.race(one, other).is_none())
+            .filter(|&(one, other)| allowances.race(one, other).is_none())
             .map(|(one, other)| [Some(one), Some(other)]);
         violations.chain(races).collect()
     };
@@ -154,7 +156,7 @@ fn operations(session: &mut Session<'_>) -> BTreeMap<(OsString, Identity), SiteI
     let mut operations = BTreeMap::new();
     for id in reached {
         let place = places.get(id).clone();
-        if place.action == Kind::Fence {
+        if place.action == EventKind::Fence {
             continue;
         }
         if let (Some(site), Some(point)) = (&place.site, &place.point)
@@ -170,7 +172,7 @@ fn operations(session: &mut Session<'_>) -> BTreeMap<(OsString, Identity), SiteI
 
 /// What a place is known by before and after the patch: its file's name, its
 /// function, and what is done there.
-pub(super) type Whereabouts = (String, String, Kind);
+pub(super) type Whereabouts = (String, String, EventKind);
 
 pub(super) fn whereabouts(places: &Places, site: SiteId) -> Whereabouts {
     let place = places.get(site);

@@ -9,7 +9,7 @@ use super::told::{Explained, FindingKey, Left, Mended, Spotted};
 use super::verify::{Verification, Whereabouts, whereabouts};
 use crate::observe::Places;
 use crate::patch::{Menu, PatchedFile};
-use crate::report::Names;
+use crate::report::FindingNames;
 use wmfix_repair::{Change, Ended, Finding, Outcome, Reasoned};
 
 /// Gives changes and findings their places.
@@ -62,7 +62,7 @@ impl Namer<'_> {
     }
 
     /// What the text is to say beside each change.
-    pub(super) fn labels(&self, outcome: &Outcome, ids: &Names) -> Vec<(Change, String)> {
+    pub(super) fn labels(&self, outcome: &Outcome, ids: &FindingNames) -> Vec<(Change, String)> {
         let labelled = chosen(outcome).iter().map(|reasoned| {
             let removed = ids.of(&self.keys(&reasoned.reasons));
             (reasoned.change, removed.join(", "))

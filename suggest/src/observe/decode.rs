@@ -11,15 +11,15 @@ use wmfix_trace::{
     self as trace, HeaderError, LockMode, Module, PlaceId, Reader, Record, StackId, Stuck,
 };
 
-use super::operands::{Operands, Round, TextId, Watch};
+use super::operands::{OperandTracker, Round, TextId, WaitLoop};
 use super::orders::{of_fence, of_load, of_rmw, of_store};
 use super::places::Places;
-use super::waits::Waits;
+use super::waits::WaitRole;
 use crate::symbols::Address;
 
 /// One process's run.
 #[derive(Debug)]
-pub struct Decoded {
+pub struct DecodedTrace {
     /// What it did, in the order of the turn.
     pub events: Vec<analysis::Event>,
     /// The atomic locations, by number.
@@ -60,7 +60,7 @@ pub struct WideValues {
 }
 
 /// Decodes a trace. Places are added to those already known.
-pub fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<Decoded, HeaderError> {
+pub fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrace, HeaderError> {
     let mut reader = Reader::new(bytes)?;
     let mut decoder = Decoder {
         places,
@@ -72,7 +72,7 @@ pub fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<Decoded, HeaderErr
         events: Vec::new(),
         stuck: Vec::new(),
         wide_values: WideValues::default(),
-        operands: Operands::default(),
+        operands: OperandTracker::default(),
         schedule: std::hash::DefaultHasher::new(),
     };
     for record in reader.by_ref() {
@@ -84,7 +84,7 @@ pub fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<Decoded, HeaderErr
             *exit = Some(found);
         }
     }
-    Ok(Decoded {
+    Ok(DecodedTrace {
         events: decoder.events,
         locations: decoder.locations,
         stuck: decoder.stuck,
@@ -102,21 +102,21 @@ struct Decoder<'a> {
     stacks: Vec<(StackId, u64)>,
     /// The stack and the return address, by place number.
     pcs: Vec<(StackId, u64)>,
-    sites: HashMap<(PlaceId, super::Action), Known>,
+    sites: HashMap<(PlaceId, super::EventKind), ContextSite>,
     locations: Vec<Location>,
     events: Vec<analysis::Event>,
     stuck: Vec<(Stuck, SiteId)>,
     wide_values: WideValues,
-    operands: Operands,
+    operands: OperandTracker,
     schedule: std::hash::DefaultHasher,
 }
 
 /// What is known about a place of the trace.
 #[derive(Clone)]
-struct Known {
+struct ContextSite {
     site: SiteId,
-    waits: Waits,
-    watch: Option<Arc<Watch>>,
+    waits: WaitRole,
+    watch: Option<Arc<WaitLoop>>,
     text: Option<TextId>,
 }
 
@@ -161,7 +161,7 @@ impl Decoder<'_> {
     }
 
     /// What an event is for the loops that wait.
-    fn round<'k>(&self, operation: &analysis::Operation, known: &'k Known) -> Round<'k> {
+    fn round<'k>(&self, operation: &analysis::Operation, known: &'k ContextSite) -> Round<'k> {
         use analysis::Operation::{Birth, Death, Load, Read, Rmw, Write};
         let waits = known.waits.exit.is_some() || known.waits.open.is_some();
         match (*operation, &known.watch) {
@@ -188,7 +188,7 @@ impl Decoder<'_> {
     }
 
     /// Adds what the text says about waiting to an event.
-    fn add_waits(&self, operation: &mut analysis::Operation, waits: Waits) {
+    fn add_waits(&self, operation: &mut analysis::Operation, waits: WaitRole) {
         use analysis::Operation::{CompareExchange, Load, Rmw};
         match operation {
             Load { location, exit, .. } | Rmw { location, exit, .. } => {
@@ -200,8 +200,8 @@ impl Decoder<'_> {
         }
     }
 
-    fn known(&mut self, place: PlaceId, operation: &trace::Operation) -> Known {
-        let key = (place, super::Action::of(operation));
+    fn known(&mut self, place: PlaceId, operation: &trace::Operation) -> ContextSite {
+        let key = (place, super::EventKind::of(operation));
         if let Some(known) = self.sites.get(&key) {
             return known.clone();
         }
@@ -213,12 +213,12 @@ impl Decoder<'_> {
             stack = parent;
         }
         let mut places = self.places.lock().expect("no panic while locked");
-        let met = places.meet(&chain, operation);
-        let place = places.get(met.site);
-        let known = Known {
-            site: met.site,
+        let resolved = places.resolve(&chain, operation);
+        let place = places.get(resolved.site);
+        let known = ContextSite {
+            site: resolved.site,
             waits: place.waits,
-            watch: met.watch,
+            watch: resolved.watch,
             text: place.text,
         };
         self.sites.insert(key, known.clone());

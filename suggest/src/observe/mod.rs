@@ -8,6 +8,6 @@ mod places;
 mod sources;
 mod waits;
 
-pub use decode::{Decoded, decode};
-pub use places::{Action, Place, Places};
+pub use decode::{DecodedTrace, decode};
+pub use places::{EventKind, Place, Places};
 pub use sources::SourceFile;

@@ -18,7 +18,7 @@ pub struct TextId(pub u32);
 
 /// A waiting loop, reached on one way of calls.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Watch {
+pub struct WaitLoop {
     /// Its number among all.
     pub id: usize,
     /// When it is left.
@@ -32,7 +32,7 @@ pub struct Watch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Round<'w> {
     /// A read of this value, of a location of this size, by a waiting loop.
-    Read(&'w Arc<Watch>, u64, u8),
+    Read(&'w Arc<WaitLoop>, u64, u8),
     /// Something that may happen within a waiting loop.
     Within,
     /// Something that no waiting loop does, at this place.
@@ -41,7 +41,7 @@ pub enum Round<'w> {
 
 /// The passes of one process's threads through waiting loops.
 #[derive(Debug, Default)]
-pub struct Operands {
+pub struct OperandTracker {
     threads: HashMap<ThreadId, Thread>,
     found: Vec<(usize, Exit)>,
 }
@@ -57,7 +57,7 @@ struct Thread {
 
 #[derive(Debug)]
 struct Pass {
-    watch: Arc<Watch>,
+    watch: Arc<WaitLoop>,
     /// The numbers of its reads, and what they read.
     reads: Vec<(usize, u64)>,
     size: u8,
@@ -65,7 +65,7 @@ struct Pass {
     sound: bool,
 }
 
-impl Operands {
+impl OperandTracker {
     /// Takes an event of a thread.
     pub fn event(&mut self, number: usize, thread: ThreadId, round: Round<'_>) {
         let thread = self.threads.entry(thread).or_default();
@@ -139,10 +139,10 @@ impl Pass {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observe::waits::Waits;
+    use crate::observe::waits::WaitRole;
     use wmfix_frontend::{Joint, LoopRole, Operand, Relation};
 
-    fn watch(relation: Relation, after: &[u32]) -> Arc<Watch> {
+    fn watch(relation: Relation, after: &[u32]) -> Arc<WaitLoop> {
         let role = LoopRole::Spin(wmfix_frontend::Exit {
             mask: None,
             relation,
@@ -150,17 +150,17 @@ mod tests {
             bounded: false,
             joint: Joint::Sole,
         });
-        Arc::new(Watch {
+        Arc::new(WaitLoop {
             id: 0,
-            exit: Waits::of(&role).open.unwrap(),
+            exit: WaitRole::of(&role).open.unwrap(),
             after: after.iter().copied().map(TextId).collect(),
         })
     }
 
     /// Operands of the reads of a thread: `Ok(value)` is a read, `Err(text)`
     /// something else.
-    fn operands(watch: &Arc<Watch>, events: &[Result<u64, u32>]) -> Vec<Option<u64>> {
-        let mut all = Operands::default();
+    fn operands(watch: &Arc<WaitLoop>, events: &[Result<u64, u32>]) -> Vec<Option<u64>> {
+        let mut all = OperandTracker::default();
         for (number, event) in events.iter().enumerate() {
             let round = match *event {
                 Ok(value) => Round::Read(watch, value, 8),

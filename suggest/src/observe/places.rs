@@ -10,15 +10,15 @@ use wmfix_analysis::SiteId;
 use wmfix_frontend::{MemoryOrder, Passing, Site, Span, Vocabularies};
 use wmfix_trace::{Operation, Order};
 
-use super::operands::{TextId, Watch};
+use super::operands::{TextId, WaitLoop};
 use super::orders;
 use super::sources::Sources;
-use super::waits::Waits;
+use super::waits::WaitRole;
 use crate::symbols::{Address, Frame, SourcePoint, Symbols, innermost_own};
 
 /// What an event does, as far as it tells operations on one line apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Action {
+pub enum EventKind {
     /// An atomic load.
     Load,
     /// An atomic store.
@@ -41,7 +41,7 @@ pub enum Action {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// What is done there.
-    pub action: Action,
+    pub action: EventKind,
     /// The memory order, as it was said in the run.
     pub order: Option<&'static str>,
     /// The point in the source; `None` without debug information.
@@ -51,7 +51,7 @@ pub struct Place {
     /// The module and address, for places without a source.
     pub address: Option<Address>,
     /// What the text says about waiting there.
-    pub waits: Waits,
+    pub waits: WaitRole,
     /// The operation in the text, where it was found.
     pub site: Option<Site>,
     /// The number of that.
@@ -65,34 +65,34 @@ pub struct Place {
     pub shown: SiteId,
 }
 
-/// An operation as it was met: its site, and the loop that waits there if what
+/// An operation as it was resolved: its site, and the loop that waits there if what
 /// it waits for must be learnt from the run.
 #[derive(Clone, Debug)]
-pub struct Met {
+pub struct ResolvedOperation {
     /// The site.
     pub site: SiteId,
     /// The loop, on this way of calls.
-    pub watch: Option<Arc<Watch>>,
+    pub watch: Option<Arc<WaitLoop>>,
 }
 
-/// All places met so far.
+/// All places seen so far.
 pub struct Places {
     /// The debug information.
     pub symbols: Symbols,
     /// The source text.
     pub sources: Sources,
     all: Vec<Place>,
-    by_source: HashMap<(SourcePoint, Action, Option<SourcePoint>), SiteId>,
+    by_source: HashMap<(SourcePoint, EventKind, Option<SourcePoint>), SiteId>,
     /// Whether the operation at a point is all that its function does, and the
     /// first site there.
-    points: HashMap<(SourcePoint, Action), (bool, SiteId)>,
-    by_address: HashMap<(Option<Address>, Action), SiteId>,
+    points: HashMap<(SourcePoint, EventKind), (bool, SiteId)>,
+    by_address: HashMap<(Option<Address>, EventKind), SiteId>,
     frames: HashMap<Address, Vec<Frame>>,
     texts: HashMap<(Arc<PathBuf>, usize), TextId>,
-    watches: HashMap<(SiteId, Vec<SourcePoint>), Option<Arc<Watch>>>,
+    watches: HashMap<(SiteId, Vec<SourcePoint>), Option<Arc<WaitLoop>>>,
 }
 
-impl Action {
+impl EventKind {
     /// What an operation of a trace does.
     pub fn of(operation: &Operation) -> Self {
         match operation {
@@ -171,8 +171,12 @@ impl Places {
 
     /// An operation whose instruction and callers, innermost first, are at these
     /// addresses (`None`: in no module).
-    pub fn meet(&mut self, chain: &[Option<Address>], operation: &Operation) -> Met {
-        let action = Action::of(operation);
+    pub fn resolve(
+        &mut self,
+        chain: &[Option<Address>],
+        operation: &Operation,
+    ) -> ResolvedOperation {
+        let action = EventKind::of(operation);
         let innermost = chain.first().copied().flatten();
         let mut frames: Vec<Frame> = Vec::new();
         let mut own = None;
@@ -209,7 +213,7 @@ impl Places {
         };
         if let Some(&site) = known {
             let watch = self.watch(site, &frames, own);
-            return Met { site, watch };
+            return ResolvedOperation { site, watch };
         }
         let site = SiteId(u32::try_from(self.all.len()).expect("fewer places than 2^32"));
         if first.is_some() {
@@ -239,7 +243,7 @@ impl Places {
             address: innermost,
             waits: text_site
                 .as_ref()
-                .map(|site| Waits::of(&site.role))
+                .map(|site| WaitRole::of(&site.role))
                 .unwrap_or_default(),
             site: text_site,
             text,
@@ -248,7 +252,7 @@ impl Places {
             shown,
         });
         let watch = self.watch(site, &frames, own);
-        Met { site, watch }
+        ResolvedOperation { site, watch }
     }
 
     /// The number of an operation in the text.
@@ -262,7 +266,12 @@ impl Places {
 
     /// The loop that waits at a site for what only the run tells, if the way of
     /// calls to it shows what is one pass through it.
-    fn watch(&mut self, site: SiteId, frames: &[Frame], own: Option<usize>) -> Option<Arc<Watch>> {
+    fn watch(
+        &mut self,
+        site: SiteId,
+        frames: &[Frame],
+        own: Option<usize>,
+    ) -> Option<Arc<WaitLoop>> {
         let place = &self.all[site.0 as usize];
         let (exit, text) = (place.waits.open?, place.site.clone()?);
         let own = own?;
@@ -276,7 +285,7 @@ impl Places {
         let id = self.watches.len();
         let watch = self
             .separators(&text, &frames[own..])
-            .map(|after| Arc::new(Watch { id, exit, after }));
+            .map(|after| Arc::new(WaitLoop { id, exit, after }));
         self.watches.insert((site, way), watch.clone());
         watch
     }
@@ -328,7 +337,7 @@ impl Places {
             && let Some(call) = self.sources.described_call(
                 &frames[function],
                 caller,
-                Action::of(operation),
+                EventKind::of(operation),
                 order(operation).map(spelled),
             )
         {

@@ -12,7 +12,7 @@ use wmfix_frontend::{
     passing_of_wait, scan_file,
 };
 
-use super::places::Action;
+use super::places::EventKind;
 use crate::symbols::{Frame, SourcePoint};
 
 /// Source files and their sites.
@@ -67,7 +67,7 @@ impl Sources {
 
     /// The site that an event at this point is an execution of, if the text has
     /// exactly one that fits.
-    pub fn site(&mut self, point: &SourcePoint, action: Action) -> Option<Site> {
+    pub fn site(&mut self, point: &SourcePoint, action: EventKind) -> Option<Site> {
         let kind = kind(action)?;
         let file = self.file(&point.file)?;
         match match_site(&file.scan, point.line, point.column, kind) {
@@ -83,7 +83,7 @@ impl Sources {
         &mut self,
         function: &Frame,
         caller: &Frame,
-        action: Action,
+        action: EventKind,
         order: Option<MemoryOrder>,
     ) -> Option<Site> {
         let (kind, name) = (kind(action)?, plain_name(&function.function));
@@ -172,14 +172,14 @@ impl Sources {
     }
 }
 
-fn kind(action: Action) -> Option<OperationKind> {
+fn kind(action: EventKind) -> Option<OperationKind> {
     Some(match action {
-        Action::Load => OperationKind::Load,
-        Action::Store => OperationKind::Store,
-        Action::Rmw => OperationKind::Rmw,
-        Action::CompareExchange => OperationKind::CompareExchange,
-        Action::Fence => OperationKind::Fence,
-        Action::Read | Action::Write | Action::Other => return None,
+        EventKind::Load => OperationKind::Load,
+        EventKind::Store => OperationKind::Store,
+        EventKind::Rmw => OperationKind::Rmw,
+        EventKind::CompareExchange => OperationKind::CompareExchange,
+        EventKind::Fence => OperationKind::Fence,
+        EventKind::Read | EventKind::Write | EventKind::Other => return None,
     })
 }
 

@@ -7,7 +7,7 @@ use wmfix_frontend::{Exit, Joint, LoopRole, Operand, Relation};
 
 /// The part a site plays in a loop that waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Waits {
+pub struct WaitRole {
     /// The loop is left on this condition on the value read.
     pub exit: Option<TextExit>,
     /// The same, but what the value is compared with only the run tells.
@@ -34,7 +34,7 @@ pub struct TextExit {
     operand: i128,
 }
 
-impl Waits {
+impl WaitRole {
     /// The part that the text says.
     pub fn of(role: &LoopRole) -> Self {
         match role {
@@ -147,7 +147,7 @@ mod tests {
             bounded: true,
             joint: Joint::Sole,
         });
-        Waits::of(&role).exit.unwrap().at_width(4)
+        WaitRole::of(&role).exit.unwrap().at_width(4)
     }
 
     #[test]
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn what_the_text_leaves_open_is_no_condition_yet() {
         let waits = |relation, bounded, joint| {
-            Waits::of(&LoopRole::Spin(Exit {
+            WaitRole::of(&LoopRole::Spin(Exit {
                 mask: None,
                 relation,
                 operand: Operand::Unknown("ticket".to_owned()),
@@ -179,7 +179,7 @@ mod tests {
             waits(Relation::Equal, false, Joint::Any),
             waits(Relation::NotEqual, false, Joint::All),
         ] {
-            assert_eq!(waits, Waits::default());
+            assert_eq!(waits, WaitRole::default());
         }
     }
 }

@@ -11,7 +11,7 @@ use wmfix_frontend::{LineIndex, Site};
 use wmfix_rewriter::Edit;
 
 use super::menu::PatchedFile;
-use crate::observe::{Action as Kind, Place, Places};
+use crate::observe::{EventKind, Place, Places};
 use crate::pipeline::Copied;
 use crate::symbols::{Frame, SourcePoint};
 use wmfix_repair::Orders;
@@ -147,7 +147,7 @@ impl<'a> Back<'a> {
 
     /// Where a place of the patched program was.
     fn was(&self, place: &Place, original: &mut Places) -> Was {
-        let is_fence = place.action == Kind::Fence;
+        let is_fence = place.action == EventKind::Fence;
         let added = |point: &SourcePoint| {
             let (_, before) = self.before(point);
             before.is_some_and(|(file, before)| file.inserts(before))

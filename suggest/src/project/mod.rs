@@ -27,7 +27,7 @@ use crate::options::RunOptions;
 use crate::patch::PatchedFile;
 use crate::pipeline::{Copied, Subject};
 use crate::progress::Progress;
-use crate::report::Again;
+use crate::report::RerunCommand;
 use crate::run::{Launch, interrupted};
 use build::Builder;
 use programs::{Program, find_programs};
@@ -258,7 +258,12 @@ impl Project {
     }
 
     /// How a command is run in the folder of what was built, and how to type that.
-    fn launch(&self, command: Vec<OsString>, into: &Path, options: &RunOptions) -> (Launch, Again) {
+    fn launch(
+        &self,
+        command: Vec<OsString>,
+        into: &Path,
+        options: &RunOptions,
+    ) -> (Launch, RerunCommand) {
         let mut launch = Launch::new(command, options);
         launch.folder = Some(into.to_owned());
         let stdin = self.config.test.stdin.as_ref();
@@ -280,10 +285,10 @@ impl Project {
     }
 
     /// The command line that checks this project again, but for the seed.
-    fn again(&self, options: &RunOptions) -> Again {
+    fn again(&self, options: &RunOptions) -> RerunCommand {
         use crate::commands::{options_to_repeat, quoted};
         let words: Vec<String> = self.command.iter().map(|word| quoted(word)).collect();
-        Again {
+        RerunCommand {
             before: format!(
                 "wmfix check {}{}",
                 quoted(self.named.as_os_str()),

@@ -1,7 +1,7 @@
 //! Findings that share a cause: they are between the same two lines, so that to
 //! have seen one is to have seen all.
 
-use super::model::{Place, Race, Violation};
+use super::model::{Race, ReportedPlace, Violation};
 
 /// Findings between the same two lines.
 #[derive(Debug)]
@@ -40,15 +40,15 @@ pub fn of_races(races: &[Race]) -> Vec<Cause<'_, Race>> {
 }
 
 /// A line, if it is known; what is not known is not the same as anything.
-type Known<'a> = Option<(&'a str, u32)>;
+type LineKey<'a> = Option<(&'a str, u32)>;
 
-fn line(place: &Place) -> Known<'_> {
+fn line(place: &ReportedPlace) -> LineKey<'_> {
     (place.line > 0).then_some((place.file.as_str(), place.line))
 }
 
 fn grouped<'a, F>(
     findings: &'a [F],
-    lines: impl Fn(&'a F) -> (Known<'a>, Known<'a>),
+    lines: impl Fn(&'a F) -> (LineKey<'a>, LineKey<'a>),
 ) -> Vec<Cause<'a, F>> {
     let mut causes: Vec<Cause<'a, F>> = Vec::new();
     for finding in findings {

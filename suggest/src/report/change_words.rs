@@ -3,41 +3,41 @@
 
 use wmfix_analysis::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 
-use super::model::{ChangeKind, FromTo, Price, Side};
+use super::model::{FenceSide, OrderChange, Price, ReportedChangeKind};
 use wmfix_repair::{Action, Orders};
 
 /// What a change does.
-pub struct Done {
+pub struct ChangeDescription {
     /// An order is raised, or a fence is new.
-    pub kind: ChangeKind,
+    pub kind: ReportedChangeKind,
     /// The order before; `none` for a new fence.
     pub from: String,
     /// The order after.
     pub to: String,
     /// The failure orders of a compare-exchange.
-    pub on_failure: Option<FromTo>,
+    pub on_failure: Option<OrderChange>,
     /// The side of a new fence.
-    pub side: Option<Side>,
+    pub side: Option<FenceSide>,
     /// In words.
     pub what: String,
 }
 
-impl Done {
+impl ChangeDescription {
     /// What an action does where these orders are.
     pub fn of(action: Action, before: Orders) -> Self {
         let side = match action {
-            Action::FenceBefore => Some(Side::Before),
-            Action::FenceAfter => Some(Side::After),
+            Action::FenceBefore => Some(FenceSide::Before),
+            Action::FenceAfter => Some(FenceSide::After),
             _ => None,
         };
         let to = order_name(action).to_owned();
         if let Some(side) = side {
             let word = match side {
-                Side::Before => "before",
-                Side::After => "after",
+                FenceSide::Before => "before",
+                FenceSide::After => "after",
             };
             return Self {
-                kind: ChangeKind::Fence,
+                kind: ReportedChangeKind::Fence,
                 from: "none".to_owned(),
                 what: format!("a {to} fence {word} it"),
                 to,
@@ -47,7 +47,7 @@ impl Done {
         }
         let (from, failure_from) = orders_before(before);
         let on_failure = match (failure_from, action) {
-            (Some(from), Action::CompareExchange { failure, .. }) => Some(FromTo {
+            (Some(from), Action::CompareExchange { failure, .. }) => Some(OrderChange {
                 from: from.to_owned(),
                 to: load(failure).to_owned(),
             }),
@@ -65,7 +65,7 @@ impl Done {
             ),
         };
         Self {
-            kind: ChangeKind::Order,
+            kind: ReportedChangeKind::Order,
             from: from.to_owned(),
             to,
             on_failure,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::model::{Place, Report, Value};
+use super::model::{Report, ReportedPlace, Value};
 
 /// A report with all that is known about its findings.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -16,13 +16,13 @@ pub struct Dossier {
     /// The report.
     pub report: Report,
     /// More about each finding, by id.
-    pub details: BTreeMap<String, Detail>,
+    pub details: BTreeMap<String, FindingDetail>,
     /// The text of the files that the findings are in, as it was.
     pub sources: BTreeMap<PathBuf, String>,
     /// Every atomic operation of the program.
-    pub inventory: Vec<Inventoried>,
+    pub inventory: Vec<InventoryEntry>,
     /// How to run each program again, but for the seed.
-    pub again: Vec<Again>,
+    pub again: Vec<RerunCommand>,
     /// The traces that showed the findings, by id.
     #[serde(skip)]
     pub traces: BTreeMap<String, Arc<[u8]>>,
@@ -46,16 +46,16 @@ pub struct Seconds {
 
 /// An atomic operation of the program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Inventoried {
+pub struct InventoryEntry {
     /// Where it is.
-    pub place: Place,
+    pub place: ReportedPlace,
     /// Whether a run executed it.
     pub reached: bool,
 }
 
 /// The command line that shows a finding again.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Again {
+pub struct RerunCommand {
     /// What comes before the seed: `wmfix check a.c`.
     pub before: String,
     /// What comes after it: `-- ./prog`, or nothing.
@@ -64,7 +64,7 @@ pub struct Again {
 
 /// More about one finding.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Detail {
+pub struct FindingDetail {
     /// The access; of a race, the second one.
     pub access: Spot,
     /// The newer write; of a race, the first access.
@@ -76,7 +76,7 @@ pub struct Detail {
     /// The trace that showed it, once it is kept.
     pub trace: Option<PathBuf>,
     /// The way there.
-    pub steps: Vec<StepLine>,
+    pub steps: Vec<ReportedStep>,
     /// The threads of a race's accesses, first and second, and whether they write.
     pub race: Option<RaceSides>,
 }
@@ -104,7 +104,7 @@ pub struct RaceSides {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Spot {
     /// The place.
-    pub place: Place,
+    pub place: ReportedPlace,
     /// The file on disk; `None` without debug information.
     pub path: Option<PathBuf>,
     /// The bytes to point at.
@@ -117,11 +117,11 @@ pub struct Spot {
 
 /// One step on the way to a finding.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct StepLine {
+pub struct ReportedStep {
     /// Who.
     pub thread: u32,
     /// Where.
-    pub place: Place,
+    pub place: ReportedPlace,
     /// What, in words.
     pub what: String,
     /// Why it comes after the step of the chain before it.
@@ -155,7 +155,7 @@ impl Dossier {
     }
 }
 
-impl Again {
+impl RerunCommand {
     /// The command line that follows a recorded schedule.
     pub fn with_trace(&self, trace: &Path) -> String {
         let space = if self.after.is_empty() { "" } else { " " };

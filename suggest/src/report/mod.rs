@@ -13,9 +13,9 @@ mod tests;
 mod text;
 mod words;
 
-pub use assemble::{Names, Repaired, Setting, assemble, names};
-pub use dossier::{Again, Dossier};
+pub use assemble::{FindingNames, RepairInputs, ReportInputs, assemble, names};
+pub use dossier::{Dossier, RerunCommand};
 pub use html::{Page, html};
 pub use model::Verdict;
 pub use sarif::sarif;
-pub use text::{Text, group_text, repair_text};
+pub use text::{TextRenderer, group_text, repair_text};

@@ -2,7 +2,7 @@
 //! a file of an awkward name, with findings of every sort, some allowed, and a
 //! repair of two groups.
 
-use super::{Dossier, Page, Text, group_text, html, repair_text, sarif};
+use super::{Dossier, Page, TextRenderer, group_text, html, repair_text, sarif};
 use crate::exit::Exit;
 
 fn dossier() -> Dossier {
@@ -12,14 +12,14 @@ fn dossier() -> Dossier {
 #[test]
 fn the_report_as_text() {
     let dossier = dossier();
-    let text = Text::new(false).report(&dossier) + &repair_text(&dossier);
+    let text = TextRenderer::new(false).report(&dossier) + &repair_text(&dossier);
     insta::assert_snapshot!(text);
 }
 
 #[test]
 fn a_finding_in_depth_with_what_the_repair_changes() {
     let dossier = dossier();
-    let told = |id| Text::new(false).explanation(&dossier, id);
+    let told = |id| TextRenderer::new(false).explanation(&dossier, id);
     let (stale, allowed) = (told("V2").expect("V2"), told("R2").expect("R2"));
     insta::assert_snapshot!(format!("{stale}\n{:=<80}\n{allowed}", ""));
     assert_eq!(told("V9"), None);
@@ -27,7 +27,7 @@ fn a_finding_in_depth_with_what_the_repair_changes() {
 
 #[test]
 fn the_audit_as_text() {
-    insta::assert_snapshot!(Text::new(false).audit(&dossier(), "<b>.c"));
+    insta::assert_snapshot!(TextRenderer::new(false).audit(&dossier(), "<b>.c"));
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn an_audit_says_first_what_was_not_reached() {
     assert!(before(&audit, ">Findings<", ">Inventory<"));
     let report = html(&dossier, "<b>.c", Page::Report);
     assert!(before(&report, ">Findings<", ">Not reached<"));
-    let text = Text::new(false).audit(&dossier, "<b>.c");
+    let text = TextRenderer::new(false).audit(&dossier, "<b>.c");
     assert!(before(
         &text,
         "Not reached by any run: 1 of 7",

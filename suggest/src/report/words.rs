@@ -1,15 +1,15 @@
 //! What is said about a finding, in plain words. Pure text, no layout.
 
-use super::dossier::{Detail, RaceSides};
-use super::model::{Kind, Place, Race, Value, Violation};
+use super::dossier::{FindingDetail, RaceSides};
+use super::model::{Race, ReportedPlace, StaleKind, Value, Violation};
 
 /// The headline of a violation.
 pub fn title(violation: &Violation) -> String {
     let location = &violation.location;
     match violation.kind {
-        Kind::Read => format!("this read of `{location}` may get a stale value"),
-        Kind::Write => format!("this write of `{location}` may come too early"),
-        Kind::Rmw => format!("this update of `{location}` may start from a stale value"),
+        StaleKind::Read => format!("this read of `{location}` may get a stale value"),
+        StaleKind::Write => format!("this write of `{location}` may come too early"),
+        StaleKind::Rmw => format!("this update of `{location}` may start from a stale value"),
     }
 }
 
@@ -18,17 +18,17 @@ pub fn at_access(violation: &Violation) -> String {
     let thread = violation.threads.first().copied().unwrap_or_default();
     let stale = either(&violation.stale_values);
     match violation.kind {
-        Kind::Read => format!(
+        StaleKind::Read => format!(
             "thread {thread} reads here and may get {stale}{}",
             instead_of(violation)
         ),
-        Kind::Write => {
+        StaleKind::Write => {
             format!(
                 "thread {thread} writes here, but the write may take effect before the one of {}",
                 writer(violation)
             )
         }
-        Kind::Rmw => format!(
+        StaleKind::Rmw => format!(
             "thread {thread} updates here and may start from {stale}{}",
             instead_of(violation)
         ),
@@ -36,7 +36,7 @@ pub fn at_access(violation: &Violation) -> String {
 }
 
 /// What happens at the newer write.
-pub fn at_write(violation: &Violation, detail: &Detail) -> String {
+pub fn at_write(violation: &Violation, detail: &FindingDetail) -> String {
     let what = match &detail.newer_value {
         Some(value) => format!("written {value}"),
         None => "written".to_owned(),
@@ -45,20 +45,20 @@ pub fn at_write(violation: &Violation, detail: &Detail) -> String {
 }
 
 /// What could go wrong.
-pub fn consequence(violation: &Violation, detail: &Detail) -> String {
+pub fn consequence(violation: &Violation, detail: &FindingDetail) -> String {
     let newer = match &detail.newer_value {
         Some(value) => format!("the write of {value}"),
         None => "that write".to_owned(),
     };
     let thread = violation.threads.first().copied().unwrap_or_default();
     let mut text = match violation.kind {
-        Kind::Read => format!(
+        StaleKind::Read => format!(
             "{newer} need not be visible to thread {thread} yet: the processor or the compiler may let it go on as if the write had not happened"
         ),
-        Kind::Write => format!(
+        StaleKind::Write => format!(
             "{newer} need not be in place yet: the processor or the compiler may let this write happen first, and the older one stays"
         ),
-        Kind::Rmw => format!(
+        StaleKind::Rmw => format!(
             "{newer} need not be in place yet: the processor or the compiler may let this update happen first, on the value from before"
         ),
     };
@@ -87,13 +87,13 @@ pub fn what_happens(violation: &Violation) -> String {
     let writer = writer(violation);
     let stale = either(&violation.stale_values);
     match violation.kind {
-        Kind::Read => format!(
+        StaleKind::Read => format!(
             "Thread {thread} may get {stale} from `{location}` ({access}) as if the write of {writer} ({write}) had not happened."
         ),
-        Kind::Write => format!(
+        StaleKind::Write => format!(
             "The write of thread {thread} to `{location}` ({access}) may take effect before that of {writer} ({write}), whose older value then stays."
         ),
-        Kind::Rmw => format!(
+        StaleKind::Rmw => format!(
             "Thread {thread} may update `{location}` ({access}) starting from {stale}, as if the write of {writer} ({write}) had not happened."
         ),
     }
@@ -122,7 +122,7 @@ pub fn sentence(words: &str) -> String {
 }
 
 /// A place in a sentence.
-pub fn at(place: &Place) -> String {
+pub fn at(place: &ReportedPlace) -> String {
     match (place.line, place.function.as_str()) {
         (0, _) if place.file.is_empty() => place.operation.clone(),
         (0, _) => place.file.clone(),

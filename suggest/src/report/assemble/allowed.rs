@@ -2,50 +2,50 @@
 
 use std::collections::BTreeSet;
 
-use super::spots::Spots;
-use crate::allow::Grants;
-use crate::report::model::{Allowed, Finding, Line};
+use super::spots::SpotFinder;
+use crate::allow::Allowances;
+use crate::report::model::{AllowedFinding, Finding, SourceLine};
 
 /// What is allowed, and what of that was found.
-pub struct Judged<'a> {
+pub struct AppliedAllowances<'a> {
     /// What is allowed.
-    pub grants: &'a Grants,
+    pub allowances: &'a Allowances,
     /// What of that was found.
-    pub allowed: Vec<Allowed>,
+    pub allowed: Vec<AllowedFinding>,
     used: BTreeSet<usize>,
 }
 
-impl<'a> Judged<'a> {
+impl<'a> AppliedAllowances<'a> {
     /// Nothing was found yet.
-    pub fn new(grants: &'a Grants) -> Self {
+    pub fn new(allowances: &'a Allowances) -> Self {
         Self {
-            grants,
+            allowances,
             allowed: Vec::new(),
             used: BTreeSet::new(),
         }
     }
 
-    /// A finding is allowed, by the grant of this number.
-    pub fn allow(&mut self, id: String, finding: Finding, number: usize, spots: &Spots<'_>) {
-        let grant = &self.grants.all()[number];
+    /// A finding is allowed, by the allowance of this number.
+    pub fn allow(&mut self, id: String, finding: Finding, number: usize, spots: &SpotFinder<'_>) {
+        let allowance = &self.allowances.all()[number];
         self.used.insert(number);
-        self.allowed.push(Allowed {
+        self.allowed.push(AllowedFinding {
             id,
-            reason: grant.reason.clone().unwrap_or_default(),
-            by: Line {
-                file: spots.shown(&grant.file),
-                line: grant.line,
+            reason: allowance.reason.clone().unwrap_or_default(),
+            by: SourceLine {
+                file: spots.shown(&allowance.file),
+                line: allowance.line,
             },
             finding,
         });
     }
 
     /// What was to allow something and does not.
-    pub fn notes(&self, spots: &Spots<'_>) -> Vec<String> {
+    pub fn notes(&self, spots: &SpotFinder<'_>) -> Vec<String> {
         let mut notes = Vec::new();
-        for (number, grant) in self.grants.all().iter().enumerate() {
-            let place = format!("{}:{}", spots.shown(&grant.file), grant.line);
-            match &grant.reason {
+        for (number, allowance) in self.allowances.all().iter().enumerate() {
+            let place = format!("{}:{}", spots.shown(&allowance.file), allowance.line);
+            match &allowance.reason {
                 None => notes.push(format!(
                     "{place}: this allow has no reason, so it allows nothing: write wmfix: allow(why it is all right)"
                 )),

@@ -1,11 +1,11 @@
 //! How the runs ended, in words, for those that did not end by themselves.
 
-use super::spots::Spots;
-use crate::findings::{Collected, signal_name};
+use super::spots::SpotFinder;
+use crate::findings::{CollectedFindings, signal_name};
 use crate::run::Ended;
 
 /// How runs ended that did not end by themselves.
-pub fn ends(spots: &mut Spots<'_>, collected: &Collected) -> Vec<String> {
+pub fn ends(spots: &mut SpotFinder<'_>, collected: &CollectedFindings) -> Vec<String> {
     let mut notes = Vec::new();
     for (end, (count, seed)) in &collected.ends {
         let mut note = format!(

@@ -2,13 +2,16 @@
 
 use wmfix_analysis::ViolationKind;
 
-use super::spots::Spots;
-use crate::findings::{Instance, RaceFinding, StepRole, ViolationFinding};
-use crate::report::dossier::{Detail, Mark, RaceSides, StepLine};
-use crate::report::model::{self, Kind};
+use super::spots::SpotFinder;
+use crate::findings::{RaceFinding, StepRole, ViolationFinding, ViolationInstance};
+use crate::report::dossier::{FindingDetail, Mark, RaceSides, ReportedStep};
+use crate::report::model::{self, StaleKind};
 
 /// A violation without its name.
-pub fn violation(spots: &mut Spots<'_>, finding: &ViolationFinding) -> (model::Violation, Detail) {
+pub fn violation(
+    spots: &mut SpotFinder<'_>,
+    finding: &ViolationFinding,
+) -> (model::Violation, FindingDetail) {
     let (access, write, kind) = finding.key;
     let access_spot = spots.spot(access);
     let write_spot = write.map(|site| spots.spot(site));
@@ -16,9 +19,9 @@ pub fn violation(spots: &mut Spots<'_>, finding: &ViolationFinding) -> (model::V
     let violation = model::Violation {
         id: String::new(),
         kind: match kind {
-            ViolationKind::StaleRead => Kind::Read,
-            ViolationKind::StaleWrite => Kind::Write,
-            ViolationKind::StaleRmw => Kind::Rmw,
+            ViolationKind::StaleRead => StaleKind::Read,
+            ViolationKind::StaleWrite => StaleKind::Write,
+            ViolationKind::StaleRmw => StaleKind::Rmw,
         },
         access: access_spot.place.clone(),
         write: write_spot
@@ -36,7 +39,7 @@ pub fn violation(spots: &mut Spots<'_>, finding: &ViolationFinding) -> (model::V
         seed: finding.seed,
         witness_checked: first.witness_checked,
     };
-    let detail = Detail {
+    let detail = FindingDetail {
         access: access_spot,
         other: write_spot,
         newer_value: first.newer_value.map(Into::into),
@@ -48,10 +51,10 @@ pub fn violation(spots: &mut Spots<'_>, finding: &ViolationFinding) -> (model::V
     (violation, detail)
 }
 
-fn steps(spots: &mut Spots<'_>, instance: &Instance) -> Vec<StepLine> {
+fn steps(spots: &mut SpotFinder<'_>, instance: &ViolationInstance) -> Vec<ReportedStep> {
     let lines = instance.steps.iter().map(|step| {
         let place = spots.spot(step.site).place;
-        StepLine {
+        ReportedStep {
             thread: step.thread.0,
             place,
             what: step.what.clone(),
@@ -67,7 +70,7 @@ fn steps(spots: &mut Spots<'_>, instance: &Instance) -> Vec<StepLine> {
 }
 
 /// A race without its name.
-pub fn race(spots: &mut Spots<'_>, finding: &RaceFinding) -> (model::Race, Detail) {
+pub fn race(spots: &mut SpotFinder<'_>, finding: &RaceFinding) -> (model::Race, FindingDetail) {
     let race = &finding.first.race.race;
     let (first, second) = (spots.spot(race.first.site), spots.spot(race.second.site));
     let location = spots.location(
@@ -81,7 +84,7 @@ pub fn race(spots: &mut Spots<'_>, finding: &RaceFinding) -> (model::Race, Detai
         location,
         seed: finding.seed,
     };
-    let detail = Detail {
+    let detail = FindingDetail {
         access: second,
         other: Some(first),
         newer_value: None,
@@ -102,8 +105,8 @@ pub fn race(spots: &mut Spots<'_>, finding: &RaceFinding) -> (model::Race, Detai
 }
 
 /// The place of a write that no instruction made.
-fn no_write() -> model::Place {
-    model::Place {
+fn no_write() -> model::ReportedPlace {
+    model::ReportedPlace {
         file: String::new(),
         line: 0,
         column: 0,

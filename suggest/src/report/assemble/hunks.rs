@@ -4,12 +4,16 @@ use std::path::Path;
 
 use wmfix_rewriter::unified_diff;
 
-use super::spots::Spots;
+use super::spots::SpotFinder;
 use crate::patch::PatchedFile;
-use crate::report::model::{Change, Hunk};
+use crate::report::model::{ReportedChange, ReportedHunk};
 
 /// The hunks of patched files.
-pub fn hunks(files: &[PatchedFile], changes: &[Change], spots: &Spots<'_>) -> Vec<Hunk> {
+pub fn hunks(
+    files: &[PatchedFile],
+    changes: &[ReportedChange],
+    spots: &SpotFinder<'_>,
+) -> Vec<ReportedHunk> {
     let mut hunks = Vec::new();
     for file in files {
         let name = spots.shown(&file.path);
@@ -20,7 +24,8 @@ pub fn hunks(files: &[PatchedFile], changes: &[Change], spots: &Spots<'_>) -> Ve
                 continue;
             }
             // The operation may begin well above the line that changes.
-            let ends_below = |hunk: &Hunk| hunk.line + hunk.lines.max(1) > change.place.line;
+            let ends_below =
+                |hunk: &ReportedHunk| hunk.line + hunk.lines.max(1) > change.place.line;
             let at = of_file.iter().position(ends_below);
             let at = at.unwrap_or(of_file.len().saturating_sub(1));
             if let Some(hunk) = of_file.get_mut(at) {
@@ -33,13 +38,13 @@ pub fn hunks(files: &[PatchedFile], changes: &[Change], spots: &Spots<'_>) -> Ve
 }
 
 /// The hunks of one file's diff, without changes yet.
-fn split(diff: &str, file: &str) -> Vec<Hunk> {
-    let mut hunks: Vec<Hunk> = Vec::new();
+fn split(diff: &str, file: &str) -> Vec<ReportedHunk> {
+    let mut hunks: Vec<ReportedHunk> = Vec::new();
     for line in diff.split_inclusive('\n') {
         if let Some(range) = line.strip_prefix("@@ -") {
             let old = range.split(' ').next().unwrap_or_default();
             let (first, count) = old.split_once(',').unwrap_or((old, "1"));
-            hunks.push(Hunk {
+            hunks.push(ReportedHunk {
                 file: file.to_owned(),
                 line: first.parse().unwrap_or_default(),
                 lines: count.parse().unwrap_or_default(),

@@ -14,19 +14,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::dossier::{Again, Detail, Dossier, Seconds};
+use super::dossier::{Dossier, FindingDetail, RerunCommand, Seconds};
 use super::model::{self, Finding, Report, Runs, VERSION, Verdict};
-use crate::allow::Grants;
-use crate::findings::Collected;
+use crate::allow::Allowances;
+use crate::findings::CollectedFindings;
 use crate::mend::{FindingKey, Mended};
 use crate::observe::Places;
 use crate::run::{Stopped, Summary};
-use allowed::Judged;
-use spots::Spots;
+use allowed::AppliedAllowances;
+use spots::SpotFinder;
 
 /// What a report needs beside the findings.
 #[derive(Debug)]
-pub struct Setting {
+pub struct ReportInputs {
     /// What the loop did.
     pub summary: Summary,
     /// How long it took.
@@ -34,13 +34,13 @@ pub struct Setting {
     /// Files whose sites are to be counted, absolute.
     pub files: Vec<PathBuf>,
     /// How to run each program again.
-    pub again: Vec<Again>,
+    pub again: Vec<RerunCommand>,
     /// The folder that paths are shown relative to.
     pub current_folder: PathBuf,
 }
 
 /// A repair for the report.
-pub struct Repaired<'a> {
+pub struct RepairInputs<'a> {
     /// What came of mending.
     pub mended: &'a Mended,
     /// What changes were weighed by.
@@ -51,20 +51,20 @@ pub struct Repaired<'a> {
 
 /// Puts the dossier together.
 pub fn assemble(
-    collected: &Collected,
+    collected: &CollectedFindings,
     places: &mut Places,
-    grants: &Grants,
-    setting: Setting,
-    repaired: Option<Repaired<'_>>,
+    allowances: &Allowances,
+    setting: ReportInputs,
+    repaired: Option<RepairInputs<'_>>,
 ) -> Dossier {
-    let mut spots = Spots {
+    let mut spots = SpotFinder {
         places,
         current_folder: setting.current_folder,
     };
-    let mut found = Found::default();
-    let mut judged = Judged::new(grants);
-    let violations = found.violations(collected, &mut spots, &mut judged);
-    let races = found.races(collected, &mut spots, &mut judged);
+    let mut found = NamedFindings::default();
+    let mut applied = AppliedAllowances::new(allowances);
+    let violations = found.violations(collected, &mut spots, &mut applied);
+    let races = found.races(collected, &mut spots, &mut applied);
     let (sites, inventory) = sites::sites(&mut spots, collected, &setting.files);
     let mut notes = Vec::new();
     match setting.summary.stopped {
@@ -84,7 +84,7 @@ pub fn assemble(
         (false, false) => Verdict::Clean,
     };
     notes.extend(ends::ends(&mut spots, collected));
-    notes.extend(judged.notes(&spots));
+    notes.extend(applied.notes(&spots));
     let mut report = Report {
         version: VERSION,
         verdict,
@@ -100,7 +100,7 @@ pub fn assemble(
         repair: None,
         unrepairable: Vec::new(),
         notes,
-        allowed: judged.allowed,
+        allowed: applied.allowed,
     };
     let mut seconds = Seconds {
         runs: setting.seconds,
@@ -128,11 +128,11 @@ pub fn assemble(
 
 /// The names that findings have in a report.
 #[derive(Debug, Default)]
-pub struct Names {
+pub struct FindingNames {
     ids: BTreeMap<FindingKey, String>,
 }
 
-impl Names {
+impl FindingNames {
     /// The names of some findings, each once. Other labels may show another newer
     /// write to the same access: that is the same finding to people.
     pub fn of(&self, keys: &[FindingKey]) -> Vec<String> {
@@ -161,32 +161,32 @@ fn sort_ids(ids: &mut Vec<String>) {
 
 /// The names that the findings would have in a report of now.
 pub fn names(
-    collected: &Collected,
+    collected: &CollectedFindings,
     places: &mut Places,
-    grants: &Grants,
+    allowances: &Allowances,
     current_folder: PathBuf,
-) -> Names {
-    let mut spots = Spots {
+) -> FindingNames {
+    let mut spots = SpotFinder {
         places,
         current_folder,
     };
-    let mut found = Found::default();
-    let mut judged = Judged::new(grants);
-    found.violations(collected, &mut spots, &mut judged);
-    found.races(collected, &mut spots, &mut judged);
+    let mut found = NamedFindings::default();
+    let mut applied = AppliedAllowances::new(allowances);
+    found.violations(collected, &mut spots, &mut applied);
+    found.races(collected, &mut spots, &mut applied);
     found.names
 }
 
 /// What is kept about findings beside the report.
 #[derive(Default)]
-struct Found {
-    details: BTreeMap<String, Detail>,
+struct NamedFindings {
+    details: BTreeMap<String, FindingDetail>,
     traces: BTreeMap<String, Arc<[u8]>>,
-    names: Names,
+    names: FindingNames,
 }
 
-impl Found {
-    fn add(&mut self, id: &str, detail: Detail, trace: &Option<Arc<[u8]>>, key: FindingKey) {
+impl NamedFindings {
+    fn add(&mut self, id: &str, detail: FindingDetail, trace: &Option<Arc<[u8]>>, key: FindingKey) {
         self.details.insert(id.to_owned(), detail);
         if let Some(trace) = trace {
             self.traces.insert(id.to_owned(), Arc::clone(trace));
@@ -195,7 +195,7 @@ impl Found {
     }
 
     /// The text of the files that the findings are in, where it can be shown.
-    fn sources(&self, spots: &mut Spots<'_>) -> BTreeMap<PathBuf, String> {
+    fn sources(&self, spots: &mut SpotFinder<'_>) -> BTreeMap<PathBuf, String> {
         let details = self.details.values();
         let spotted =
             details.flat_map(|detail| std::iter::once(&detail.access).chain(&detail.other));
@@ -210,15 +210,15 @@ impl Found {
 
     fn violations(
         &mut self,
-        collected: &Collected,
-        spots: &mut Spots<'_>,
-        judged: &mut Judged<'_>,
+        collected: &CollectedFindings,
+        spots: &mut SpotFinder<'_>,
+        applied: &mut AppliedAllowances<'_>,
     ) -> Vec<model::Violation> {
         let mut drafts = Vec::new();
         for finding in &collected.violations {
             let (violation, detail) = findings::violation(spots, finding);
-            let grant = judged.grants.violation(finding.key.0, finding.key.2);
-            drafts.push((violation, detail, finding, grant));
+            let allowance = applied.allowances.violation(finding.key.0, finding.key.2);
+            drafts.push((violation, detail, finding, allowance));
         }
         // What is allowed comes last, so that the others' names have no gaps.
         drafts.sort_by(|(a, _, _, one), (b, _, _, other)| {
@@ -226,15 +226,15 @@ impl Found {
             key.cmp(&(other.is_some(), &b.access, &b.write, b.kind))
         });
         let mut violations = Vec::new();
-        for (number, (mut violation, detail, finding, grant)) in (1..).zip(drafts) {
+        for (number, (mut violation, detail, finding, allowance)) in (1..).zip(drafts) {
             violation.id = format!("V{number}");
             let (access, write, kind) = finding.key;
             let key = (access, write, Some(kind));
             self.add(&violation.id, detail, &finding.first.trace, key);
-            match grant {
-                Some(grant) => {
+            match allowance {
+                Some(allowance) => {
                     let id = violation.id.clone();
-                    judged.allow(id, Finding::Violation(violation), grant, spots);
+                    applied.allow(id, Finding::Violation(violation), allowance, spots);
                 }
                 None => violations.push(violation),
             }
@@ -244,32 +244,32 @@ impl Found {
 
     fn races(
         &mut self,
-        collected: &Collected,
-        spots: &mut Spots<'_>,
-        judged: &mut Judged<'_>,
+        collected: &CollectedFindings,
+        spots: &mut SpotFinder<'_>,
+        applied: &mut AppliedAllowances<'_>,
     ) -> Vec<model::Race> {
         let mut drafts = Vec::new();
         for finding in &collected.races {
             let (race, detail) = findings::race(spots, finding);
             let sides = &finding.first.race.race;
-            let grant = judged.grants.race(sides.first.site, sides.second.site);
-            drafts.push((race, detail, finding, grant));
+            let allowance = applied.allowances.race(sides.first.site, sides.second.site);
+            drafts.push((race, detail, finding, allowance));
         }
         drafts.sort_by(|(a, _, _, one), (b, _, _, other)| {
             let key = (one.is_some(), &a.first, &a.second);
             key.cmp(&(other.is_some(), &b.first, &b.second))
         });
         let mut races = Vec::new();
-        for (number, (mut race, detail, finding, grant)) in (1..).zip(drafts) {
+        for (number, (mut race, detail, finding, allowance)) in (1..).zip(drafts) {
             race.id = format!("R{number}");
             let sides = &finding.first.race.race;
             let (one, other) = (sides.first.site, sides.second.site);
             let key = (one.min(other), Some(one.max(other)), None);
             self.add(&race.id, detail, &finding.first.trace, key);
-            match grant {
-                Some(grant) => {
+            match allowance {
+                Some(allowance) => {
                     let id = race.id.clone();
-                    judged.allow(id, Finding::Race(race), grant, spots);
+                    applied.allow(id, Finding::Race(race), allowance, spots);
                 }
                 None => races.push(race),
             }

@@ -6,17 +6,24 @@ use std::path::Path;
 use wmfix_rewriter::unified_diff;
 
 use super::hunks::hunks;
-use super::spots::{Spots, site_place};
-use super::{Found, Repaired, sort_ids};
+use super::spots::{SpotFinder, site_place};
+use super::{NamedFindings, RepairInputs, sort_ids};
 use crate::mend::{Explained, Left, Spotted, Verification, steps};
 use crate::patch::PatchedFile;
-use crate::report::change_words::{self, Done};
-use crate::report::model::{self, Outcome, Position, Repair, Report, Unrepairable};
+use crate::report::change_words::{self, ChangeDescription};
+use crate::report::model::{
+    self, Position, Repair, Report, UnrepairedFindings, VerificationOutcome,
+};
 use crate::report::words;
 use wmfix_repair::Action;
 
 /// Puts the repair into a report that has its findings.
-pub fn add(report: &mut Report, repaired: &Repaired<'_>, found: &Found, spots: &mut Spots<'_>) {
+pub fn add(
+    report: &mut Report,
+    repaired: &RepairInputs<'_>,
+    found: &NamedFindings,
+    spots: &mut SpotFinder<'_>,
+) {
     let mended = repaired.mended;
     report.notes.extend(mended.notes.iter().cloned());
     report.unrepairable = mended
@@ -27,18 +34,25 @@ pub fn add(report: &mut Report, repaired: &Repaired<'_>, found: &Found, spots: &
     let (outcome, why, runs, schedules, missed) = match &mended.verification {
         Verification::NoPatch | Verification::DoesNotBuild => return,
         Verification::Clean(verified) => (
-            Outcome::Held,
+            VerificationOutcome::Held,
             None,
             verified.runs,
             verified.schedules,
             verified.missed.as_slice(),
         ),
-        Verification::Fails(why) => (Outcome::NotEnough, Some(why.clone()), 0, 0, &[][..]),
-        Verification::Interrupted => (Outcome::Interrupted, None, 0, 0, &[][..]),
+        Verification::Fails(why) => (
+            VerificationOutcome::NotEnough,
+            Some(why.clone()),
+            0,
+            0,
+            &[][..],
+        ),
+        Verification::Interrupted => (VerificationOutcome::Interrupted, None, 0, 0, &[][..]),
     };
-    let mut missed: Vec<model::Place> = missed.iter().map(|&site| spots.spot(site).place).collect();
+    let mut missed: Vec<model::ReportedPlace> =
+        missed.iter().map(|&site| spots.spot(site).place).collect();
     missed.sort();
-    let changes: Vec<model::Change> = mended
+    let changes: Vec<model::ReportedChange> = mended
         .changes
         .iter()
         .map(|change| explained(change, report, found, spots))
@@ -64,9 +78,9 @@ pub fn add(report: &mut Report, repaired: &Repaired<'_>, found: &Found, spots: &
 }
 
 fn groups(
-    repaired: &Repaired<'_>,
-    changes: &[model::Change],
-    spots: &Spots<'_>,
+    repaired: &RepairInputs<'_>,
+    changes: &[model::ReportedChange],
+    spots: &SpotFinder<'_>,
 ) -> Vec<model::Group> {
     let groups = &repaired.mended.groups;
     let steps = steps(groups);
@@ -95,11 +109,11 @@ fn groups(
 }
 
 /// What a group does to the files as they are.
-fn edits(files: &[PatchedFile], spots: &Spots<'_>) -> Vec<model::Edit> {
+fn edits(files: &[PatchedFile], spots: &SpotFinder<'_>) -> Vec<model::ReportedEdit> {
     let mut edits = Vec::new();
     for file in files {
         for edit in file.edits.edits() {
-            edits.push(model::Edit {
+            edits.push(model::ReportedEdit {
                 file: spots.shown(&file.path),
                 from: Position::of(&file.before, edit.span.start),
                 to: Position::of(&file.before, edit.span.end),
@@ -113,13 +127,13 @@ fn edits(files: &[PatchedFile], spots: &Spots<'_>) -> Vec<model::Edit> {
 fn explained(
     change: &Explained,
     report: &Report,
-    found: &Found,
-    spots: &mut Spots<'_>,
-) -> model::Change {
+    found: &NamedFindings,
+    spots: &mut SpotFinder<'_>,
+) -> model::ReportedChange {
     let place = place(&change.at, spots);
     let removes = found.names.of(&change.reasons);
-    let done = Done::of(change.action, change.before);
-    model::Change {
+    let done = ChangeDescription::of(change.action, change.before);
+    model::ReportedChange {
         kind: done.kind,
         from: done.from,
         to: done.to,
@@ -135,7 +149,7 @@ fn explained(
 }
 
 /// What goes wrong without a change here: the finding that shows it best.
-fn without(report: &Report, ids: &[String], here: Option<&model::Place>) -> String {
+fn without(report: &Report, ids: &[String], here: Option<&model::ReportedPlace>) -> String {
     let named = |id: &String| ids.contains(id);
     let violations = report.violations.iter().filter(|v| named(&v.id));
     // A finding of this very operation says more than one that it takes part
@@ -165,13 +179,13 @@ fn without(report: &Report, ids: &[String], here: Option<&model::Place>) -> Stri
 fn unrepairable(
     left: &Left,
     report: &Report,
-    found: &Found,
-    spots: &mut Spots<'_>,
-) -> Unrepairable {
+    found: &NamedFindings,
+    spots: &mut SpotFinder<'_>,
+) -> UnrepairedFindings {
     let findings = found.names.of(&left.findings);
     let what = without(report, &findings, None);
     let Some((action, at, refusal)) = &left.needed else {
-        return Unrepairable {
+        return UnrepairedFindings {
             findings,
             place: None,
             text: format!("{what} No memory order or fence changes that."),
@@ -183,7 +197,7 @@ fn unrepairable(
         Action::FenceAfter => "a seq_cst fence after".to_owned(),
         raise => format!("{} for", change_words::order_name(*raise)),
     };
-    Unrepairable {
+    UnrepairedFindings {
         findings,
         text: format!(
             "{what} It needs {needed} {} at {}:{}, but {refusal}.",
@@ -193,7 +207,7 @@ fn unrepairable(
     }
 }
 
-fn place(at: &Spotted, spots: &mut Spots<'_>) -> model::Place {
+fn place(at: &Spotted, spots: &mut SpotFinder<'_>) -> model::ReportedPlace {
     match &at.text {
         Some(site) => {
             let order = spots.places.get(at.site).order.unwrap_or_default();

@@ -3,18 +3,18 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use super::spots::{Spots, site_place};
-use crate::findings::Collected;
-use crate::report::dossier::Inventoried;
+use super::spots::{SpotFinder, site_place};
+use crate::findings::CollectedFindings;
+use crate::report::dossier::InventoryEntry;
 use crate::report::model::Sites;
 
 /// How many sites the files have, which of them were not executed, and all of
 /// them.
 pub fn sites(
-    spots: &mut Spots<'_>,
-    collected: &Collected,
+    spots: &mut SpotFinder<'_>,
+    collected: &CollectedFindings,
     files: &[PathBuf],
-) -> (Sites, Vec<Inventoried>) {
+) -> (Sites, Vec<InventoryEntry>) {
     let mut reached = HashSet::new();
     for &site in &collected.reached {
         let place = spots.places.get(site);
@@ -51,7 +51,7 @@ pub fn sites(
             } else {
                 sites.unreached.push(place.clone());
             }
-            inventory.push(Inventoried {
+            inventory.push(InventoryEntry {
                 place,
                 reached: is_reached,
             });

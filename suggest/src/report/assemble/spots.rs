@@ -7,20 +7,20 @@ use wmfix_analysis::SiteId;
 use wmfix_frontend::Site;
 
 use crate::findings::Identity;
-use crate::observe::{self, Action, Places};
+use crate::observe::{self, EventKind, Places};
 use crate::report::dossier::Spot;
 use crate::report::model;
 use crate::symbols::{Frame, SourcePoint};
 
 /// Knows where sites are.
-pub struct Spots<'a> {
+pub struct SpotFinder<'a> {
     /// The places of the runs.
     pub places: &'a mut Places,
     /// The folder that paths are shown relative to.
     pub current_folder: PathBuf,
 }
 
-impl Spots<'_> {
+impl SpotFinder<'_> {
     /// The variable's name, or the object as the source writes it.
     pub fn location(&mut self, variable: Option<&str>, sites: &[Option<SiteId>]) -> String {
         // Within a variable the source knows better what it is.
@@ -54,7 +54,7 @@ impl Spots<'_> {
                 .address
                 .map(|address| self.places.symbols.path(address.module).to_owned());
             return Spot {
-                place: model::Place {
+                place: model::ReportedPlace {
                     file: module.map_or("?".to_owned(), |path| self.shown(&path)),
                     line: 0,
                     column: 0,
@@ -71,7 +71,7 @@ impl Spots<'_> {
         let identity = self.identity(&place, point);
         let shown = match &place.site {
             Some(site) => site_place(site, self.shown(&point.file), order),
-            None => model::Place {
+            None => model::ReportedPlace {
                 file: self.shown(&point.file),
                 line: point.line,
                 column: point.column,
@@ -170,8 +170,8 @@ impl Spots<'_> {
 }
 
 /// The place of an operation in the text.
-pub fn site_place(site: &Site, file: String, order: String) -> model::Place {
-    model::Place {
+pub fn site_place(site: &Site, file: String, order: String) -> model::ReportedPlace {
+    model::ReportedPlace {
         file,
         line: site.start.line,
         column: site.start.column,
@@ -181,15 +181,15 @@ pub fn site_place(site: &Site, file: String, order: String) -> model::Place {
     }
 }
 
-fn words(action: Action) -> &'static str {
+fn words(action: EventKind) -> &'static str {
     match action {
-        Action::Load => "atomic load",
-        Action::Store => "atomic store",
-        Action::Rmw => "atomic read-modify-write",
-        Action::CompareExchange => "atomic compare-exchange",
-        Action::Fence => "fence",
-        Action::Read => "plain read",
-        Action::Write => "plain write",
-        Action::Other => "call",
+        EventKind::Load => "atomic load",
+        EventKind::Store => "atomic store",
+        EventKind::Rmw => "atomic read-modify-write",
+        EventKind::CompareExchange => "atomic compare-exchange",
+        EventKind::Fence => "fence",
+        EventKind::Read => "plain read",
+        EventKind::Write => "plain write",
+        EventKind::Other => "call",
     }
 }

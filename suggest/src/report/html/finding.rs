@@ -4,8 +4,8 @@
 use maud::{Markup, html};
 
 use super::graph::graph;
-use crate::report::dossier::{Detail, Dossier, Spot};
-use crate::report::model::{Change, Race, Violation};
+use crate::report::dossier::{Dossier, FindingDetail, Spot};
+use crate::report::model::{Race, ReportedChange, Violation};
 use crate::report::words;
 
 /// So many lines around a place are shown.
@@ -69,7 +69,7 @@ pub fn race(dossier: &Dossier, race: &Race, others: &[&Race]) -> Markup {
 /// What else is known about a finding.
 fn facts(dossier: &Dossier, id: &str, seen: &str, seed: u64) -> Markup {
     let repair = dossier.report.repair.as_ref();
-    let removing: Vec<(usize, &Change)> = repair
+    let removing: Vec<(usize, &ReportedChange)> = repair
         .iter()
         .flat_map(|repair| repair.changes.iter().enumerate())
         .filter(|(_, change)| change.removes.iter().any(|one| one == id))
@@ -94,7 +94,7 @@ fn facts(dossier: &Dossier, id: &str, seen: &str, seed: u64) -> Markup {
     }
 }
 
-fn callers(detail: &Detail) -> Markup {
+fn callers(detail: &FindingDetail) -> Markup {
     let of = |what: &str, spot: &Spot| {
         html! {
             @if !spot.callers.is_empty() {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use maud::{Markup, PreEscaped, html};
 
-use crate::report::dossier::{Mark, StepLine};
+use crate::report::dossier::{Mark, ReportedStep};
 
 const ROW: usize = 34;
 const TOP: usize = 40;
@@ -13,7 +13,7 @@ const TOP: usize = 40;
 const LETTER: usize = 8;
 
 /// The drawing.
-pub fn graph(steps: &[StepLine]) -> Markup {
+pub fn graph(steps: &[ReportedStep]) -> Markup {
     let mut threads: Vec<u32> = steps.iter().map(|step| step.thread).collect();
     threads.sort_unstable();
     threads.dedup();
@@ -52,26 +52,27 @@ pub fn graph(steps: &[StepLine]) -> Markup {
     }
 }
 
-fn label(step: &StepLine) -> String {
+fn label(step: &ReportedStep) -> String {
     format!("{} (line {})", step.what, step.place.line)
 }
 
 /// The chain from the newer write to the access, and what may be missed. Nothing
 /// but numbers of ours goes in here.
-fn edges(steps: &[StepLine], x: impl Fn(u32) -> usize, y: impl Fn(usize) -> usize) -> String {
+fn edges(steps: &[ReportedStep], x: impl Fn(u32) -> usize, y: impl Fn(usize) -> usize) -> String {
     let mut text = String::new();
-    let mut line = |class: &str, from: (usize, &StepLine), to: (usize, &StepLine), bend: isize| {
-        let (x1, y1) = (x(from.1.thread), y(from.0));
-        let (x2, y2) = (x(to.1.thread), y(to.0));
-        let (mx, my) = ((x1 + x2) / 2, (y1 + y2) / 2);
-        let mx = mx.saturating_add_signed(bend);
-        let path = write!(
-            text,
-            "<path class=\"{class}\" d=\"M{x1} {y1} Q{mx} {my} {x2} {y2}\"/>"
-        );
-        path.expect("a text takes all that is written");
-    };
-    let mut before: Option<(usize, &StepLine)> = None;
+    let mut line =
+        |class: &str, from: (usize, &ReportedStep), to: (usize, &ReportedStep), bend: isize| {
+            let (x1, y1) = (x(from.1.thread), y(from.0));
+            let (x2, y2) = (x(to.1.thread), y(to.0));
+            let (mx, my) = ((x1 + x2) / 2, (y1 + y2) / 2);
+            let mx = mx.saturating_add_signed(bend);
+            let path = write!(
+                text,
+                "<path class=\"{class}\" d=\"M{x1} {y1} Q{mx} {my} {x2} {y2}\"/>"
+            );
+            path.expect("a text takes all that is written");
+        };
+    let mut before: Option<(usize, &ReportedStep)> = None;
     for (row, step) in steps.iter().enumerate() {
         let starts = step.mark == Some(Mark::Newer);
         if step.because.is_some() || starts {

@@ -10,7 +10,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::causes;
 use super::dossier::Dossier;
-use super::model::{Finding, Place, Report, Verdict};
+use super::model::{Finding, Report, ReportedPlace, Verdict};
 use super::words;
 
 /// What a page is about.
@@ -146,7 +146,8 @@ fn unreached(report: &Report) -> Markup {
 
 fn inventory(dossier: &Dossier) -> Markup {
     let all = dossier.inventory.iter();
-    let rows: Vec<(&Place, Option<bool>)> = all.map(|s| (&s.place, Some(s.reached))).collect();
+    let rows: Vec<(&ReportedPlace, Option<bool>)> =
+        all.map(|s| (&s.place, Some(s.reached))).collect();
     html! {
         @if !rows.is_empty() {
             h2 { "Inventory" }
@@ -156,7 +157,7 @@ fn inventory(dossier: &Dossier) -> Markup {
     }
 }
 
-fn places(rows: &[(&Place, Option<bool>)]) -> Markup {
+fn places(rows: &[(&ReportedPlace, Option<bool>)]) -> Markup {
     html! {
         div class="scroll" { table {
             tr { th { "where" } th { "function" } th { "operation" } th { "order" } @if rows.iter().any(|row| row.1.is_some()) { th { "reached" } } }

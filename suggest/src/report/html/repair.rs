@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::report::dossier::Dossier;
-use crate::report::model::{Change, Hunk, Outcome, Repair, Report};
+use crate::report::model::{Repair, Report, ReportedChange, ReportedHunk, VerificationOutcome};
 
 /// The repair, and what cannot be repaired.
 pub fn repair(dossier: &Dossier) -> Markup {
@@ -36,7 +36,7 @@ fn link(id: &str) -> Markup {
     html! { a class="id" href=(format!("#{id}")) { (id) } }
 }
 
-fn told(number: usize, change: &Change) -> Markup {
+fn told(number: usize, change: &ReportedChange) -> Markup {
     let place = &change.place;
     html! {
         div id=(format!("change-{}", number + 1)) {
@@ -51,7 +51,7 @@ fn told(number: usize, change: &Change) -> Markup {
     }
 }
 
-fn diff(hunk: &Hunk) -> Markup {
+fn diff(hunk: &ReportedHunk) -> Markup {
     html! {
         pre {
             @for line in hunk.text.lines() {
@@ -80,15 +80,15 @@ fn verdict(repair: &Repair, report: &Report) -> Markup {
             }
             " "
             @match verification.outcome {
-                Outcome::Held => {
+                VerificationOutcome::Held => {
                     strong class="clean" { "The patched program was built and showed nothing more" }
                     " in " (repair.verified_runs) " runs with " (verification.schedules) " schedules and fresh seeds; they reached "
                     (report.sites.reached.saturating_sub(missed.len() as u64)) " of " (report.sites.total) " atomic sites."
                 }
-                Outcome::NotEnough => {
+                VerificationOutcome::NotEnough => {
                     strong class="failed" { "The patch is not enough: " (verification.why.as_deref().unwrap_or_default()) }
                 }
-                Outcome::Interrupted => { "It was interrupted before the patch was verified." }
+                VerificationOutcome::Interrupted => { "It was interrupted before the patch was verified." }
             }
         }
         @if !missed.is_empty() {

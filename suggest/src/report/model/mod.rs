@@ -7,8 +7,8 @@ mod repair;
 use serde::{Deserialize, Serialize};
 
 pub use repair::{
-    Change, ChangeKind, Edit, FromTo, Group, Hunk, Outcome, Position, Price, Repair, Side,
-    Unrepairable, Verification,
+    FenceSide, Group, OrderChange, Position, Price, Repair, ReportedChange, ReportedChangeKind,
+    ReportedEdit, ReportedHunk, UnrepairedFindings, Verification, VerificationOutcome,
 };
 
 /// The version of the format.
@@ -32,22 +32,22 @@ pub struct Report {
     /// The repair, if one was asked for and found.
     pub repair: Option<Repair>,
     /// Findings that no repair could be found for.
-    pub unrepairable: Vec<Unrepairable>,
+    pub unrepairable: Vec<UnrepairedFindings>,
     /// What else there is to know.
     pub notes: Vec<String>,
     /// Findings that somebody has judged to be all right. They do not count.
-    pub allowed: Vec<Allowed>,
+    pub allowed: Vec<AllowedFinding>,
 }
 
 /// A finding that somebody has judged to be all right.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Allowed {
+pub struct AllowedFinding {
     /// Its name in this report.
     pub id: String,
     /// Why it is all right.
     pub reason: String,
     /// The comment or the entry of wmfix.toml that says so.
-    pub by: Line,
+    pub by: SourceLine,
     /// What it is.
     #[serde(flatten)]
     pub finding: Finding,
@@ -65,7 +65,7 @@ pub enum Finding {
 
 /// A line of a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Line {
+pub struct SourceLine {
     /// The file, relative to the current folder where it lies in it.
     pub file: String,
     /// The line, from 1.
@@ -105,12 +105,12 @@ pub struct Sites {
     /// How many of them were executed.
     pub reached: u64,
     /// The others.
-    pub unreached: Vec<Place>,
+    pub unreached: Vec<ReportedPlace>,
 }
 
 /// A place in the source.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Place {
+pub struct ReportedPlace {
     /// The file, relative to the current folder where it lies in it.
     pub file: String,
     /// The line, from 1; 0 if it is not known.
@@ -131,12 +131,12 @@ pub struct Violation {
     /// Its name in this report.
     pub id: String,
     /// What could go stale.
-    pub kind: Kind,
+    pub kind: StaleKind,
     /// The access.
-    pub access: Place,
+    pub access: ReportedPlace,
     /// The newer write that it may miss; without a file and line if no
     /// instruction made it.
-    pub write: Place,
+    pub write: ReportedPlace,
     /// The thread of the access, and that of the write.
     pub threads: Vec<u32>,
     /// What is accessed.
@@ -157,7 +157,7 @@ pub struct Violation {
 
 /// What could go stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Kind {
+pub enum StaleKind {
     /// A read may see an old value.
     #[serde(rename = "stale-read")]
     Read,
@@ -186,9 +186,9 @@ pub struct Race {
     /// Its name in this report.
     pub id: String,
     /// The access that came first in the run that showed it.
-    pub first: Place,
+    pub first: ReportedPlace,
     /// The access that came second.
-    pub second: Place,
+    pub second: ReportedPlace,
     /// What is accessed.
     pub location: String,
     /// The seed of the first run that showed it.

@@ -3,13 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Place;
+use super::ReportedPlace;
 
 /// A repair of everything that can be repaired.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Repair {
     /// The changes, in the order of the source.
-    pub changes: Vec<Change>,
+    pub changes: Vec<ReportedChange>,
     /// What they cost together.
     pub cost: u64,
     /// What they were weighed by.
@@ -27,7 +27,7 @@ pub struct Repair {
     /// `--output`.
     pub groups: Vec<Group>,
     /// The patch hunk by hunk.
-    pub hunks: Vec<Hunk>,
+    pub hunks: Vec<ReportedHunk>,
     /// All of it as one unified diff.
     pub patch: String,
 }
@@ -43,12 +43,12 @@ pub struct Group {
     /// The group as a diff, for when the groups before it are applied.
     pub patch: String,
     /// What it does to the files as they are, for programs that edit.
-    pub edits: Vec<Edit>,
+    pub edits: Vec<ReportedEdit>,
 }
 
 /// A replacement in a file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Edit {
+pub struct ReportedEdit {
     /// The file.
     pub file: String,
     /// Where what goes begins.
@@ -91,7 +91,7 @@ impl Position {
 
 /// A hunk of the patch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Hunk {
+pub struct ReportedHunk {
     /// The file.
     pub file: String,
     /// The first line that it shows, before the patch.
@@ -107,21 +107,21 @@ pub struct Hunk {
 
 /// One change.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Change {
+pub struct ReportedChange {
     /// An order is raised, or a fence is new.
-    pub kind: ChangeKind,
+    pub kind: ReportedChangeKind,
     /// The operation whose order is raised, or which the fence stands beside.
-    pub place: Place,
+    pub place: ReportedPlace,
     /// The order before; `none` for a new fence.
     pub from: String,
     /// The order after.
     pub to: String,
     /// The failure orders of a compare-exchange, before and after.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub on_failure: Option<FromTo>,
+    pub on_failure: Option<OrderChange>,
     /// On which side of the operation a new fence stands.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub side: Option<Side>,
+    pub side: Option<FenceSide>,
     /// The findings that come back without it.
     pub removes: Vec<String>,
     /// What is done, for people.
@@ -137,7 +137,7 @@ pub struct Change {
 /// What a change is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ChangeKind {
+pub enum ReportedChangeKind {
     /// The order of an operation is raised.
     Order,
     /// A fence is put in.
@@ -146,7 +146,7 @@ pub enum ChangeKind {
 
 /// An order before and after.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FromTo {
+pub struct OrderChange {
     /// Before.
     pub from: String,
     /// After.
@@ -156,7 +156,7 @@ pub struct FromTo {
 /// A side of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Side {
+pub enum FenceSide {
     /// Right before it.
     Before,
     /// Right after it.
@@ -177,7 +177,7 @@ pub struct Price {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Verification {
     /// In one word.
-    pub outcome: Outcome,
+    pub outcome: VerificationOutcome,
     /// How many repairs were tried in all, this one counted.
     pub rounds: u64,
     /// What is still wrong, if something is.
@@ -186,13 +186,13 @@ pub struct Verification {
     /// How many different schedules the runs of the patched program had.
     pub schedules: u64,
     /// Atomic sites that the runs before the patch reached, and these did not.
-    pub missed: Vec<Place>,
+    pub missed: Vec<ReportedPlace>,
 }
 
 /// Whether the patch held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum VerificationOutcome {
     /// Nothing more was found.
     Held,
     /// Something is still found.
@@ -203,11 +203,11 @@ pub enum Outcome {
 
 /// Findings that stay, and why.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Unrepairable {
+pub struct UnrepairedFindings {
     /// The findings.
     pub findings: Vec<String>,
     /// The place where a change would be needed; `None` if none would help.
-    pub place: Option<Place>,
+    pub place: Option<ReportedPlace>,
     /// All of it in words.
     pub text: String,
 }

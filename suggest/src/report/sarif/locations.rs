@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::report::dossier::{Dossier, Spot};
-use crate::report::model::{Edit, Place, Position};
+use crate::report::model::{Position, ReportedEdit, ReportedPlace};
 use crate::sarif::uri;
 
 /// The location of a place whose text is at hand.
@@ -22,7 +22,7 @@ pub fn of_spot(spot: &Spot, dossier: &Dossier) -> Value {
 }
 
 /// The location of a place, as far as it is known.
-pub fn of_place(place: &Place) -> Value {
+pub fn of_place(place: &ReportedPlace) -> Value {
     let mut physical = json!({ "artifactLocation": { "uri": uri(&place.file) } });
     if place.line > 0 {
         physical["region"] = json!({ "startLine": place.line });
@@ -44,7 +44,7 @@ pub fn with_message(mut location: Value, text: &str) -> Value {
 }
 
 /// A replacement.
-pub fn replacement(edit: &Edit) -> Value {
+pub fn replacement(edit: &ReportedEdit) -> Value {
     json!({
         "deletedRegion": region(edit.from, edit.to),
         "insertedContent": { "text": edit.text },

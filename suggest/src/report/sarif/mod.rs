@@ -7,7 +7,7 @@ mod results;
 use serde_json::{Value, json};
 
 use super::dossier::Dossier;
-use super::model::{Outcome, Report, Verdict};
+use super::model::{Report, Verdict, VerificationOutcome};
 use crate::exit::Exit;
 use crate::sarif;
 
@@ -93,11 +93,11 @@ fn notifications(report: &Report) -> Vec<Value> {
     if let Some(repair) = &report.repair {
         let why = repair.verification.why.as_deref().unwrap_or_default();
         match repair.verification.outcome {
-            Outcome::Held => {}
-            Outcome::NotEnough => {
+            VerificationOutcome::Held => {}
+            VerificationOutcome::NotEnough => {
                 notifications.push(note("warning", &format!("the fixes are not enough: {why}")));
             }
-            Outcome::Interrupted => {
+            VerificationOutcome::Interrupted => {
                 notifications.push(note("warning", "the fixes were not verified"));
             }
         }

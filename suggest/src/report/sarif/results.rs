@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Value, json};
 
 use super::locations::{of_place, of_spot, replacement, with_message};
-use crate::report::dossier::{Detail, Dossier};
-use crate::report::model::{Allowed, Finding, Group, Kind, Place, Race, Repair, Violation};
+use crate::report::dossier::{Dossier, FindingDetail};
+use crate::report::model::{
+    AllowedFinding, Finding, Group, Race, Repair, ReportedPlace, StaleKind, Violation,
+};
 use crate::report::words;
 use crate::sarif::uri;
 
@@ -34,9 +36,9 @@ pub fn results(dossier: &Dossier) -> Vec<Value> {
 
 fn violation(violation: &Violation, dossier: &Dossier) -> Value {
     let rule = match violation.kind {
-        Kind::Read => "stale-read",
-        Kind::Write => "stale-write",
-        Kind::Rmw => "stale-rmw",
+        StaleKind::Read => "stale-read",
+        StaleKind::Write => "stale-write",
+        StaleKind::Rmw => "stale-rmw",
     };
     let text = format!(
         "{} {}",
@@ -89,7 +91,7 @@ fn race(race: &Race, dossier: &Dossier) -> Value {
 }
 
 /// What all results have.
-fn result(rule: &str, id: &str, text: &str, place: &Place, dossier: &Dossier) -> Value {
+fn result(rule: &str, id: &str, text: &str, place: &ReportedPlace, dossier: &Dossier) -> Value {
     let detail = dossier.details.get(id);
     let location = match detail {
         Some(detail) => of_spot(&detail.access, dossier),
@@ -120,7 +122,7 @@ fn result(rule: &str, id: &str, text: &str, place: &Place, dossier: &Dossier) ->
 }
 
 /// The same for the same finding, whatever lines come and go around it.
-fn fingerprint(rule: &str, detail: &Detail) -> String {
+fn fingerprint(rule: &str, detail: &FindingDetail) -> String {
     let mut sides = vec![detail.access.identity.as_str()];
     sides.extend(detail.other.as_ref().map(|spot| spot.identity.as_str()));
     if detail.race.is_some() {
@@ -148,7 +150,7 @@ fn tell_apart(results: &mut [Value]) {
 }
 
 /// The run that showed a violation, a flow a thread.
-fn thread_flows(detail: &Detail) -> Vec<Value> {
+fn thread_flows(detail: &FindingDetail) -> Vec<Value> {
     let mut threads: BTreeMap<u32, Vec<Value>> = BTreeMap::new();
     for (order, step) in (1..).zip(&detail.steps) {
         let location = with_message(of_place(&step.place), &step.what);
@@ -189,7 +191,7 @@ fn fix(group: &Group, repair: &Repair) -> Value {
     json!({ "description": { "text": told.join("; ") }, "artifactChanges": changes })
 }
 
-fn suppression(allowed: &Allowed) -> Value {
+fn suppression(allowed: &AllowedFinding) -> Value {
     let in_source = !allowed.by.file.ends_with(".toml");
     json!({
         "kind": if in_source { "inSource" } else { "external" },

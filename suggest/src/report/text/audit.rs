@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Text, counted, repair_text};
+use super::{TextRenderer, counted, repair_text};
 use crate::report::dossier::Dossier;
-use crate::report::model::Place;
+use crate::report::model::ReportedPlace;
 
-impl Text {
+impl TextRenderer {
     /// The audit of what was examined, as it was named.
     pub fn audit(&self, dossier: &Dossier, subject: &str) -> String {
         let report = &dossier.report;
@@ -43,9 +43,9 @@ impl Text {
 }
 
 /// Places, a line each.
-fn table(places: &[Place]) -> String {
-    let at = |place: &Place| format!("{}:{}", place.file, place.line);
-    let width = |of: &dyn Fn(&Place) -> usize| places.iter().map(of).max().unwrap_or(0);
+fn table(places: &[ReportedPlace]) -> String {
+    let at = |place: &ReportedPlace| format!("{}:{}", place.file, place.line);
+    let width = |of: &dyn Fn(&ReportedPlace) -> usize| places.iter().map(of).max().unwrap_or(0);
     let at_width = width(&|place| at(place).chars().count());
     let function_width = width(&|place| place.function.chars().count());
     let lines = places.iter().map(|place| {

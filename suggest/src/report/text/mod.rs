@@ -9,7 +9,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Message, Renderer, Snippet};
 
 use super::causes;
-use super::dossier::{Detail, Dossier, Spot};
+use super::dossier::{Dossier, FindingDetail, Spot};
 use super::model::{Finding, Race, Report, Verdict, Violation};
 use super::words;
 
@@ -18,19 +18,19 @@ pub use repair::{group_text, repair_text};
 use steps::steps;
 
 /// Renders reports, with or without colours.
-pub struct Text {
+pub struct TextRenderer {
     renderer: Renderer,
 }
 
 /// A spot with its file's text.
-struct Shown<'a> {
+struct LabelledSpot<'a> {
     spot: &'a Spot,
     source: Option<&'a str>,
     label: String,
     kind: AnnotationKind,
 }
 
-impl Text {
+impl TextRenderer {
     /// With colours or without.
     pub fn new(colors: bool) -> Self {
         let renderer = if colors {
@@ -109,7 +109,7 @@ impl Text {
     }
 
     /// How to follow the recorded schedule, even after unrelated edits.
-    fn schedule(&self, dossier: &Dossier, detail: &Detail) -> String {
+    fn schedule(&self, dossier: &Dossier, detail: &FindingDetail) -> String {
         let (Some(trace), Some(again)) = (&detail.trace, dossier.again.get(detail.program)) else {
             return String::new();
         };
@@ -123,18 +123,18 @@ impl Text {
         &self,
         dossier: &Dossier,
         violation: &Violation,
-        detail: &Detail,
+        detail: &FindingDetail,
         others: Option<&[String]>,
     ) -> String {
         let title = words::title(violation);
-        let mut spots = vec![Shown::new(
+        let mut spots = vec![LabelledSpot::new(
             dossier,
             &detail.access,
             words::at_access(violation),
             AnnotationKind::Primary,
         )];
         if let Some(write) = &detail.other {
-            spots.push(Shown::new(
+            spots.push(LabelledSpot::new(
                 dossier,
                 write,
                 words::at_write(violation, detail),
@@ -162,7 +162,13 @@ impl Text {
         self.render(&title, &violation.id, &spots, messages)
     }
 
-    fn race(&self, dossier: &Dossier, race: &Race, detail: &Detail, others: &[String]) -> String {
+    fn race(
+        &self,
+        dossier: &Dossier,
+        race: &Race,
+        detail: &FindingDetail,
+        others: &[String],
+    ) -> String {
         let Some(sides) = &detail.race else {
             return String::new();
         };
@@ -171,7 +177,7 @@ impl Text {
             sides.second_writes,
             sides.second_atomic,
         );
-        let mut spots = vec![Shown::new(
+        let mut spots = vec![LabelledSpot::new(
             dossier,
             &detail.access,
             label,
@@ -180,7 +186,12 @@ impl Text {
         if let Some(first) = &detail.other {
             let label =
                 words::race_side(sides.first_thread, sides.first_writes, sides.first_atomic);
-            spots.push(Shown::new(dossier, first, label, AnnotationKind::Context));
+            spots.push(LabelledSpot::new(
+                dossier,
+                first,
+                label,
+                AnnotationKind::Context,
+            ));
         }
         let again = dossier.again_with(&race.id, race.seed);
         let mut messages = vec![
@@ -202,7 +213,7 @@ impl Text {
         &self,
         title: &str,
         id: &str,
-        spots: &[Shown<'_>],
+        spots: &[LabelledSpot<'_>],
         messages: Vec<Message<'_>>,
     ) -> String {
         let mut group: Group<'_> = Group::with_title(Level::WARNING.primary_title(title).id(id));
@@ -242,7 +253,7 @@ impl Text {
     }
 }
 
-impl<'a> Shown<'a> {
+impl<'a> LabelledSpot<'a> {
     fn new(dossier: &'a Dossier, spot: &'a Spot, label: String, kind: AnnotationKind) -> Self {
         Self {
             spot,

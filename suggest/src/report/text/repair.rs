@@ -2,7 +2,9 @@
 
 use super::{counted, wrapped};
 use crate::report::dossier::Dossier;
-use crate::report::model::{Change, Hunk, Outcome, Price, Repair, Report};
+use crate::report::model::{
+    Price, Repair, Report, ReportedChange, ReportedHunk, VerificationOutcome,
+};
 
 /// Everything about the repair of a report; empty if there was nothing to
 /// repair.
@@ -31,10 +33,10 @@ pub fn repair_text(dossier: &Dossier) -> String {
 
 /// Changes that remove the same findings, told together, each line beginning
 /// with `indent`.
-pub fn changes_text(changes: &[&Change], indent: &str) -> String {
-    let mut told: Vec<Vec<&Change>> = Vec::new();
+pub fn changes_text(changes: &[&ReportedChange], indent: &str) -> String {
+    let mut told: Vec<Vec<&ReportedChange>> = Vec::new();
     for &change in changes {
-        let same = |group: &&mut Vec<&Change>| group[0].removes == change.removes;
+        let same = |group: &&mut Vec<&ReportedChange>| group[0].removes == change.removes;
         match told.iter_mut().find(same) {
             Some(group) => group.push(change),
             None => told.push(vec![change]),
@@ -44,7 +46,7 @@ pub fn changes_text(changes: &[&Change], indent: &str) -> String {
     told.collect()
 }
 
-fn together(changes: &[&Change], indent: &str) -> String {
+fn together(changes: &[&ReportedChange], indent: &str) -> String {
     let mut text = String::new();
     for change in changes {
         let place = &change.place;
@@ -82,7 +84,7 @@ pub fn group_text(repair: &Repair, number: usize) -> String {
         return String::new();
     };
     let changes = group.changes.iter().filter_map(|&n| repair.changes.get(n));
-    let changes: Vec<&Change> = changes.collect();
+    let changes: Vec<&ReportedChange> = changes.collect();
     format!(
         "wmfix: {}\n\n{}\n",
         counted(changes.len() as u64, "change"),
@@ -101,8 +103,8 @@ fn hunks(repair: &Repair) -> String {
     text
 }
 
-fn told(hunk: &Hunk, repair: &Repair) -> String {
-    let changes: Vec<&Change> = hunk
+fn told(hunk: &ReportedHunk, repair: &Repair) -> String {
+    let changes: Vec<&ReportedChange> = hunk
         .changes
         .iter()
         .filter_map(|&number| repair.changes.get(number))
@@ -143,7 +145,7 @@ fn verdict(repair: &Repair, report: &Report) -> String {
     };
     let verification = &repair.verification;
     match verification.outcome {
-        Outcome::Held => {
+        VerificationOutcome::Held => {
             let mut text = format!(
                 "{count} ({how_good}); the patched program was built and showed nothing more in {} ({})\n",
                 counted(repair.verified_runs, "run"),
@@ -152,14 +154,14 @@ fn verdict(repair: &Repair, report: &Report) -> String {
             text += &covered(repair, report);
             text
         }
-        Outcome::NotEnough => {
+        VerificationOutcome::NotEnough => {
             let why = verification
                 .why
                 .as_deref()
                 .unwrap_or("it still shows something");
             format!("{count}; the patch is not enough: {why}\n")
         }
-        Outcome::Interrupted => {
+        VerificationOutcome::Interrupted => {
             format!("{count} ({how_good}); interrupted before it was verified\n")
         }
     }

@@ -1,10 +1,10 @@
 //! The run that showed a violation, as far as it matters, as a table.
 
-use crate::report::dossier::{Detail, Mark};
-use crate::report::model::{Place, Violation};
+use crate::report::dossier::{FindingDetail, Mark};
+use crate::report::model::{ReportedPlace, Violation};
 
 /// The run that showed a violation, a column a thread.
-pub fn steps(detail: &Detail, violation: &Violation) -> String {
+pub fn steps(detail: &FindingDetail, violation: &Violation) -> String {
     let mut threads: Vec<u32> = detail.steps.iter().map(|step| step.thread).collect();
     threads.sort_unstable();
     threads.dedup();
@@ -58,6 +58,6 @@ pub fn steps(detail: &Detail, violation: &Violation) -> String {
     text
 }
 
-fn at(place: &Place) -> String {
+fn at(place: &ReportedPlace) -> String {
     format!("{}:{}", place.file, place.line)
 }
