@@ -2,10 +2,12 @@
 //! program is robust, and no cheaper set of changes makes it so.
 
 use wmfix_analysis::Event;
-use wmfix_repair::{Change, Ended, Options, Orders, Place, Problem, Profile, costs, repair};
+use wmfix_repair::{
+    Change, ChangePoint, Options, Orders, Problem, Profile, SearchEnd, costs, repair,
+};
 use wmfix_tests::litmus::{Profile as Shape, Program, Rng, corpus, random, varied, with_plain};
 use wmfix_tests::repairing::{
-    Cheaper, Effort, apply, apply_at, cheaper_repair, is_repaired, places, problem,
+    Cheaper, Effort, apply, apply_at, cheaper_repair, is_repaired, points, problem,
 };
 
 /// Of the corpus nothing is left out; a random program may be too large for the
@@ -30,7 +32,7 @@ impl Tally {
             ..Options::default()
         };
         let outcome = repair(problem, &options, |_| {}).unwrap();
-        assert_eq!(outcome.ended, Ended::Optimal, "{program}");
+        assert_eq!(outcome.end, SearchEnd::Optimal, "{program}");
         assert!(outcome.unrepairable.is_empty(), "{program}");
         assert!(outcome.beyond_repair.is_empty(), "{program}");
         let found = outcome.repair.expect("a search that ends has a repair");
@@ -53,7 +55,7 @@ impl Tally {
         self.repaired += 1;
         self.changes += changes.len();
         let traces = || problem.traces.iter().map(Vec::as_slice);
-        let cost = |change| costs(profile, &problem.places, traces(), &[change])[0];
+        let cost = |change| costs(profile, &problem.points, traces(), &[change])[0];
         let together: u64 = changes.iter().map(|&c| cost(c)).sum();
         assert_eq!(together, found.cost, "{program}");
         let Some(budget) = found.cost.checked_sub(1) else {
@@ -124,7 +126,7 @@ fn in_tiny_programs_every_set_of_changes_is_tried() {
     let (mut tried, mut sets) = (0, 0);
     while tried < 40 {
         let program = random(&mut rng, &shape);
-        if is_repaired(&program) || places(&program).len() > 4 {
+        if is_repaired(&program) || points(&program).len() > 4 {
             continue;
         }
         let problem = problem(&program);
@@ -157,15 +159,15 @@ fn between_a_function_and_its_calls_the_cheapest_is_found() {
     let (mut tried, mut sets, mut at_calls) = (0, 0, 0);
     while tried < 300 {
         let program = random(&mut rng, &shape);
-        let Some(places) = grouped(&program, &mut rng).filter(|_| !is_repaired(&program)) else {
+        let Some(points) = grouped(&program, &mut rng).filter(|_| !is_repaired(&program)) else {
             continue;
         };
         let mut problem = Problem {
-            places,
+            points,
             ..problem(&program)
         };
         // The function is hot in one of its calls.
-        let hot = problem.places[1].sites[0];
+        let hot = problem.points[1].sites[0];
         let alone = |events: &[Event]| -> Vec<Event> {
             let rounds = events.iter().filter(|e| e.site == hot || e.thread.0 == 0);
             rounds.copied().collect()
@@ -180,12 +182,12 @@ fn between_a_function_and_its_calls_the_cheapest_is_found() {
             let outcome = repair(&problem, &options, |_| {}).unwrap();
             let found = outcome.repair.expect("a search that ends has a repair");
             let changes: Vec<Change> = found.changes.iter().map(|c| c.change).collect();
-            let repaired = apply_at(&program, &problem.places, &changes);
+            let repaired = apply_at(&program, &problem.points, &changes);
             assert!(is_repaired(&repaired), "{program}\n{changes:?}");
-            let is_call = |c: &&Change| problem.places[c.place].orders == Orders::None;
+            let is_call = |c: &&Change| problem.points[c.point].orders == Orders::None;
             at_calls += changes.iter().filter(is_call).count();
             for cheaper in cheaper_sets(&problem, profile, found.cost) {
-                let changed = apply_at(&program, &problem.places, &cheaper);
+                let changed = apply_at(&program, &problem.points, &cheaper);
                 assert!(
                     !is_repaired(&changed),
                     "{program}\n{changes:?}\n{cheaper:?}"
@@ -198,38 +200,38 @@ fn between_a_function_and_its_calls_the_cheapest_is_found() {
     assert!(sets > 1000 && at_calls > 5, "{sets} {at_calls}");
 }
 
-/// The places of a program with two alike made one, the function, and after it
+/// The points of a program with two alike made one, the function, and after it
 /// its two calls.
-fn grouped(program: &Program, rng: &mut Rng) -> Option<Vec<Place>> {
-    let mut places = places(program);
-    if places.len() > 4 {
+fn grouped(program: &Program, rng: &mut Rng) -> Option<Vec<ChangePoint>> {
+    let mut points = points(program);
+    if points.len() > 4 {
         return None;
     }
-    let one = rng.below(places.len());
-    let other = (one + 1..places.len()).find(|&p| places[p].orders == places[one].orders)?;
-    let second = places.remove(other);
-    let first = places.remove(one);
-    let call = |place: &Place| Place::new(place.sites.clone(), Orders::None);
+    let one = rng.below(points.len());
+    let other = (one + 1..points.len()).find(|&p| points[p].orders == points[one].orders)?;
+    let second = points.remove(other);
+    let first = points.remove(one);
+    let call = |point: &ChangePoint| ChangePoint::new(point.sites.clone(), Orders::None);
     let function = [first.sites.clone(), second.sites.clone()].concat();
     let mut all = vec![
-        Place::new(function, first.orders),
+        ChangePoint::new(function, first.orders),
         call(&first),
         call(&second),
     ];
-    all.extend(places);
+    all.extend(points);
     Some(all)
 }
 
 /// All sets of changes that cost less than this, with everything that is free.
 fn cheaper_sets(problem: &Problem, profile: Profile, cost: u64) -> Vec<Vec<Change>> {
     let traces = || problem.traces.iter().map(Vec::as_slice);
-    let all: Vec<Change> = (problem.places.iter().enumerate())
-        .flat_map(|(place, p)| {
-            let actions = p.actions().into_iter();
-            actions.map(move |action| Change { place, action })
+    let all: Vec<Change> = (problem.points.iter().enumerate())
+        .flat_map(|(point, p)| {
+            let kinds = p.kinds().into_iter();
+            kinds.map(move |kind| Change { point, kind })
         })
         .collect();
-    let prices = costs(profile, &problem.places, traces(), &all);
+    let prices = costs(profile, &problem.points, traces(), &all);
     let priced = || all.iter().copied().zip(prices.iter().copied());
     let free: Vec<Change> = priced().filter(|p| p.1 == 0).map(|p| p.0).collect();
     let mut sets = vec![(free, 0)];
@@ -259,12 +261,12 @@ fn price_of(change: Change, all: &[Change], prices: &[u64]) -> u64 {
 /// All sets of changes that cost less than this where each costs 1.
 fn sets_below(problem: &Problem, cost: u64) -> Vec<Vec<Change>> {
     let all: Vec<Change> = problem
-        .places
+        .points
         .iter()
         .enumerate()
-        .flat_map(|(place, p)| {
-            let actions = p.actions().into_iter();
-            actions.map(move |action| Change { place, action })
+        .flat_map(|(point, p)| {
+            let kinds = p.kinds().into_iter();
+            kinds.map(move |kind| Change { point, kind })
         })
         .collect();
     let mut sets = vec![Vec::new()];
@@ -282,5 +284,5 @@ fn sets_below(problem: &Problem, cost: u64) -> Vec<Vec<Change>> {
 
 /// Whether two changes set the same thing.
 fn same_slot(one: Change, other: Change) -> bool {
-    one.place == other.place && !one.action.is_new_fence() && !other.action.is_new_fence()
+    one.point == other.point && !one.kind.is_new_fence() && !other.kind.is_new_fence()
 }

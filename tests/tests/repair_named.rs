@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use wmfix_analysis::{LoadOrder, RmwOrder, StoreOrder};
 use wmfix_repair::{
-    Action, Change, Ended, Finding, Options, Orders, Outcome, Place, Problem, Profile, Repair,
-    costs, repair, unneeded,
+    Change, ChangeKind, ChangePoint, Finding, Options, Orders, Outcome, Problem, Profile, Repair,
+    SearchEnd, costs, repair, unneeded,
 };
 use wmfix_tests::litmus::{Program, program};
 use wmfix_tests::repairing::{Cheaper, Effort, apply, cheaper_repair, is_repaired, problem};
 
-const RELEASE: Action = Action::Store(StoreOrder::Release);
-const ACQUIRE: Action = Action::Load(LoadOrder::Acquire);
-const SC_STORE: Action = Action::Store(StoreOrder::SeqCst);
-const SC_LOAD: Action = Action::Load(LoadOrder::SeqCst);
+const RELEASE: ChangeKind = ChangeKind::Store(StoreOrder::Release);
+const ACQUIRE: ChangeKind = ChangeKind::Load(LoadOrder::Acquire);
+const SC_STORE: ChangeKind = ChangeKind::Store(StoreOrder::SeqCst);
+const SC_LOAD: ChangeKind = ChangeKind::Load(LoadOrder::SeqCst);
 
 fn searched(problem: &Problem, profile: Profile) -> Outcome {
     let options = Options {
@@ -24,17 +24,17 @@ fn searched(problem: &Problem, profile: Profile) -> Outcome {
         ..Options::default()
     };
     let outcome = repair(problem, &options, |_| {}).unwrap();
-    assert_eq!(outcome.ended, Ended::Optimal);
+    assert_eq!(outcome.end, SearchEnd::Optimal);
     outcome
 }
 
-fn changes(repair: &Repair) -> Vec<(usize, Action)> {
+fn changes(repair: &Repair) -> Vec<(usize, ChangeKind)> {
     let pairs = repair.changes.iter();
-    pairs.map(|c| (c.change.place, c.change.action)).collect()
+    pairs.map(|c| (c.change.point, c.change.kind)).collect()
 }
 
-/// Repairs a program that can be repaired; gives the changes as (place, action).
-fn repaired(program: &Program, profile: Profile) -> Vec<(usize, Action)> {
+/// Repairs a program that can be repaired; gives the changes as (point, kind).
+fn repaired(program: &Program, profile: Profile) -> Vec<(usize, ChangeKind)> {
     let outcome = searched(&problem(program), profile);
     assert!(outcome.unrepairable.is_empty() && outcome.beyond_repair.is_empty());
     let found = outcome.repair.expect("a search that ends has a repair");
@@ -57,7 +57,7 @@ fn dekker(order: [&str; 2]) -> Program {
 #[test]
 fn dekkers_entry_takes_one_fence_a_thread() {
     for orders in [["rlx", "rlx"], ["rel", "acq"]] {
-        let fences = [(0, Action::FenceAfter), (2, Action::FenceAfter)];
+        let fences = [(0, ChangeKind::FenceAfter), (2, ChangeKind::FenceAfter)];
         assert_eq!(repaired(&dekker(orders), Profile::Fewest), fences);
     }
 }
@@ -65,8 +65,8 @@ fn dekkers_entry_takes_one_fence_a_thread() {
 #[test]
 fn dekkers_entry_on_x86_takes_fences_where_they_run_least() {
     // An SC store costs as much as a fence there, but the load would have to be
-    // raised with it: the fence touches fewer places.
-    let fences = [(0, Action::FenceAfter), (2, Action::FenceAfter)];
+    // raised with it: the fence touches fewer points.
+    let fences = [(0, ChangeKind::FenceAfter), (2, ChangeKind::FenceAfter)];
     assert_eq!(repaired(&dekker(["rlx", "rlx"]), Profile::X86), fences);
     // A fence before the load of a waiting loop runs in every round.
     let spinning = named(
@@ -77,7 +77,7 @@ fn dekkers_entry_on_x86_takes_fences_where_they_run_least() {
         ],
     );
     let found = repaired(&spinning, Profile::X86);
-    assert!(!found.contains(&(1, Action::FenceBefore)), "{found:?}");
+    assert!(!found.contains(&(1, ChangeKind::FenceBefore)), "{found:?}");
 }
 
 #[test]
@@ -133,14 +133,14 @@ fn petersons_lock_is_repaired_as_cheaply_as_brute_force_can() {
     let problem = problem(&peterson);
     for profile in [Profile::Fewest, Profile::X86] {
         let found = repaired(&peterson, profile);
-        let fences = found.iter().filter(|(_, action)| action.is_new_fence());
+        let fences = found.iter().filter(|(_, kind)| kind.is_new_fence());
         // One fence a thread is not enough, and fences alone leave the race.
         assert!(found.len() > 2 && fences.count() < found.len(), "{found:?}");
         let traces = || problem.traces.iter().map(Vec::as_slice);
-        let cost = |change| costs(profile, &problem.places, traces(), &[change])[0];
+        let cost = |change| costs(profile, &problem.points, traces(), &[change])[0];
         let total: u64 = found
             .iter()
-            .map(|&(place, action)| cost(Change { place, action }))
+            .map(|&(point, kind)| cost(Change { point, kind }))
             .sum();
         let effort = Effort { programs: 20_000 };
         let cheaper = cheaper_repair(&peterson, &cost, total - 1, effort);
@@ -152,7 +152,7 @@ fn petersons_lock_is_repaired_as_cheaply_as_brute_force_can() {
 fn a_spinlock_takes_acquire_and_release_where_they_belong() {
     let lock = "bcas(l,0,1).rlx; write d 1; l=0.rlx";
     let spinlock = named("spinlock", &[lock, lock]);
-    let acquire = Action::CompareExchange {
+    let acquire = ChangeKind::CompareExchange {
         success: RmwOrder::Acquire,
         failure: LoadOrder::Relaxed,
     };
@@ -163,15 +163,15 @@ fn a_spinlock_takes_acquire_and_release_where_they_belong() {
 #[test]
 fn the_search_goes_around_what_is_refused() {
     let mut dekker = problem(&dekker(["rlx", "rlx"]));
-    dekker.places[0].refuse(Action::FenceAfter, "a macro");
+    dekker.points[0].refuse(ChangeKind::FenceAfter, "a macro");
     let found = searched(&dekker, Profile::Fewest).repair.unwrap();
     assert_eq!(
         changes(&found),
-        [(1, Action::FenceBefore), (2, Action::FenceAfter)]
+        [(1, ChangeKind::FenceBefore), (2, ChangeKind::FenceAfter)]
     );
-    dekker.places[1].refuse(Action::FenceBefore, "a macro");
+    dekker.points[1].refuse(ChangeKind::FenceBefore, "a macro");
     let found = searched(&dekker, Profile::Fewest).repair.unwrap();
-    let mixed = [(0, SC_STORE), (1, SC_LOAD), (2, Action::FenceAfter)];
+    let mixed = [(0, SC_STORE), (1, SC_LOAD), (2, ChangeKind::FenceAfter)];
     assert_eq!(changes(&found), mixed);
 }
 
@@ -186,22 +186,25 @@ fn what_only_refused_changes_repair_is_said_with_the_change() {
             "y=1.rlx; b=x.rlx",
         ],
     ));
-    for place in 0..2 {
-        for action in mp.places[place].actions() {
-            mp.places[place].refuse(action, "a system header");
+    for point in 0..2 {
+        for kind in mp.points[point].kinds() {
+            mp.points[point].refuse(kind, "a system header");
         }
     }
     let outcome = searched(&mp, Profile::Fewest);
     let needed: Vec<_> = outcome
         .unrepairable
         .iter()
-        .map(|n| (n.change.place, n.change.action, n.refusal.as_str()))
+        .map(|n| (n.change.point, n.change.kind, n.refusal.as_str()))
         .collect();
     assert_eq!(needed, [(1, RELEASE, "a system header")]);
     assert!(!outcome.unrepairable[0].findings.is_empty());
     // The rest is repaired as if that were not there.
     let found = changes(&outcome.repair.unwrap());
-    assert_eq!(found, [(4, Action::FenceAfter), (6, Action::FenceAfter)]);
+    assert_eq!(
+        found,
+        [(4, ChangeKind::FenceAfter), (6, ChangeKind::FenceAfter)]
+    );
 }
 
 #[test]
@@ -213,7 +216,10 @@ fn a_race_that_nothing_orders_is_set_aside() {
     let outcome = searched(&problem(&both), Profile::Fewest);
     assert!(matches!(outcome.beyond_repair[..], [Finding::Race { .. }]));
     let found = changes(&outcome.repair.unwrap());
-    assert_eq!(found, [(0, Action::FenceAfter), (2, Action::FenceAfter)]);
+    assert_eq!(
+        found,
+        [(0, ChangeKind::FenceAfter), (2, ChangeKind::FenceAfter)]
+    );
 }
 
 #[test]
@@ -222,47 +228,47 @@ fn sites_of_one_place_change_together() {
     let sb = dekker(["rlx", "rlx"]);
     let all = problem(&sb);
     let merged = |a: usize, b: usize, orders| {
-        let sites = [all.places[a].sites[0], all.places[b].sites[0]];
-        Place::new(sites.to_vec(), orders)
+        let sites = [all.points[a].sites[0], all.points[b].sites[0]];
+        ChangePoint::new(sites.to_vec(), orders)
     };
     let shared = Problem {
-        places: vec![
+        points: vec![
             merged(0, 2, Orders::Store(StoreOrder::Relaxed)),
             merged(1, 3, Orders::Load(LoadOrder::Relaxed)),
         ],
         ..all.clone()
     };
     let found = searched(&shared, Profile::Fewest).repair.unwrap();
-    assert_eq!(changes(&found), [(0, Action::FenceAfter)]);
-    // A caller of its own is a place with fences only; one of the two is not enough.
+    assert_eq!(changes(&found), [(0, ChangeKind::FenceAfter)]);
+    // A caller of its own is a point with fences only; one of the two is not enough.
     let caller = Problem {
-        places: vec![
-            Place::new(all.places[0].sites.clone(), Orders::None),
-            Place::new(all.places[2].sites.clone(), Orders::None),
+        points: vec![
+            ChangePoint::new(all.points[0].sites.clone(), Orders::None),
+            ChangePoint::new(all.points[2].sites.clone(), Orders::None),
         ],
         ..all
     };
     let found = searched(&caller, Profile::Fewest).repair.unwrap();
-    let fences = [(0, Action::FenceAfter), (1, Action::FenceAfter)];
+    let fences = [(0, ChangeKind::FenceAfter), (1, ChangeKind::FenceAfter)];
     assert_eq!(changes(&found), fences);
 }
 
 #[test]
 fn a_fence_on_the_slow_path_is_preferred() {
-    // The same place in a hot loop and after it: x86 pays by the execution.
+    // The same point in a hot loop and after it: x86 pays by the execution.
     let sb = dekker(["rlx", "rlx"]);
     let mut hot = problem(&sb);
     // Ten more runs of the first thread's store, alone.
     let alone: Vec<_> = hot.traces[0]
         .iter()
         .copied()
-        .filter(|e| e.thread.0 == 0 || e.site == hot.places[0].sites[0])
+        .filter(|e| e.thread.0 == 0 || e.site == hot.points[0].sites[0])
         .collect();
     hot.traces.extend(vec![alone; 10]);
     let found = searched(&hot, Profile::X86).repair.unwrap();
     assert_eq!(
         changes(&found),
-        [(1, Action::FenceBefore), (2, Action::FenceAfter)]
+        [(1, ChangeKind::FenceBefore), (2, ChangeKind::FenceAfter)]
     );
 }
 
@@ -274,14 +280,14 @@ fn a_search_without_time_or_cancelled_says_so() {
         ..Options::default()
     };
     let outcome = repair(&sb, &options, |_| {}).unwrap();
-    assert_eq!(outcome.ended, Ended::OutOfTime);
+    assert_eq!(outcome.end, SearchEnd::OutOfTime);
     assert!(outcome.repair.is_none());
     let options = Options {
         cancel: Some(Arc::new(AtomicBool::new(true))),
         ..Options::default()
     };
     let outcome = repair(&sb, &options, |_| {}).unwrap();
-    assert_eq!(outcome.ended, Ended::Cancelled);
+    assert_eq!(outcome.end, SearchEnd::Cancelled);
 }
 
 #[test]
@@ -301,7 +307,7 @@ fn a_search_cancelled_on_the_way_gives_the_best_so_far() {
         }
     })
     .unwrap();
-    assert_eq!(outcome.ended, Ended::Cancelled);
+    assert_eq!(outcome.end, SearchEnd::Cancelled);
     let best = outcome.repair.expect("it knew one");
     assert!(best.cost >= outcome.lower_bound);
     let left_out = unneeded(
@@ -314,12 +320,12 @@ fn a_search_cancelled_on_the_way_gives_the_best_so_far() {
 #[test]
 fn what_is_not_needed_is_found() {
     let mp = problem(&named("mp", &["d=1.rlx; f=1.rlx", "a=f.rlx; b=d.rlx"]));
-    let change = |place, action| Change { place, action };
+    let change = |point, kind| Change { point, kind };
     let with_too_much = [
         change(0, RELEASE),
         change(1, RELEASE),
         change(2, ACQUIRE),
-        change(3, Action::FenceBefore),
+        change(3, ChangeKind::FenceBefore),
     ];
     // The fence would do for the acquire, but it comes last and goes first.
     assert_eq!(unneeded(&mp, &with_too_much).unwrap(), [3, 0]);

@@ -1,13 +1,13 @@
-//! What a change costs: what the target pays for it, times how often it ran.
-//! The numbers are rough cycles of current cores, all that matters is their
-//! order: a full barrier is an order of magnitude above an ordered access.
+//! What a change costs: what the target pays for one execution, times how often
+//! it ran. The numbers are rough cycles of current cores; only their proportion
+//! matters: a full barrier costs about ten times as much as an ordered access.
 
 use rustc_hash::FxHashMap;
 use wmfix_analysis::{Event, FenceOrder, LoadOrder, RmwOrder, SiteId, StoreOrder};
 
-use crate::place::{Action, Change, Orders, Place};
+use crate::change_point::{Change, ChangeKind, ChangePoint, Orders};
 
-/// What changes are weighed by.
+/// The cost model that ranks repairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Profile {
     /// Every change costs 1, however often it runs.
@@ -51,13 +51,13 @@ impl Counts {
     }
 
     /// How often a change would run.
-    pub(crate) fn runs(&self, place: &Place, action: Action) -> u64 {
+    pub(crate) fn runs(&self, point: &ChangePoint, kind: ChangeKind) -> u64 {
         let sum = |counts: &FxHashMap<SiteId, u64>| -> u64 {
-            let counted = place.sites.iter().filter_map(|site| counts.get(site));
+            let counted = point.sites.iter().filter_map(|site| counts.get(site));
             counted.sum()
         };
-        match action {
-            Action::FenceAfter => sum(&self.all) - sum(&self.staying),
+        match kind {
+            ChangeKind::FenceAfter => sum(&self.all) - sum(&self.staying),
             _ => sum(&self.all),
         }
     }
@@ -66,12 +66,12 @@ impl Counts {
 /// The cost of each of some changes, weighed by how often they run in traces.
 pub fn costs<'a>(
     profile: Profile,
-    places: &[Place],
+    points: &[ChangePoint],
     traces: impl IntoIterator<Item = &'a [Event]>,
     changes: &[Change],
 ) -> Vec<u64> {
     let counts = Counts::of(traces);
-    Weights::new(profile, &counts, places).costs(places, changes)
+    Weights::new(profile, &counts, points).costs(points, changes)
 }
 
 /// Counts, scaled so that they can be weighed.
@@ -82,10 +82,10 @@ pub(crate) struct Weights<'c> {
 }
 
 impl<'c> Weights<'c> {
-    pub(crate) fn new(profile: Profile, counts: &'c Counts, places: &[Place]) -> Self {
-        let runs = places
+    pub(crate) fn new(profile: Profile, counts: &'c Counts, points: &[ChangePoint]) -> Self {
+        let runs = points
             .iter()
-            .map(|place| counts.runs(place, Action::FenceBefore));
+            .map(|point| counts.runs(point, ChangeKind::FenceBefore));
         Self {
             profile,
             counts,
@@ -93,16 +93,16 @@ impl<'c> Weights<'c> {
         }
     }
 
-    fn costs(&self, places: &[Place], changes: &[Change]) -> Vec<u64> {
-        changes.iter().map(|&c| self.cost(places, c)).collect()
+    fn costs(&self, points: &[ChangePoint], changes: &[Change]) -> Vec<u64> {
+        changes.iter().map(|&c| self.cost(points, c)).collect()
     }
 
-    pub(crate) fn cost(&self, places: &[Place], change: Change) -> u64 {
-        let place = &places[change.place];
-        let unit = self.profile.unit(place.orders, change.action);
+    pub(crate) fn cost(&self, points: &[ChangePoint], change: Change) -> u64 {
+        let point = &points[change.point];
+        let unit = self.profile.unit(point.orders, change.kind);
         match self.profile {
             Profile::Fewest => unit,
-            _ => unit * self.weight(self.counts.runs(place, change.action)),
+            _ => unit * self.weight(self.counts.runs(point, change.kind)),
         }
     }
 
@@ -118,13 +118,13 @@ impl<'c> Weights<'c> {
 }
 
 impl Profile {
-    /// What one execution of an operation costs more after the action.
-    fn unit(self, orders: Orders, action: Action) -> u64 {
+    /// What one execution of an operation costs more after the change.
+    fn unit(self, orders: Orders, kind: ChangeKind) -> u64 {
         match self {
-            Self::Fewest => changed_orders(orders, action),
-            Self::X86 => x86(orders, action),
-            Self::Arm64 => arm64(orders, action),
-            Self::Portable => x86(orders, action).max(arm64(orders, action)),
+            Self::Fewest => changed_orders(orders, kind),
+            Self::X86 => x86(orders, kind),
+            Self::Arm64 => arm64(orders, kind),
+            Self::Portable => x86(orders, kind).max(arm64(orders, kind)),
         }
     }
 }
@@ -132,13 +132,13 @@ impl Profile {
 /// The orders of a compare-exchange are two changes, unless the success is raised
 /// only as far as the failure needs it: compilers warn of a failure that is
 /// stronger than the success, and older standards forbid it.
-fn changed_orders(orders: Orders, action: Action) -> u64 {
-    match (orders, action) {
+fn changed_orders(orders: Orders, kind: ChangeKind) -> u64 {
+    match (orders, kind) {
         (
             Orders::CompareExchange {
                 success, failure, ..
             },
-            Action::CompareExchange {
+            ChangeKind::CompareExchange {
                 success: s,
                 failure: f,
             },
@@ -147,7 +147,7 @@ fn changed_orders(orders: Orders, action: Action) -> u64 {
             Orders::CompareExchange {
                 success, failure, ..
             },
-            Action::CompareExchange {
+            ChangeKind::CompareExchange {
                 success: s,
                 failure: f,
             },
@@ -158,18 +158,18 @@ fn changed_orders(orders: Orders, action: Action) -> u64 {
 
 /// Only what must wait for the store buffer costs; a read-modify-write always
 /// does.
-fn x86(orders: Orders, action: Action) -> u64 {
-    let barrier = match action {
-        Action::FenceBefore | Action::FenceAfter => true,
-        Action::Store(order) => order.is_sc(),
-        Action::Fence(order) => order.is_sc() && orders != Orders::Fence(FenceOrder::SeqCst),
-        Action::Load(_) | Action::Rmw(_) | Action::CompareExchange { .. } => false,
+fn x86(orders: Orders, kind: ChangeKind) -> u64 {
+    let barrier = match kind {
+        ChangeKind::FenceBefore | ChangeKind::FenceAfter => true,
+        ChangeKind::Store(order) => order.is_sc(),
+        ChangeKind::Fence(order) => order.is_sc() && orders != Orders::Fence(FenceOrder::SeqCst),
+        ChangeKind::Load(_) | ChangeKind::Rmw(_) | ChangeKind::CompareExchange { .. } => false,
     };
     if barrier { X86_BARRIER } else { 0 }
 }
 
 /// The difference between two instructions.
-fn arm64(orders: Orders, action: Action) -> u64 {
+fn arm64(orders: Orders, kind: ChangeKind) -> u64 {
     let before = match orders {
         Orders::Load(order) => arm64_load(order),
         Orders::Store(order) => arm64_store(order),
@@ -180,15 +180,17 @@ fn arm64(orders: Orders, action: Action) -> u64 {
         Orders::Fence(order) => arm64_fence(order),
         Orders::None => 0,
     };
-    let after = match action {
+    let after = match kind {
         // A new fence leaves the operation as it is.
-        Action::FenceBefore | Action::FenceAfter => return arm64_fence(FenceOrder::SeqCst),
-        Action::Load(order) => arm64_load(order),
-        Action::Store(order) => arm64_store(order),
-        Action::Rmw(order) => arm64_rmw(order),
+        ChangeKind::FenceBefore | ChangeKind::FenceAfter => return arm64_fence(FenceOrder::SeqCst),
+        ChangeKind::Load(order) => arm64_load(order),
+        ChangeKind::Store(order) => arm64_store(order),
+        ChangeKind::Rmw(order) => arm64_rmw(order),
         // One instruction has one order, whatever comes of it.
-        Action::CompareExchange { success, failure } => arm64_rmw(success.join(as_rmw(failure))),
-        Action::Fence(order) => arm64_fence(order),
+        ChangeKind::CompareExchange { success, failure } => {
+            arm64_rmw(success.join(as_rmw(failure)))
+        }
+        ChangeKind::Fence(order) => arm64_fence(order),
     };
     after.saturating_sub(before)
 }
@@ -252,40 +254,40 @@ mod tests {
         }
     }
 
-    fn cost(profile: Profile, trace: &[Event], action: Action) -> u64 {
-        let places = [
-            Place::new(vec![SiteId(1), SiteId(2)], Orders::Load(LoadOrder::Relaxed)),
-            Place::new(vec![SiteId(3)], Orders::Load(LoadOrder::Relaxed)),
+    fn cost(profile: Profile, trace: &[Event], kind: ChangeKind) -> u64 {
+        let points = [
+            ChangePoint::new(vec![SiteId(1), SiteId(2)], Orders::Load(LoadOrder::Relaxed)),
+            ChangePoint::new(vec![SiteId(3)], Orders::Load(LoadOrder::Relaxed)),
         ];
-        costs(profile, &places, [trace], &[Change { place: 0, action }])[0]
+        costs(profile, &points, [trace], &[Change { point: 0, kind }])[0]
     }
 
     #[test]
     fn a_place_runs_as_often_as_all_its_sites() {
         let trace = [load(1, 1), load(2, 1), load(3, 1)];
-        assert_eq!(cost(Profile::X86, &trace, Action::FenceBefore), 40);
-        assert_eq!(cost(Profile::Fewest, &trace, Action::FenceBefore), 1);
-        let acquire = Action::Load(LoadOrder::Acquire);
+        assert_eq!(cost(Profile::X86, &trace, ChangeKind::FenceBefore), 40);
+        assert_eq!(cost(Profile::Fewest, &trace, ChangeKind::FenceBefore), 1);
+        let acquire = ChangeKind::Load(LoadOrder::Acquire);
         assert_eq!(cost(Profile::X86, &trace, acquire), 0);
         assert_eq!(cost(Profile::Arm64, &trace, acquire), 4);
         assert_eq!(cost(Profile::Portable, &trace, acquire), 4);
-        assert_eq!(cost(Profile::Portable, &trace, Action::FenceAfter), 40);
+        assert_eq!(cost(Profile::Portable, &trace, ChangeKind::FenceAfter), 40);
     }
 
     #[test]
     fn a_round_that_stays_in_its_loop_pays_for_the_fence_before_only() {
         let trace = [load(1, 0), load(1, 0), load(1, 1)];
-        assert_eq!(cost(Profile::X86, &trace, Action::FenceBefore), 60);
-        assert_eq!(cost(Profile::X86, &trace, Action::FenceAfter), 20);
+        assert_eq!(cost(Profile::X86, &trace, ChangeKind::FenceBefore), 60);
+        assert_eq!(cost(Profile::X86, &trace, ChangeKind::FenceAfter), 20);
     }
 
     #[test]
     fn large_counts_are_scaled_and_never_free() {
         let mut trace = vec![load(3, 1); 100_000];
         trace.push(load(1, 1));
-        assert_eq!(cost(Profile::X86, &trace, Action::FenceBefore), 20);
+        assert_eq!(cost(Profile::X86, &trace, ChangeKind::FenceBefore), 20);
         let hot = [load(1, 1)].repeat(50_000);
-        assert_eq!(cost(Profile::X86, &hot, Action::FenceBefore), 200_000);
+        assert_eq!(cost(Profile::X86, &hot, ChangeKind::FenceBefore), 200_000);
     }
 
     #[test]
@@ -295,8 +297,8 @@ mod tests {
             failure: LoadOrder::Relaxed,
             free_failure: true,
         };
-        let to = |success, failure| Action::CompareExchange { success, failure };
-        let unit = |action| Profile::Fewest.unit(orders, action);
+        let to = |success, failure| ChangeKind::CompareExchange { success, failure };
+        let unit = |kind| Profile::Fewest.unit(orders, kind);
         assert_eq!(unit(to(RmwOrder::SeqCst, LoadOrder::Relaxed)), 1);
         assert_eq!(unit(to(RmwOrder::Relaxed, LoadOrder::Acquire)), 1);
         assert_eq!(unit(to(RmwOrder::Release, LoadOrder::Acquire)), 2);

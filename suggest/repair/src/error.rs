@@ -9,7 +9,7 @@ pub enum RepairError {
     /// A trace is not a run.
     #[error("event {event} of trace {trace} cannot have happened: {source}")]
     Trace {
-        /// Which trace, by its place in the corpus.
+        /// Which trace, by its index in the corpus.
         trace: usize,
         /// Which event of it.
         event: usize,

@@ -3,17 +3,17 @@
 use crate::judge::Judge;
 use crate::outcome::Finding;
 use crate::selection::Selection;
-use crate::slot::Candidate;
 use crate::stop::Halt;
+use crate::variable::Candidate;
 
 /// The findings that come back when exactly this change is left out of a
-/// repair, its slot being as in `base`.
+/// repair, its variable being as in `base`.
 pub(crate) fn reasons(
     judge: &Judge<'_>,
     repair: &Selection,
     base: &Selection,
     change: Candidate,
 ) -> Result<Vec<Finding>, Halt> {
-    let without = repair.with(change.slot, base.level(change.slot));
+    let without = repair.with(change.variable, base.level(change.variable));
     judge.findings(&without)
 }

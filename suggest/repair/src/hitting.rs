@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 
 use microlp::{
     ComparisonOp, OptimizationDirection, Problem, SolutionStatus, SolveOptions, SolveOutcome,
-    Variable,
 };
 
 use crate::error::RepairError;
-use crate::slot::Candidate;
 use crate::stop::{Halt, Stop};
+use crate::variable::Candidate;
 
 /// Sets of candidates of which at least one is needed.
 #[derive(Debug, Default)]
@@ -24,7 +23,7 @@ pub(crate) struct Clauses {
 
 /// What is to be small.
 #[derive(Clone, Debug)]
-pub(crate) enum Aim {
+pub(crate) enum Objective {
     /// The sum of the weights of the candidates.
     Sum(Vec<u64>),
     /// The number of groups that have a candidate chosen: the group of each
@@ -32,7 +31,7 @@ pub(crate) enum Aim {
     Groups(Vec<usize>),
 }
 
-impl Aim {
+impl Objective {
     /// The value of a set of candidates.
     pub(crate) fn value(&self, chosen: &[usize]) -> u64 {
         match self {
@@ -58,22 +57,22 @@ impl Clauses {
         (self.clauses.len() as u64, self.solved, self.solving)
     }
 
-    /// A set of candidates, at most one of each slot, that hits every clause,
-    /// keeps every aim of `limits` within its limit, and is best in `aim`.
+    /// A set of candidates, at most one of each variable, that hits every clause,
+    /// keeps every objective of `limits` within its limit, and is best in `objective`.
     pub(crate) fn best(
         &mut self,
         candidates: &[Candidate],
-        aim: &Aim,
-        limits: &[(Aim, u64)],
+        objective: &Objective,
+        limits: &[(Objective, u64)],
         stop: &Stop<'_>,
     ) -> Result<Vec<usize>, Halt> {
         let started = Instant::now();
-        let solved = self.solve(candidates, aim, limits, stop);
+        let solved = self.solve(candidates, objective, limits, stop);
         self.solving += started.elapsed();
         self.solved += 1;
         let chosen = solved?;
         let hit = |clause: &Vec<usize>| clause.iter().any(|c| chosen.contains(c));
-        let within = |(aim, limit): &(Aim, u64)| aim.value(&chosen) <= *limit;
+        let within = |(objective, limit): &(Objective, u64)| objective.value(&chosen) <= *limit;
         if self.clauses.iter().all(hit) && limits.iter().all(within) {
             return Ok(chosen);
         }
@@ -84,8 +83,8 @@ impl Clauses {
     fn solve(
         &self,
         candidates: &[Candidate],
-        aim: &Aim,
-        limits: &[(Aim, u64)],
+        objective: &Objective,
+        limits: &[(Objective, u64)],
         stop: &Stop<'_>,
     ) -> Result<Vec<usize>, Halt> {
         // A candidate in no clause is not worth choosing.
@@ -95,13 +94,13 @@ impl Clauses {
         if useful.is_empty() {
             return Ok(Vec::new());
         }
-        let mut program = Program::new(candidates, &useful, aim);
+        let mut program = Program::new(candidates, &useful, objective);
         for clause in &self.clauses {
             program.at_least_one(clause);
         }
-        program.one_level_a_slot();
-        for (aim, limit) in limits {
-            program.limit(aim, *limit);
+        program.one_level_per_variable();
+        for (objective, limit) in limits {
+            program.limit(objective, *limit);
         }
         program.solve(stop)
     }
@@ -112,15 +111,15 @@ struct Program<'a> {
     problem: Problem,
     candidates: &'a [Candidate],
     /// The candidates it is about and their variables.
-    variables: Vec<(usize, Variable)>,
+    variables: Vec<(usize, microlp::Variable)>,
 }
 
 impl<'a> Program<'a> {
-    fn new(candidates: &'a [Candidate], useful: &[usize], aim: &Aim) -> Self {
+    fn new(candidates: &'a [Candidate], useful: &[usize], objective: &Objective) -> Self {
         let mut problem = Problem::new(OptimizationDirection::Minimize);
-        let weight = |candidate: usize| match aim {
-            Aim::Sum(weights) => weights[candidate] as f64,
-            Aim::Groups(_) => 0.0,
+        let weight = |candidate: usize| match objective {
+            Objective::Sum(weights) => weights[candidate] as f64,
+            Objective::Groups(_) => 0.0,
         };
         let variables = useful
             .iter()
@@ -131,15 +130,15 @@ impl<'a> Program<'a> {
             candidates,
             variables,
         };
-        if let Aim::Groups(groups) = aim {
+        if let Objective::Groups(groups) = objective {
             program.touched(groups, 1.0);
         }
         program
     }
 
     /// A variable for each group that is 1 if a candidate of it is chosen.
-    fn touched(&mut self, groups: &[usize], weight: f64) -> Vec<Variable> {
-        let mut touched: Vec<(usize, Variable)> = Vec::new();
+    fn touched(&mut self, groups: &[usize], weight: f64) -> Vec<microlp::Variable> {
+        let mut touched: Vec<(usize, microlp::Variable)> = Vec::new();
         for &(candidate, variable) in &self.variables {
             let group = groups[candidate];
             let known = touched.iter().find(|(g, _)| *g == group);
@@ -155,20 +154,20 @@ impl<'a> Program<'a> {
     }
 
     fn at_least_one(&mut self, clause: &[usize]) {
-        let terms: Vec<(Variable, f64)> = clause
+        let terms: Vec<(microlp::Variable, f64)> = clause
             .iter()
             .map(|&candidate| (self.variable(candidate), 1.0))
             .collect();
         self.problem.add_constraint(terms, ComparisonOp::Ge, 1.0);
     }
 
-    fn one_level_a_slot(&mut self) {
-        let of_one_slot = |a: &(usize, Variable), b: &(usize, Variable)| {
-            self.candidates[a.0].slot == self.candidates[b.0].slot
+    fn one_level_per_variable(&mut self) {
+        let of_one_variable = |a: &(usize, microlp::Variable), b: &(usize, microlp::Variable)| {
+            self.candidates[a.0].variable == self.candidates[b.0].variable
         };
-        let levels: Vec<Vec<(Variable, f64)>> = self
+        let levels: Vec<Vec<(microlp::Variable, f64)>> = self
             .variables
-            .chunk_by(of_one_slot)
+            .chunk_by(of_one_variable)
             .filter(|levels| levels.len() > 1)
             .map(|levels| levels.iter().map(|&(_, v)| (v, 1.0)).collect())
             .collect();
@@ -177,15 +176,15 @@ impl<'a> Program<'a> {
         }
     }
 
-    fn limit(&mut self, aim: &Aim, limit: u64) {
-        let terms: Vec<(Variable, f64)> = match aim {
-            Aim::Sum(weights) => self
+    fn limit(&mut self, objective: &Objective, limit: u64) {
+        let terms: Vec<(microlp::Variable, f64)> = match objective {
+            Objective::Sum(weights) => self
                 .variables
                 .iter()
                 .filter(|&&(candidate, _)| weights[candidate] > 0)
                 .map(|&(candidate, variable)| (variable, weights[candidate] as f64))
                 .collect(),
-            Aim::Groups(groups) => {
+            Objective::Groups(groups) => {
                 let touched = self.touched(groups, 0.0);
                 touched.into_iter().map(|v| (v, 1.0)).collect()
             }
@@ -213,7 +212,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    fn variable(&self, candidate: usize) -> Variable {
+    fn variable(&self, candidate: usize) -> microlp::Variable {
         let at = self.variables.binary_search_by_key(&candidate, |&(c, _)| c);
         self.variables[at.expect("every candidate of a clause has a variable")].1
     }
@@ -223,12 +222,12 @@ impl<'a> Program<'a> {
 mod tests {
     use super::*;
 
-    /// The least value of an aim over all sets that hit the clauses within limits.
+    /// The least value of an objective over all sets that hit the clauses within limits.
     fn by_force(
         candidates: &[Candidate],
         clauses: &[Vec<usize>],
-        aim: &Aim,
-        limits: &[(Aim, u64)],
+        objective: &Objective,
+        limits: &[(Objective, u64)],
     ) -> Option<u64> {
         (0u32..1 << candidates.len())
             .map(|set| -> Vec<usize> {
@@ -238,12 +237,12 @@ mod tests {
             .filter(|set| {
                 let one_level = set
                     .windows(2)
-                    .all(|w| candidates[w[0]].slot != candidates[w[1]].slot);
+                    .all(|w| candidates[w[0]].variable != candidates[w[1]].variable);
                 let hit = |clause: &Vec<usize>| clause.iter().any(|c| set.contains(c));
-                let within = |(aim, limit): &(Aim, u64)| aim.value(set) <= *limit;
+                let within = |(objective, limit): &(Objective, u64)| objective.value(set) <= *limit;
                 one_level && clauses.iter().all(hit) && limits.iter().all(within)
             })
-            .map(|set| aim.value(&set))
+            .map(|set| objective.value(&set))
             .min()
     }
 
@@ -259,13 +258,13 @@ mod tests {
         };
         let stop = Stop::new(None, None);
         for round in 0..150 {
-            let slots = 2 + below(4) as usize;
-            let candidates: Vec<Candidate> = (0..slots)
-                .flat_map(|slot| [1, 2].map(|level| Candidate { slot, level }))
+            let variables = 2 + below(4) as usize;
+            let candidates: Vec<Candidate> = (0..variables)
+                .flat_map(|variable| [1, 2].map(|level| Candidate { variable, level }))
                 .collect();
             let mut clauses = Clauses::default();
             for _ in 0..1 + below(8) {
-                // The strongest level of a slot hits whatever a weaker one hits.
+                // The strongest level of a variable hits whatever a weaker one hits.
                 let mut clause: Vec<usize> = (0..candidates.len())
                     .filter(|c| c % 2 == 1 && below(3) == 0)
                     .collect();
@@ -279,18 +278,25 @@ mod tests {
             }
             let large = if round % 2 == 0 { 5 } else { 200_000 };
             let weights = (0..candidates.len()).map(|_| below(large)).collect();
-            let aims = [
-                Aim::Sum(weights),
-                Aim::Groups(candidates.iter().map(|c| c.slot / 2).collect()),
-                Aim::Sum((0..candidates.len() as u64).collect()),
+            let objectives = [
+                Objective::Sum(weights),
+                Objective::Groups(candidates.iter().map(|c| c.variable / 2).collect()),
+                Objective::Sum((0..candidates.len() as u64).collect()),
             ];
             let mut limits = Vec::new();
-            for aim in aims {
-                let chosen = clauses.best(&candidates, &aim, &limits, &stop).unwrap();
-                let least = by_force(&candidates, &clauses.clauses, &aim, &limits);
-                assert_eq!(Some(aim.value(&chosen)), least, "{:?}", clauses.clauses);
-                let value = aim.value(&chosen);
-                limits.push((aim, value));
+            for objective in objectives {
+                let chosen = clauses
+                    .best(&candidates, &objective, &limits, &stop)
+                    .unwrap();
+                let least = by_force(&candidates, &clauses.clauses, &objective, &limits);
+                assert_eq!(
+                    Some(objective.value(&chosen)),
+                    least,
+                    "{:?}",
+                    clauses.clauses
+                );
+                let value = objective.value(&chosen);
+                limits.push((objective, value));
             }
         }
     }

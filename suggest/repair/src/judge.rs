@@ -10,20 +10,20 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use wmfix_analysis::{Analyzer, Config, Event, EventIndex, Race, SiteId, Step, Violation};
 
+use crate::allowed::AllowedFindings;
 use crate::error::RepairError;
-use crate::exempt::Exempt;
 use crate::outcome::Finding;
 use crate::problem::Problem;
 use crate::selection::Selection;
-use crate::slot::Slot;
 use crate::stop::{Halt, Stop};
+use crate::variable::Variable;
 
 /// Looks at traces with changed labels.
 pub(crate) struct Judge<'a> {
     traces: &'a [Vec<Event>],
-    slots: &'a [Slot],
+    variables: &'a [Variable],
     config: Config,
-    exempt: &'a Exempt,
+    allowed: &'a AllowedFindings,
     stop: Stop<'a>,
     cases: Vec<Case>,
     /// The cases, most telling first.
@@ -37,43 +37,43 @@ pub(crate) struct Judge<'a> {
 pub(crate) struct Case {
     /// Which trace.
     trace: usize,
-    /// The slots that have a site in it.
-    slots: Vec<usize>,
+    /// The variables that have a site in it.
+    variables: Vec<usize>,
     /// The events that fail while nothing is changed and that count.
     blamed: FxHashSet<usize>,
     /// Selections that repair it.
     passed: Vec<Selection>,
 }
 
-/// So many selections that repair a trace are remembered.
-const REMEMBERED: usize = 16;
+/// The most selections that are remembered to repair a trace.
+const MAX_PASSED_SELECTIONS: usize = 16;
 
-/// Every so many events the analysis looks whether it should stop.
-const LOOK_UP: usize = 1 << 16;
+/// The number of events after which the analysis checks whether it should stop.
+const EVENTS_BETWEEN_STOP_CHECKS: usize = 1 << 16;
 
-/// An event may get a fence before and after it: indices are spread to fit them.
-const SPREAD: u64 = 3;
+/// An event may get a fence before and after it: each of the three has an index.
+const INDICES_PER_EVENT: u64 = 3;
 
 impl<'a> Judge<'a> {
     /// Looks at every trace as it is.
     pub(crate) fn new(
         problem: &'a Problem,
-        slots: &'a [Slot],
+        variables: &'a [Variable],
         stop: Stop<'a>,
     ) -> Result<Self, Halt> {
         let traces = &problem.traces;
         let mut judge = Self {
             traces,
-            slots,
+            variables,
             config: problem.analysis,
-            exempt: &problem.exempt,
+            allowed: &problem.allowed,
             stop,
             cases: Vec::new(),
             order: Vec::new(),
             analyses: AtomicU64::new(0),
             events: AtomicU64::new(0),
         };
-        let none = Selection::none(slots);
+        let none = Selection::none(variables);
         let failing: Vec<FxHashSet<usize>> = (0..traces.len())
             .into_par_iter()
             .map(|trace| judge.failing_events(trace, &none))
@@ -83,10 +83,13 @@ impl<'a> Judge<'a> {
                 continue;
             }
             let sites: FxHashSet<SiteId> = traces[trace].iter().map(|e| e.site).collect();
-            let touches = |slot: &Slot| slot.sites.iter().any(|site| sites.contains(site));
+            let touches =
+                |variable: &Variable| variable.sites.iter().any(|site| sites.contains(site));
             judge.cases.push(Case {
                 trace,
-                slots: (0..slots.len()).filter(|&s| touches(&slots[s])).collect(),
+                variables: (0..variables.len())
+                    .filter(|&s| touches(&variables[s]))
+                    .collect(),
                 blamed,
                 passed: Vec::new(),
             });
@@ -197,9 +200,9 @@ impl<'a> Judge<'a> {
         Ok(fails)
     }
 
-    /// The slots that have a site in a case.
-    pub(crate) fn slots_of(&self, case: usize) -> &[usize] {
-        &self.cases[case].slots
+    /// The variables that have a site in a case.
+    pub(crate) fn variables_of(&self, case: usize) -> &[usize] {
+        &self.cases[case].variables
     }
 
     /// The trace of a case.
@@ -207,7 +210,7 @@ impl<'a> Judge<'a> {
         self.cases[case].trace
     }
 
-    /// Everything that a selection leaves, one finding for each pair of places.
+    /// Everything that a selection leaves, one finding for each pair of sites.
     pub(crate) fn findings(&self, selection: &Selection) -> Result<Vec<Finding>, Halt> {
         let found: Vec<Vec<Finding>> = self
             .cases
@@ -253,15 +256,15 @@ impl<'a> Judge<'a> {
         selection: &Selection,
         mut visit: impl FnMut(usize, Step, &Analyzer) -> ControlFlow<()>,
     ) -> Result<(), Halt> {
-        let labels = selection.labels(self.slots);
+        let labels = selection.labels(self.variables);
         let mut analyzer = Analyzer::new(self.config);
         let mut fed = 0;
         'events: for (number, event) in self.traces[trace].iter().enumerate() {
-            if number % LOOK_UP == 0 {
+            if number % EVENTS_BETWEEN_STOP_CHECKS == 0 {
                 self.stop.check()?;
             }
-            for (place, event) in labels.apply(std::slice::from_ref(event)).enumerate() {
-                let index = EventIndex(number as u64 * SPREAD + place as u64);
+            for (offset, event) in labels.apply(std::slice::from_ref(event)).enumerate() {
+                let index = EventIndex(number as u64 * INDICES_PER_EVENT + offset as u64);
                 let step =
                     analyzer
                         .feed_at(index, &event)
@@ -292,14 +295,14 @@ impl<'a> Judge<'a> {
         let violation = step.violation.map(|n| &analyzer.violations()[n].violation);
         let race = step.race.map(|n| &analyzer.races()[n].race);
         (
-            violation.filter(|violation| !self.exempt.has_violation(violation)),
-            race.filter(|race| !self.exempt.has_race(race)),
+            violation.filter(|violation| !self.allowed.allows_violation(violation)),
+            race.filter(|race| !self.allowed.allows_race(race)),
         )
     }
 
     fn is_known_to_pass(&self, case: usize, selection: &Selection) -> bool {
         let case = &self.cases[case];
-        let covers = |known| selection.covers(self.slots, known, &case.slots);
+        let covers = |known| selection.covers(self.variables, known, &case.variables);
         case.passed.iter().any(covers)
     }
 
@@ -307,13 +310,13 @@ impl<'a> Judge<'a> {
         let case = &mut self.cases[case];
         // What is stronger than the new one has nothing to say any more.
         case.passed
-            .retain(|known| !known.covers(self.slots, selection, &case.slots));
+            .retain(|known| !known.covers(self.variables, selection, &case.variables));
         case.passed.insert(0, selection.clone());
-        case.passed.truncate(REMEMBERED);
+        case.passed.truncate(MAX_PASSED_SELECTIONS);
     }
 }
 
 /// The number of an event in the trace as it was recorded.
 fn original(index: EventIndex) -> EventIndex {
-    EventIndex(index.0 / SPREAD)
+    EventIndex(index.0 / INDICES_PER_EVENT)
 }

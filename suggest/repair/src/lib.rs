@@ -2,8 +2,8 @@
 //! where to put fences so that no run holds a violation or a race any more.
 //! A repair is judged by analysing the same runs again with stronger labels, so
 //! nothing here knows about source text, building or running: what may be
-//! changed comes in as [`Place`]s, and what should be changed goes out as
-//! [`Change`]s of those places.
+//! changed comes in as [`ChangePoint`]s, and what should be changed goes out as
+//! [`Change`]s of those points.
 //!
 //! Store buffering: two threads each write one variable and then read the
 //! other's. With relaxed orders both may read the old value, which no
@@ -11,7 +11,7 @@
 //!
 //! ```
 //! use wmfix_analysis::{Event, LoadOrder, LocationId, Operation, SiteId, StoreOrder, ThreadId};
-//! use wmfix_repair::{Action, Change, Options, Orders, Place, Problem, repair};
+//! use wmfix_repair::{ChangeKind, Change, Options, Orders, ChangePoint, Problem, repair};
 //!
 //! let (x, y) = (LocationId(0), LocationId(1));
 //! let event = |thread, site, operation| Event {
@@ -32,39 +32,39 @@
 //! ];
 //!
 //! let (stores, loads) = (Orders::Store(StoreOrder::Relaxed), Orders::Load(LoadOrder::Relaxed));
-//! let places = [(1, stores), (2, loads), (3, stores), (4, loads)];
+//! let points = [(1, stores), (2, loads), (3, stores), (4, loads)];
 //! let problem = Problem {
 //!     traces: vec![run],
-//!     places: places.map(|(site, orders)| Place::new(vec![SiteId(site)], orders)).to_vec(),
+//!     points: points.map(|(site, orders)| ChangePoint::new(vec![SiteId(site)], orders)).to_vec(),
 //!     ..Problem::default()
 //! };
 //! let outcome = repair(&problem, &Options::default(), |_| {})?;
 //!
 //! let repair = outcome.repair.expect("store buffering can be repaired");
 //! let changes: Vec<Change> = repair.changes.iter().map(|reasoned| reasoned.change).collect();
-//! let fence_after = |place| Change { place, action: Action::FenceAfter };
+//! let fence_after = |point| Change { point, kind: ChangeKind::FenceAfter };
 //! assert_eq!(changes, [fence_after(0), fence_after(2)]);
 //! # Ok::<(), wmfix_repair::RepairError>(())
 //! ```
 #![forbid(unsafe_code)]
 
+mod allowed;
+mod change_point;
 mod cost;
 mod error;
-mod exempt;
 mod explain;
 mod hitting;
 mod judge;
 mod outcome;
-mod place;
 mod problem;
 mod search;
 mod selection;
-mod slot;
 mod stop;
+mod variable;
 
+pub use allowed::AllowedFindings;
+pub use change_point::{Change, ChangeKind, ChangePoint, Orders};
 pub use cost::{Profile, costs};
 pub use error::RepairError;
-pub use exempt::Exempt;
-pub use outcome::{Ended, Finding, Needed, Outcome, Reasoned, Repair, Work};
-pub use place::{Action, Change, Orders, Place};
+pub use outcome::{Finding, Outcome, ReasonedChange, RefusedChange, Repair, SearchEnd, Work};
 pub use problem::{Options, Problem, Progress, Stage, repair, unneeded};

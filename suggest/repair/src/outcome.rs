@@ -1,12 +1,12 @@
-//! What the search hands out: the repair with the reason for each change, what
+//! What the search returns: the repair with the reason for each change, what
 //! cannot be repaired and what would be needed, and how good the repair is.
 
 use std::time::Duration;
 
 use wmfix_analysis::{EventIndex, Race, SiteId, Violation, ViolationKind};
 
+use crate::change_point::Change;
 use crate::judge::Judge;
-use crate::place::Change;
 
 /// The result of a search.
 #[derive(Clone, Debug)]
@@ -18,11 +18,11 @@ pub struct Outcome {
     /// No repair costs less.
     pub lower_bound: u64,
     /// Why the search ended.
-    pub ended: Ended,
+    pub end: SearchEnd,
     /// Findings that only refused changes would remove, and those changes.
-    pub unrepairable: Vec<Needed>,
+    pub unrepairable: Vec<RefusedChange>,
     /// Findings that stay with every change made, refused ones too: races that
-    /// nothing in the program orders, and violations of sites without a place.
+    /// nothing in the program orders, and violations of sites without a change point.
     pub beyond_repair: Vec<Finding>,
     /// What it took.
     pub work: Work,
@@ -32,14 +32,14 @@ pub struct Outcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
     /// The changes, in the order of the source.
-    pub changes: Vec<Reasoned>,
+    pub changes: Vec<ReasonedChange>,
     /// What they cost together.
     pub cost: u64,
 }
 
 /// A change with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reasoned {
+pub struct ReasonedChange {
     /// The change.
     pub change: Change,
     /// What it costs.
@@ -49,9 +49,9 @@ pub struct Reasoned {
     pub reasons: Vec<Finding>,
 }
 
-/// A change that would be needed but is refused.
+/// A change that is needed but refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Needed {
+pub struct RefusedChange {
     /// The change.
     pub change: Change,
     /// Why it is refused.
@@ -82,7 +82,7 @@ pub enum Finding {
 
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum SearchEnd {
     /// The repair is the cheapest for this corpus.
     Optimal,
     /// The time budget was used up.
@@ -142,7 +142,7 @@ impl Finding {
         Self::Race { trace, race }
     }
 
-    /// What findings of the same cause have in common: the places, and what
+    /// What findings of the same cause have in common: the sites, and what
     /// could go stale (`None` for a race).
     pub fn key(&self) -> (SiteId, Option<SiteId>, Option<ViolationKind>) {
         match self {

@@ -1,4 +1,4 @@
-//! The question and the way to its answer: what can be removed at all, the
+//! The problem and how it is solved: what can be removed at all, the
 //! cheapest way to remove it, the reason for each change, and what would be
 //! needed for the rest.
 
@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 
 use wmfix_analysis::{Config, Event};
 
+use crate::allowed::AllowedFindings;
+use crate::change_point::{Change, ChangePoint};
 use crate::cost::{Counts, Profile, Weights};
 use crate::error::RepairError;
-use crate::exempt::Exempt;
 use crate::explain::reasons;
 use crate::judge::Judge;
-use crate::outcome::{Ended, Needed, Outcome, Reasoned, Repair, Work};
-use crate::place::{Change, Place};
-use crate::search::{Found, Search};
+use crate::outcome::{Outcome, ReasonedChange, RefusedChange, Repair, SearchEnd, Work};
+use crate::search::{Search, SearchResult};
 use crate::selection::Selection;
-use crate::slot::{Candidate, Slot, slots};
 use crate::stop::{Halt, Stop};
+use crate::variable::{Candidate, Variable, variables};
 
 /// What is to be repaired.
 #[derive(Clone, Debug, Default)]
@@ -26,12 +26,12 @@ pub struct Problem {
     /// The recorded runs. Runs without findings only weigh the costs.
     pub traces: Vec<Vec<Event>>,
     /// What may be changed, in the order of the source.
-    pub places: Vec<Place>,
+    pub points: Vec<ChangePoint>,
     /// How runs are analysed. A run fails while it holds a violation or, if
     /// `races` is on, a race.
     pub analysis: Config,
-    /// What a run does not fail for.
-    pub exempt: Exempt,
+    /// Findings that a run does not fail for.
+    pub allowed: AllowedFindings,
 }
 
 /// How to search.
@@ -41,7 +41,7 @@ pub struct Options {
     pub profile: Profile,
     /// Stop after this time with the best repair known.
     pub budget: Option<Duration>,
-    /// Stop when somebody sets this.
+    /// Stop when this is set.
     pub cancel: Option<Arc<AtomicBool>>,
 }
 
@@ -80,22 +80,22 @@ pub fn repair(
     let mut outcome = Outcome {
         repair: None,
         lower_bound: 0,
-        ended: Ended::Optimal,
+        end: SearchEnd::Optimal,
         unrepairable: Vec::new(),
         beyond_repair: Vec::new(),
         work: Work::default(),
     };
-    let slots = slots(&problem.places);
+    let variables = variables(&problem.points);
     let run = Run {
         problem,
         options,
-        slots: &slots,
+        variables: &variables,
         counts: Counts::of(problem.traces.iter().map(Vec::as_slice)),
         stop,
     };
     match run.all(&mut outcome, &mut progress) {
         Ok(()) => {}
-        Err(Halt::Stopped) => outcome.ended = stop.reason(),
+        Err(Halt::Stopped) => outcome.end = stop.reason(),
         Err(Halt::Failed(error)) => return Err(error),
     }
     outcome.work.total = started.elapsed();
@@ -105,21 +105,21 @@ pub fn repair(
 /// The changes, by number, that can be left out one after the other, the last
 /// first, with no trace failing that does not fail with all of them.
 pub fn unneeded(problem: &Problem, changes: &[Change]) -> Result<Vec<usize>, RepairError> {
-    let slots = slots(&problem.places);
+    let variables = variables(&problem.points);
     let stop = Stop::new(None, None);
     let find = || -> Result<Vec<usize>, Halt> {
         let candidate = |change: &Change| {
-            let mine = |slot: &Slot| slot.place == change.place;
-            slots.iter().enumerate().find_map(|(number, slot)| {
-                let level = slot.level_of(change.action).filter(|_| mine(slot))?;
+            let mine = |variable: &Variable| variable.point == change.point;
+            variables.iter().enumerate().find_map(|(number, variable)| {
+                let level = variable.level_of(change.kind).filter(|_| mine(variable))?;
                 Some(Candidate {
-                    slot: number,
+                    variable: number,
                     level,
                 })
             })
         };
-        let judge = Judge::new(problem, &slots, stop)?;
-        let all = Selection::of(&slots, changes.iter().filter_map(candidate));
+        let judge = Judge::new(problem, &variables, stop)?;
+        let all = Selection::of(&variables, changes.iter().filter_map(candidate));
         let (mut judge, _) = judge.split(&all)?;
         let mut kept: Vec<usize> = (0..changes.len()).collect();
         let mut dropped = Vec::new();
@@ -127,7 +127,7 @@ pub fn unneeded(problem: &Problem, changes: &[Change]) -> Result<Vec<usize>, Rep
             let rest = kept.iter().copied().filter(|&n| n != number);
             let rest: Vec<usize> = rest.collect();
             let candidates = rest.iter().filter_map(|&n| candidate(&changes[n]));
-            let without = Selection::of(&slots, candidates);
+            let without = Selection::of(&variables, candidates);
             if judge.first_failing(&without)?.is_none() {
                 kept = rest;
                 dropped.push(number);
@@ -145,29 +145,29 @@ pub fn unneeded(problem: &Problem, changes: &[Change]) -> Result<Vec<usize>, Rep
 struct Run<'a> {
     problem: &'a Problem,
     options: &'a Options,
-    slots: &'a [Slot],
+    variables: &'a [Variable],
     counts: Counts,
     stop: Stop<'a>,
 }
 
 /// A candidate that is refused, and why.
-type Refused = (Candidate, String);
+type RefusedCandidate = (Candidate, String);
 
 /// Candidates that a search chose, with their costs.
-type Chosen = Vec<(Candidate, u64)>;
+type ChosenCandidates = Vec<(Candidate, u64)>;
 
 impl<'a> Run<'a> {
     fn all(&self, outcome: &mut Outcome, progress: &mut dyn FnMut(Progress)) -> Result<(), Halt> {
         let (available, refused) = self.candidates();
-        let reachable = Selection::of(self.slots, available.iter().copied());
-        let judge = Judge::new(self.problem, self.slots, self.stop)?;
+        let reachable = Selection::of(self.variables, available.iter().copied());
+        let judge = Judge::new(self.problem, self.variables, self.stop)?;
         let (mut judge, rest) = judge.split(&reachable)?;
         self.rest(outcome, &reachable, &refused, rest)?;
 
-        let none = Selection::none(self.slots);
+        let none = Selection::none(self.variables);
         let (found, chosen) = self.search(outcome, progress, &available, &none, &mut judge)?;
         outcome.lower_bound = found.lower_bound;
-        outcome.ended = found.ended;
+        outcome.end = found.end;
         if let Some(chosen) = chosen {
             let cost = chosen.iter().map(|&(_, cost)| cost).sum();
             progress(Progress {
@@ -189,30 +189,30 @@ impl<'a> Run<'a> {
         &self,
         outcome: &mut Outcome,
         reachable: &Selection,
-        refused: &[Refused],
+        refused: &[RefusedCandidate],
         judge: Judge<'a>,
     ) -> Result<(), Halt> {
         let mut everything = reachable.clone();
         for &(candidate, _) in refused {
-            everything.add(self.slots, candidate);
+            everything.add(self.variables, candidate);
         }
         let (mut judge, beyond) = judge.split(&everything)?;
         outcome.beyond_repair = beyond.findings(&everything)?;
         let candidates: Vec<Candidate> = refused.iter().map(|&(c, _)| c).collect();
         let (found, chosen) =
             self.search(outcome, &mut |_| {}, &candidates, reachable, &mut judge)?;
-        if found.ended != Ended::Optimal {
+        if found.end != SearchEnd::Optimal {
             return Err(Halt::Stopped);
         }
         let chosen = chosen.unwrap_or_default();
         let mut full = reachable.clone();
         for &(candidate, _) in &chosen {
-            full.add(self.slots, candidate);
+            full.add(self.variables, candidate);
         }
         for (candidate, _) in chosen {
             let why = refused.iter().find(|(c, _)| *c == candidate);
-            outcome.unrepairable.push(Needed {
-                change: self.slots[candidate.slot].change(candidate.level),
+            outcome.unrepairable.push(RefusedChange {
+                change: self.variables[candidate.variable].change(candidate.level),
                 refusal: why.map(|(_, why)| why.clone()).unwrap_or_default(),
                 findings: reasons(&judge, &full, reachable, candidate)?,
             });
@@ -230,13 +230,13 @@ impl<'a> Run<'a> {
         candidates: &[Candidate],
         base: &Selection,
         judge: &mut Judge<'a>,
-    ) -> Result<(Found, Option<Chosen>), Halt> {
-        let places = &self.problem.places;
-        let weights = Weights::new(self.options.profile, &self.counts, places);
-        let cost = |c: &Candidate| weights.cost(places, self.slots[c.slot].change(c.level));
+    ) -> Result<(SearchResult, Option<ChosenCandidates>), Halt> {
+        let points = &self.problem.points;
+        let weights = Weights::new(self.options.profile, &self.counts, points);
+        let cost = |c: &Candidate| weights.cost(points, self.variables[c.variable].change(c.level));
         let costs: Vec<u64> = candidates.iter().map(cost).collect();
         let base = base.clone();
-        let search = Search::new(self.slots, candidates, &costs, base, judge, self.stop);
+        let search = Search::new(self.variables, candidates, &costs, base, judge, self.stop);
         let (found, clauses) = search.run(progress)?;
         let (learnt, solved, solving) = clauses.work();
         outcome.work.clauses += learnt;
@@ -251,18 +251,22 @@ impl<'a> Run<'a> {
 
     /// Changes with their reasons. A repair that took the whole budget is still
     /// explained; only a cancelled one is not.
-    fn reasoned(&self, chosen: &Chosen, judge: &mut Judge<'a>) -> Result<Vec<Reasoned>, Halt> {
+    fn reasoned(
+        &self,
+        chosen: &ChosenCandidates,
+        judge: &mut Judge<'a>,
+    ) -> Result<Vec<ReasonedChange>, Halt> {
         judge.forget_deadline();
-        let none = Selection::none(self.slots);
-        let selection = Selection::of(self.slots, chosen.iter().map(|c| c.0));
+        let none = Selection::none(self.variables);
+        let selection = Selection::of(self.variables, chosen.iter().map(|c| c.0));
         let mut changes = Vec::new();
         for &(candidate, cost) in chosen {
             let reasons = match reasons(judge, &selection, &none, candidate) {
                 Err(Halt::Stopped) => Vec::new(),
                 found => found?,
             };
-            changes.push(Reasoned {
-                change: self.slots[candidate.slot].change(candidate.level),
+            changes.push(ReasonedChange {
+                change: self.variables[candidate.variable].change(candidate.level),
                 cost,
                 reasons,
             });
@@ -270,24 +274,24 @@ impl<'a> Run<'a> {
         Ok(changes)
     }
 
-    /// What can be had and what is refused, of the slots that ran.
-    fn candidates(&self) -> (Vec<Candidate>, Vec<Refused>) {
+    /// What can be had and what is refused, of the variables that ran.
+    fn candidates(&self) -> (Vec<Candidate>, Vec<RefusedCandidate>) {
         let mut available = Vec::new();
         let mut refused = Vec::new();
-        for (number, slot) in self.slots.iter().enumerate() {
-            let place = &self.problem.places[slot.place];
-            let had = slot.available();
-            for level in slot.levels() {
+        for (number, variable) in self.variables.iter().enumerate() {
+            let point = &self.problem.points[variable.point];
+            let had = variable.available();
+            for level in variable.levels() {
                 let candidate = Candidate {
-                    slot: number,
+                    variable: number,
                     level,
                 };
-                if self.counts.runs(place, slot.change(level).action) == 0 {
+                if self.counts.runs(point, variable.change(level).kind) == 0 {
                     continue;
                 }
                 match had.contains(&level) {
                     true => available.push(candidate),
-                    false => refused.push((candidate, slot.refusal(level))),
+                    false => refused.push((candidate, variable.refusal(level))),
                 }
             }
         }

@@ -3,21 +3,27 @@
 //! all known clauses is tried; if a trace still fails, the set is grown until
 //! anything more would repair that trace, and what is outside is a new clause.
 //! The first set that repairs all traces is a cheapest repair, because every
-//! repair hits all clauses. Among the cheapest, the further aims decide in
-//! turn, by the same loop.
+//! repair hits all clauses. Ties are broken by further objectives
+//! in turn, by the same loop.
+//!
+//! After: Karthekeyan Chandrasekaran, Richard Karp, Erick Moreno-Centeno, Santosh
+//! Vempala, "Algorithms for Implicit Hitting Set Problems", SODA 2011,
+//! <https://arxiv.org/abs/1102.1472>; Jessica Davies, Fahiem Bacchus, "Solving
+//! MAXSAT by Solving a Sequence of Simpler SAT Instances", CP 2011,
+//! <https://doi.org/10.1007/978-3-642-23786-7_19>.
 
 use crate::error::RepairError;
-use crate::hitting::{Aim, Clauses};
+use crate::hitting::{Clauses, Objective};
 use crate::judge::Judge;
-use crate::outcome::Ended;
+use crate::outcome::SearchEnd;
 use crate::problem::{Progress, Stage};
 use crate::selection::Selection;
-use crate::slot::{Candidate, Level, Slot};
 use crate::stop::{Halt, Stop};
+use crate::variable::{Candidate, Level, Variable};
 
 /// A search over some candidates.
 pub(crate) struct Search<'s, 'a> {
-    slots: &'a [Slot],
+    variables: &'a [Variable],
     /// What can be chosen, in the order of the source.
     candidates: &'s [Candidate],
     /// What each of them costs.
@@ -27,24 +33,24 @@ pub(crate) struct Search<'s, 'a> {
     judge: &'s mut Judge<'a>,
     stop: Stop<'a>,
     clauses: Clauses,
-    found: Found,
+    found: SearchResult,
 }
 
 /// What a search has found so far.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
-    /// The best repair: candidates by number, at most one of each slot.
+pub(crate) struct SearchResult {
+    /// The best repair: candidates by number, at most one of each variable.
     pub(crate) best: Option<Vec<usize>>,
     /// No repair costs less.
     pub(crate) lower_bound: u64,
     /// Why it ended.
-    pub(crate) ended: Ended,
+    pub(crate) end: SearchEnd,
 }
 
 impl<'s, 'a> Search<'s, 'a> {
     /// A search among candidates that come on top of `base`.
     pub(crate) fn new(
-        slots: &'a [Slot],
+        variables: &'a [Variable],
         candidates: &'s [Candidate],
         costs: &'s [u64],
         base: Selection,
@@ -52,17 +58,17 @@ impl<'s, 'a> Search<'s, 'a> {
         stop: Stop<'a>,
     ) -> Self {
         Self {
-            slots,
+            variables,
             candidates,
             costs,
             base,
             judge,
             stop,
             clauses: Clauses::default(),
-            found: Found {
+            found: SearchResult {
                 best: None,
                 lower_bound: 0,
-                ended: Ended::Optimal,
+                end: SearchEnd::Optimal,
             },
         }
     }
@@ -71,30 +77,30 @@ impl<'s, 'a> Search<'s, 'a> {
     pub(crate) fn run(
         mut self,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<(Found, Clauses), RepairError> {
+    ) -> Result<(SearchResult, Clauses), RepairError> {
         match self.optimise(progress) {
             Ok(()) => {}
-            Err(Halt::Stopped) => self.found.ended = self.stop.reason(),
+            Err(Halt::Stopped) => self.found.end = self.stop.reason(),
             Err(Halt::Failed(error)) => return Err(error),
         }
         Ok((self.found, self.clauses))
     }
 
     fn optimise(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), Halt> {
-        let mut limits: Vec<(Aim, u64)> = Vec::new();
-        for (number, aim) in self.aims().into_iter().enumerate() {
+        let mut limits: Vec<(Objective, u64)> = Vec::new();
+        for (number, objective) in self.objectives().into_iter().enumerate() {
             loop {
                 self.stop.check()?;
                 progress(self.progress(number));
                 let tried = self
                     .clauses
-                    .best(self.candidates, &aim, &limits, &self.stop)?;
+                    .best(self.candidates, &objective, &limits, &self.stop)?;
                 if number == 0 {
-                    self.found.lower_bound = aim.value(&tried);
+                    self.found.lower_bound = objective.value(&tried);
                 }
                 // The best repair is within the limits: it came from there.
                 let best = self.found.best.as_deref();
-                if best.is_some_and(|best| aim.value(best) == aim.value(&tried)) {
+                if best.is_some_and(|best| objective.value(best) == objective.value(&tried)) {
                     break;
                 }
                 let selection = self.selection(&tried);
@@ -107,27 +113,30 @@ impl<'s, 'a> Search<'s, 'a> {
                 }
             }
             let best = self.found.best.as_deref().unwrap_or_default();
-            let value = aim.value(best);
-            limits.push((aim, value));
+            let value = objective.value(best);
+            limits.push((objective, value));
         }
         Ok(())
     }
 
     /// What is to be small, the most important first.
-    fn aims(&self) -> Vec<Aim> {
+    fn objectives(&self) -> Vec<Objective> {
         let of = |weigh: &dyn Fn(usize, Candidate) -> u64| {
             let numbered = self.candidates.iter().enumerate();
-            Aim::Sum(numbered.map(|(n, &c)| weigh(n, c)).collect())
+            Objective::Sum(numbered.map(|(n, &c)| weigh(n, c)).collect())
         };
-        let places = self.candidates.iter().map(|c| self.slots[c.slot].place);
+        let points = self
+            .candidates
+            .iter()
+            .map(|c| self.variables[c.variable].point);
         vec![
-            Aim::Sum(self.costs.to_vec()),
-            Aim::Groups(places.collect()),
+            Objective::Sum(self.costs.to_vec()),
+            Objective::Groups(points.collect()),
             of(&|_, c| {
-                let action = self.slots[c.slot].change(c.level).action;
-                u64::from(action.is_new_fence())
+                let kind = self.variables[c.variable].change(c.level).kind;
+                u64::from(kind.is_new_fence())
             }),
-            of(&|_, c| self.slots[c.slot].height(c.level)),
+            of(&|_, c| self.variables[c.variable].height(c.level)),
             of(&|n, _| n as u64),
         ]
     }
@@ -145,7 +154,7 @@ impl<'s, 'a> Search<'s, 'a> {
                 return Err(RepairError::NotMonotone(self.judge.trace_of(case)).into());
             };
             self.clauses.add(clause);
-            selection.add(self.slots, self.candidates[cheapest]);
+            selection.add(self.variables, self.candidates[cheapest]);
             next = self.judge.first_failing(&selection)?;
         }
         if improve {
@@ -162,16 +171,16 @@ impl<'s, 'a> Search<'s, 'a> {
     /// Grows a selection that fails in a case as far as it goes on failing; the
     /// candidates that are then still missing are a clause.
     fn clause(&self, case: usize, failing: &Selection) -> Result<Vec<usize>, Halt> {
-        let touching = self.judge.slots_of(case);
+        let touching = self.judge.variables_of(case);
         let mut missing: Vec<usize> = (0..self.candidates.len())
-            .filter(|&c| touching.binary_search(&self.candidates[c].slot).is_ok())
-            .filter(|&c| !failing.has(self.slots, self.candidates[c]))
+            .filter(|&c| touching.binary_search(&self.candidates[c].variable).is_ok())
+            .filter(|&c| !failing.has(self.variables, self.candidates[c]))
             .collect();
         // Cheap ones first, so that the clause is left with dear ones and says more.
         missing.sort_by_key(|&c| (self.costs[c], c));
         let mut grown = failing.clone();
         self.grow(case, &mut grown, &missing)?;
-        missing.retain(|&c| !grown.has(self.slots, self.candidates[c]));
+        missing.retain(|&c| !grown.has(self.variables, self.candidates[c]));
         missing.sort_unstable();
         Ok(missing)
     }
@@ -185,7 +194,7 @@ impl<'s, 'a> Search<'s, 'a> {
         self.stop.check()?;
         let mut more = grown.clone();
         for &candidate in missing {
-            more.add(self.slots, self.candidates[candidate]);
+            more.add(self.variables, self.candidates[candidate]);
         }
         if more == *grown {
             return Ok(());
@@ -206,16 +215,16 @@ impl<'s, 'a> Search<'s, 'a> {
         chosen.sort_by_key(|&c| (std::cmp::Reverse(self.costs[c]), std::cmp::Reverse(c)));
         for number in chosen {
             let candidate = self.candidates[number];
-            let slot = &self.slots[candidate.slot];
-            let kept = self.base.level(candidate.slot);
+            let variable = &self.variables[candidate.variable];
+            let kept = self.base.level(candidate.variable);
             let weaker = self.candidates[..number]
                 .iter()
-                .filter(|c| c.slot == candidate.slot)
-                .map(|c| slot.join(kept, c.level))
-                .filter(|&level| slot.covers(candidate.level, level));
+                .filter(|c| c.variable == candidate.variable)
+                .map(|c| variable.join(kept, c.level))
+                .filter(|&level| variable.covers(candidate.level, level));
             let levels: Vec<Level> = [kept].into_iter().chain(weaker).collect();
             for level in levels {
-                let lighter = light.with(candidate.slot, level);
+                let lighter = light.with(candidate.variable, level);
                 if self.judge.first_failing(&lighter)?.is_none() {
                     light = lighter;
                     break;
@@ -228,7 +237,7 @@ impl<'s, 'a> Search<'s, 'a> {
     fn selection(&self, chosen: &[usize]) -> Selection {
         let mut selection = self.base.clone();
         for &candidate in chosen {
-            selection.add(self.slots, self.candidates[candidate]);
+            selection.add(self.variables, self.candidates[candidate]);
         }
         selection
     }
@@ -238,15 +247,15 @@ impl<'s, 'a> Search<'s, 'a> {
         let at = |candidate: Candidate| self.candidates.iter().position(|&c| c == candidate);
         selection
             .chosen()
-            .filter(|c| self.base.level(c.slot) != c.level)
+            .filter(|c| self.base.level(c.variable) != c.level)
             .map(|c| at(c).expect("what can be chosen is closed under join"))
             .collect()
     }
 
-    fn progress(&self, aim: usize) -> Progress {
+    fn progress(&self, objective: usize) -> Progress {
         let cost = |chosen: &Vec<usize>| chosen.iter().map(|&c| self.costs[c]).sum();
         Progress {
-            stage: if aim == 0 {
+            stage: if objective == 0 {
                 Stage::Cheapest
             } else {
                 Stage::Ties

@@ -1,10 +1,10 @@
-//! When to give up: a time budget, and a flag that somebody else may raise.
+//! When to stop: a time budget, and a flag that the caller may set.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::error::RepairError;
-use crate::outcome::Ended;
+use crate::outcome::SearchEnd;
 
 /// What ends the search before it is done.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ impl<'a> Stop<'a> {
         }
     }
 
-    /// The same with all the time in the world.
+    /// The same without a deadline.
     pub(crate) fn without_deadline(self) -> Self {
         Self {
             deadline: None,
@@ -57,12 +57,12 @@ impl<'a> Stop<'a> {
         Some(deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// How a search that was stopped has ended.
-    pub(crate) fn reason(&self) -> Ended {
+    /// How a search that was stopped ended.
+    pub(crate) fn reason(&self) -> SearchEnd {
         if self.cancelled() {
-            Ended::Cancelled
+            SearchEnd::Cancelled
         } else {
-            Ended::OutOfTime
+            SearchEnd::OutOfTime
         }
     }
 

@@ -11,7 +11,7 @@ use wmfix_analysis::{SiteId, ViolationKind};
 
 use crate::config::{AllowRule, AllowedKind, Config};
 use crate::observe::{Place, Places};
-use wmfix_repair::Exempt;
+use wmfix_repair::AllowedFindings;
 
 /// What a project allows, before its sources are looked at.
 #[derive(Clone, Debug, Default)]
@@ -183,17 +183,17 @@ impl Allowances {
     }
 
     /// What the repair search is to leave alone.
-    pub fn exempt(&self) -> Exempt {
-        let mut exempt = Exempt::default();
+    pub fn allowed_findings(&self) -> AllowedFindings {
+        let mut allowed = AllowedFindings::default();
         for &(site, kind) in self.by_site.keys() {
             match kind {
-                AllowedKind::StaleRead => exempt.violation(site, ViolationKind::StaleRead),
-                AllowedKind::StaleWrite => exempt.violation(site, ViolationKind::StaleWrite),
-                AllowedKind::StaleRmw => exempt.violation(site, ViolationKind::StaleRmw),
-                AllowedKind::Race => exempt.race(site),
+                AllowedKind::StaleRead => allowed.allow_violation(site, ViolationKind::StaleRead),
+                AllowedKind::StaleWrite => allowed.allow_violation(site, ViolationKind::StaleWrite),
+                AllowedKind::StaleRmw => allowed.allow_violation(site, ViolationKind::StaleRmw),
+                AllowedKind::Race => allowed.allow_race(site),
             }
         }
-        exempt
+        allowed
     }
 }
 

@@ -23,7 +23,8 @@ use crate::project::Project;
 use crate::run::interrupted;
 use verify::{Patched, verify};
 use wmfix_repair::{
-    Action, Change, Ended, Options, Outcome, Problem, Profile, Reasoned, repair, unneeded,
+    Change, ChangeKind, Options, Outcome, Problem, Profile, ReasonedChange, SearchEnd, repair,
+    unneeded,
 };
 use words::Namer;
 
@@ -90,7 +91,7 @@ pub fn mend(
 }
 
 /// A change that cannot be made, by its place in the text, and why.
-type Refused = ((PathBuf, usize), Action, String);
+type Refused = ((PathBuf, usize), ChangeKind, String);
 
 /// What one call of [`mend`] knows.
 struct Mender<'a> {
@@ -112,7 +113,7 @@ impl<'a> Mender<'a> {
         round: u64,
     ) -> anyhow::Result<(Mended, Option<Patched<'a>>)> {
         loop {
-            let (config, exempt) = (session.config(), session.allowances().exempt());
+            let (config, allowed) = (session.config(), session.allowances().allowed_findings());
             let annotate = self.mending.annotate;
             let ids = annotate.then(|| session.names()).transpose()?;
             let (traces, places) = session.lend_traces();
@@ -122,9 +123,9 @@ impl<'a> Mender<'a> {
             }
             let problem = Problem {
                 traces,
-                places: menu.places.clone(),
+                points: menu.points.clone(),
                 analysis: config,
-                exempt,
+                allowed,
             };
             let mut outcome = searched(&problem, self.mending)?;
             drop_unneeded(&problem, &mut outcome)?;
@@ -143,9 +144,9 @@ impl<'a> Mender<'a> {
             if !together.is_empty() && !interrupted() {
                 // The search has to go around what does not fit together.
                 let refused = together.into_iter().filter_map(|(change, reason)| {
-                    let site = menu.site(change.place)?;
+                    let site = menu.site(change.point)?;
                     let at = (site.file.to_path_buf(), site.span.start);
-                    Some((at, change.action, reason))
+                    Some((at, change.kind, reason))
                 });
                 self.refused.extend(refused);
                 continue;
@@ -213,7 +214,7 @@ impl<'a> Mender<'a> {
 
 /// Drops changes that no run needs: a search that was stopped may have some.
 fn drop_unneeded(problem: &Problem, outcome: &mut Outcome) -> anyhow::Result<()> {
-    if outcome.ended == Ended::Optimal || interrupted() {
+    if outcome.end == SearchEnd::Optimal || interrupted() {
         return Ok(());
     }
     if let Some(repair) = &mut outcome.repair {
@@ -246,7 +247,7 @@ fn searched(problem: &Problem, mending: &Mending<'_>) -> anyhow::Result<Outcome>
     Ok(outcome)
 }
 
-fn chosen(outcome: &Outcome) -> &[Reasoned] {
+fn chosen(outcome: &Outcome) -> &[ReasonedChange] {
     let repair = outcome.repair.as_ref();
     repair.map_or(&[], |repair| &repair.changes)
 }

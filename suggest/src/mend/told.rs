@@ -10,7 +10,7 @@ use wmfix_frontend::Site;
 use super::groups::Group;
 use super::verify::Verification;
 use crate::patch::PatchedFile;
-use wmfix_repair::{Action, Orders};
+use wmfix_repair::{ChangeKind, Orders};
 
 /// What tells findings apart: the places, and what could go stale (`None` for
 /// a race).
@@ -55,7 +55,7 @@ pub struct Spotted {
 /// A change with its reasons.
 pub struct Explained {
     /// What is done.
-    pub action: Action,
+    pub action: ChangeKind,
     /// Where.
     pub at: Spotted,
     /// The orders before.
@@ -70,7 +70,7 @@ pub struct Left {
     pub findings: Vec<FindingKey>,
     /// The change that would be needed, and why it cannot be had; `None` if no
     /// change would help.
-    pub needed: Option<(Action, Spotted, String)>,
+    pub needed: Option<(ChangeKind, Spotted, String)>,
 }
 
 impl Mended {

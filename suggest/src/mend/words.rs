@@ -10,7 +10,7 @@ use super::verify::{Verification, Whereabouts, whereabouts};
 use crate::observe::Places;
 use crate::patch::{Menu, PatchedFile};
 use crate::report::FindingNames;
-use wmfix_repair::{Change, Ended, Finding, Outcome, Reasoned};
+use wmfix_repair::{Change, Finding, Outcome, ReasonedChange, SearchEnd};
 
 /// Gives changes and findings their places.
 pub(super) struct Namer<'a> {
@@ -26,8 +26,8 @@ impl Namer<'_> {
         let needed = outcome.unrepairable.iter().map(|needed| Left {
             findings: self.keys(&needed.findings),
             needed: Some((
-                needed.change.action,
-                self.spotted(needed.change.place),
+                needed.change.kind,
+                self.spotted(needed.change.point),
                 needed.refusal.clone(),
             )),
         });
@@ -50,7 +50,7 @@ impl Namer<'_> {
             changes,
             groups,
             cost: outcome.repair.as_ref().map_or(0, |repair| repair.cost),
-            optimal: outcome.ended == Ended::Optimal,
+            optimal: outcome.end == SearchEnd::Optimal,
             lower_bound: outcome.lower_bound,
             verification: Verification::NoPatch,
             left: needed.chain(beyond).collect(),
@@ -83,12 +83,12 @@ impl Namer<'_> {
             .collect()
     }
 
-    fn explained(&self, reasoned: &Reasoned) -> Explained {
-        let Change { place, action } = reasoned.change;
+    fn explained(&self, reasoned: &ReasonedChange) -> Explained {
+        let Change { point, kind } = reasoned.change;
         Explained {
-            action,
-            at: self.spotted(place),
-            before: self.menu.places[place].orders,
+            action: kind,
+            at: self.spotted(point),
+            before: self.menu.points[point].orders,
             reasons: self.keys(&reasoned.reasons),
         }
     }
@@ -112,7 +112,7 @@ impl Namer<'_> {
 
     fn spotted(&self, place: usize) -> Spotted {
         Spotted {
-            site: self.menu.places[place].sites[0],
+            site: self.menu.points[place].sites[0],
             text: self.menu.site(place).cloned(),
         }
     }

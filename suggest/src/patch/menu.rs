@@ -10,12 +10,12 @@ use wmfix_frontend::{MemoryOrder, ParsedFile, Site};
 use wmfix_rewriter::{Action as TextAction, EditSet, Project, Refusal, check_file, rewrite};
 
 use crate::observe::{Places, SourceFile};
-use wmfix_repair::{Action, Change, Orders, Place};
+use wmfix_repair::{Change, ChangeKind, ChangePoint, Orders};
 
 /// What may be changed: the places that the search chooses from, with their text.
 pub struct Menu {
     /// For the search, in the order of the source.
-    pub places: Vec<Place>,
+    pub points: Vec<ChangePoint>,
     /// For each place, its operation in the text.
     sites: Vec<Option<Site>>,
     files: BTreeMap<PathBuf, Text>,
@@ -52,7 +52,7 @@ impl Menu {
     /// What may be changed in files below `tree`, of the operations that ran.
     pub fn new(traces: &[Vec<Event>], places: &mut Places, tree: &Path) -> Self {
         let mut menu = Self {
-            places: Vec::new(),
+            points: Vec::new(),
             sites: Vec::new(),
             files: BTreeMap::new(),
             project: Project {
@@ -78,16 +78,16 @@ impl Menu {
                 menu.open(&path, places);
             }
             menu.add_call(text.as_ref().filter(|_| orders == Orders::None));
-            menu.places.push(Place::new(sites, orders));
+            menu.points.push(ChangePoint::new(sites, orders));
             menu.sites.push(text);
         }
         for file in places.sources.read() {
             menu.project.names.add_text(&file.text);
         }
-        for number in 0..menu.places.len() {
-            for action in menu.places[number].actions() {
+        for number in 0..menu.points.len() {
+            for action in menu.points[number].kinds() {
                 if let Err(reason) = menu.try_one(number, action, tree) {
-                    menu.places[number].refuse(action, reason);
+                    menu.points[number].refuse(action, reason);
                 }
             }
         }
@@ -99,7 +99,7 @@ impl Menu {
     pub fn patched(&self, changes: &[Change]) -> (Vec<PatchedFile>, Vec<(Change, String)>) {
         let mut by_file: BTreeMap<&Path, Vec<Change>> = BTreeMap::new();
         for &change in changes {
-            let site = self.sites[change.place].as_ref();
+            let site = self.sites[change.point].as_ref();
             if let Some(site) = site {
                 by_file.entry(&site.file).or_default().push(change);
             }
@@ -133,10 +133,10 @@ impl Menu {
     }
 
     /// Takes an action at a place in the text out of the search, with the reason.
-    pub fn refuse(&mut self, at: &(PathBuf, usize), action: Action, reason: &str) {
-        for (place, site) in self.places.iter_mut().zip(&self.sites) {
+    pub fn refuse(&mut self, at: &(PathBuf, usize), action: ChangeKind, reason: &str) {
+        for (place, site) in self.points.iter_mut().zip(&self.sites) {
             let here = |site: &Site| (site.file.as_path(), site.span.start) == (&*at.0, at.1);
-            if site.as_ref().is_some_and(here) && place.actions().contains(&action) {
+            if site.as_ref().is_some_and(here) && place.kinds().contains(&action) {
                 place.refuse(action, reason);
             }
         }
@@ -175,7 +175,7 @@ impl Menu {
     }
 
     /// Why an action cannot be done at a place.
-    fn try_one(&self, place: usize, action: Action, tree: &Path) -> Result<(), String> {
+    fn try_one(&self, place: usize, action: ChangeKind, tree: &Path) -> Result<(), String> {
         let Some(site) = &self.sites[place] else {
             return Err("the operation was not found in the text".to_owned());
         };
@@ -187,7 +187,10 @@ impl Menu {
             Ok(()) | Err(Refusal::ReadOnly(_)) => {}
             Err(refusal) => return Err(refusal.to_string()),
         }
-        let Some(wish) = self.wish(Change { place, action }) else {
+        let Some(wish) = self.wish(Change {
+            point: place,
+            kind: action,
+        }) else {
             return Err("the operation was not found in the text".to_owned());
         };
         let planned = rewrite(&text.parsed, &text.sites, &[wish], &self.project);
@@ -199,18 +202,18 @@ impl Menu {
 
     /// A change as the rewriter takes it.
     fn wish(&self, change: Change) -> Option<wmfix_rewriter::Change> {
-        let site = self.sites[change.place].clone()?;
+        let site = self.sites[change.point].clone()?;
         let raise = |order, failure| TextAction::Raise { order, failure };
-        let action = match change.action {
-            Action::FenceBefore => TextAction::FenceBefore,
-            Action::FenceAfter => TextAction::FenceAfter,
-            Action::Load(order) => raise(load(order), None),
-            Action::Store(order) => raise(store(order), None),
-            Action::Rmw(order) => raise(rmw(order), None),
-            Action::Fence(order) => raise(fence(order), None),
-            Action::CompareExchange { success, failure } => {
+        let action = match change.kind {
+            ChangeKind::FenceBefore => TextAction::FenceBefore,
+            ChangeKind::FenceAfter => TextAction::FenceAfter,
+            ChangeKind::Load(order) => raise(load(order), None),
+            ChangeKind::Store(order) => raise(store(order), None),
+            ChangeKind::Rmw(order) => raise(rmw(order), None),
+            ChangeKind::Fence(order) => raise(fence(order), None),
+            ChangeKind::CompareExchange { success, failure } => {
                 let unchanged = matches!(
-                    self.places[change.place].orders,
+                    self.points[change.point].orders,
                     Orders::CompareExchange { failure: old, .. } if old == failure
                 );
                 raise(rmw(success), (!unchanged).then(|| load(failure)))

@@ -4,7 +4,7 @@
 use wmfix_analysis::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 
 use super::model::{FenceSide, OrderChange, Price, ReportedChangeKind};
-use wmfix_repair::{Action, Orders};
+use wmfix_repair::{ChangeKind, Orders};
 
 /// What a change does.
 pub struct ChangeDescription {
@@ -24,10 +24,10 @@ pub struct ChangeDescription {
 
 impl ChangeDescription {
     /// What an action does where these orders are.
-    pub fn of(action: Action, before: Orders) -> Self {
+    pub fn of(action: ChangeKind, before: Orders) -> Self {
         let side = match action {
-            Action::FenceBefore => Some(FenceSide::Before),
-            Action::FenceAfter => Some(FenceSide::After),
+            ChangeKind::FenceBefore => Some(FenceSide::Before),
+            ChangeKind::FenceAfter => Some(FenceSide::After),
             _ => None,
         };
         let to = order_name(action).to_owned();
@@ -47,7 +47,7 @@ impl ChangeDescription {
         }
         let (from, failure_from) = orders_before(before);
         let on_failure = match (failure_from, action) {
-            (Some(from), Action::CompareExchange { failure, .. }) => Some(OrderChange {
+            (Some(from), ChangeKind::CompareExchange { failure, .. }) => Some(OrderChange {
                 from: from.to_owned(),
                 to: load(failure).to_owned(),
             }),
@@ -76,23 +76,25 @@ impl ChangeDescription {
 }
 
 /// The order that something has after an action.
-pub fn order_name(action: Action) -> &'static str {
+pub fn order_name(action: ChangeKind) -> &'static str {
     match action {
-        Action::FenceBefore | Action::FenceAfter => "seq_cst",
-        Action::Load(order) => load(order),
-        Action::Store(order) => store(order),
-        Action::Rmw(order) | Action::CompareExchange { success: order, .. } => rmw(order),
-        Action::Fence(order) => fence(order),
+        ChangeKind::FenceBefore | ChangeKind::FenceAfter => "seq_cst",
+        ChangeKind::Load(order) => load(order),
+        ChangeKind::Store(order) => store(order),
+        ChangeKind::Rmw(order) | ChangeKind::CompareExchange { success: order, .. } => rmw(order),
+        ChangeKind::Fence(order) => fence(order),
     }
 }
 
 /// What a change makes sure of, in one sentence.
-pub fn ensures(action: Action) -> &'static str {
+pub fn ensures(action: ChangeKind) -> &'static str {
     match action {
-        Action::FenceBefore | Action::FenceAfter | Action::Fence(FenceOrder::SeqCst) => {
+        ChangeKind::FenceBefore
+        | ChangeKind::FenceAfter
+        | ChangeKind::Fence(FenceOrder::SeqCst) => {
             "The fence keeps what this thread does before it and after it in this order for every thread that has such a fence, too: what was written before is visible before anything after it is read."
         }
-        Action::Fence(_) => {
+        ChangeKind::Fence(_) => {
             "The fence works in both directions then: what was written before it goes out first, and what is read after it is not older."
         }
         _ => match order_name(action) {
@@ -116,30 +118,35 @@ pub fn ensures(action: Action) -> &'static str {
 }
 
 /// What a change costs each time it is executed, where these orders are.
-pub fn price(action: Action, before: Orders) -> Price {
+pub fn price(action: ChangeKind, before: Orders) -> Price {
     let nothing = "nothing";
     let (x86_64, aarch64) = match (action, before) {
-        (Action::Fence(FenceOrder::SeqCst), Orders::Fence(FenceOrder::AcqRel)) => {
+        (ChangeKind::Fence(FenceOrder::SeqCst), Orders::Fence(FenceOrder::AcqRel)) => {
             ("a full barrier (mfence or a locked instruction)", nothing)
         }
-        (Action::FenceBefore | Action::FenceAfter | Action::Fence(FenceOrder::SeqCst), _) => (
+        (
+            ChangeKind::FenceBefore
+            | ChangeKind::FenceAfter
+            | ChangeKind::Fence(FenceOrder::SeqCst),
+            _,
+        ) => (
             "a full barrier (mfence or a locked instruction)",
             "a full barrier (dmb ish)",
         ),
-        (Action::Fence(_), _) => (nothing, "a full barrier (dmb ish) at most"),
-        (Action::Load(_), Orders::Load(LoadOrder::Acquire)) => {
+        (ChangeKind::Fence(_), _) => (nothing, "a full barrier (dmb ish) at most"),
+        (ChangeKind::Load(_), Orders::Load(LoadOrder::Acquire)) => {
             (nothing, "ldar instead of ldapr at most")
         }
-        (Action::Load(_), _) => (nothing, "a load-acquire (ldar) instead of a load"),
-        (Action::Store(StoreOrder::SeqCst), Orders::Store(StoreOrder::Release)) => {
+        (ChangeKind::Load(_), _) => (nothing, "a load-acquire (ldar) instead of a load"),
+        (ChangeKind::Store(StoreOrder::SeqCst), Orders::Store(StoreOrder::Release)) => {
             ("a locked exchange instead of a store", nothing)
         }
-        (Action::Store(StoreOrder::SeqCst), _) => (
+        (ChangeKind::Store(StoreOrder::SeqCst), _) => (
             "a locked exchange instead of a store",
             "a store-release (stlr) instead of a store",
         ),
-        (Action::Store(_), _) => (nothing, "a store-release (stlr) instead of a store"),
-        (Action::Rmw(_) | Action::CompareExchange { .. }, _) => {
+        (ChangeKind::Store(_), _) => (nothing, "a store-release (stlr) instead of a store"),
+        (ChangeKind::Rmw(_) | ChangeKind::CompareExchange { .. }, _) => {
             (nothing, "the ordered form of the instruction")
         }
     };

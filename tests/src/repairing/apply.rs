@@ -1,74 +1,74 @@
 //! A change applied to the program itself, not to the labels of its runs.
 
 use wmfix_analysis::FenceOrder;
-use wmfix_repair::{Action, Change, Place};
+use wmfix_repair::{Change, ChangeKind, ChangePoint};
 
-use super::traces::places;
+use super::traces::points;
 use crate::litmus::{Instruction, Program};
 
-/// The program with changes, which name the places that [`places`] gives.
+/// The program with changes, which name the points that [`points`] gives.
 pub fn apply(program: &Program, changes: &[Change]) -> Program {
-    apply_at(program, &places(program), changes)
+    apply_at(program, &points(program), changes)
 }
 
-/// The program with changes at any places. An instruction that is told twice to
+/// The program with changes at any points. An instruction that is told twice to
 /// have a fence gets one.
-pub fn apply_at(program: &Program, places: &[Place], changes: &[Change]) -> Program {
+pub fn apply_at(program: &Program, points: &[ChangePoint], changes: &[Change]) -> Program {
     let mut changed = program.clone();
     for (thread, instructions) in program.threads.iter().enumerate() {
-        let actions_at = |at: usize| -> Vec<Action> {
+        let kinds_at = |at: usize| -> Vec<ChangeKind> {
             let site = program.site(thread, at);
-            let here = |change: &&Change| places[change.place].sites.contains(&site);
-            let mut actions: Vec<Action> = Vec::new();
-            for action in changes.iter().filter(here).map(|c| c.action) {
-                if !actions.contains(&action) {
-                    actions.push(action);
+            let here = |change: &&Change| points[change.point].sites.contains(&site);
+            let mut kinds: Vec<ChangeKind> = Vec::new();
+            for kind in changes.iter().filter(here).map(|c| c.kind) {
+                if !kinds.contains(&kind) {
+                    kinds.push(kind);
                 }
             }
-            actions
+            kinds
         };
-        let actions: Vec<Vec<Action>> = (0..instructions.len()).map(actions_at).collect();
-        changed.threads[thread] = rebuilt(instructions, &actions);
+        let kinds: Vec<Vec<ChangeKind>> = (0..instructions.len()).map(kinds_at).collect();
+        changed.threads[thread] = rebuilt(instructions, &kinds);
     }
     changed
 }
 
-fn rebuilt(instructions: &[Instruction], actions: &[Vec<Action>]) -> Vec<Instruction> {
+fn rebuilt(instructions: &[Instruction], kinds: &[Vec<ChangeKind>]) -> Vec<Instruction> {
     let fence = Instruction::Fence {
         order: FenceOrder::SeqCst,
     };
     let mut result = Vec::new();
     for (at, instruction) in instructions.iter().enumerate() {
-        if actions[at].contains(&Action::FenceBefore) {
+        if kinds[at].contains(&ChangeKind::FenceBefore) {
             result.push(fence);
         }
         let mut instruction = *instruction;
-        for &action in &actions[at] {
-            raise(&mut instruction, action);
+        for &kind in &kinds[at] {
+            raise(&mut instruction, kind);
         }
         if let Instruction::SkipIf { count, .. } | Instruction::SkipUnless { count, .. } =
             &mut instruction
         {
             // What is skipped takes its fences along.
-            let skipped = &actions[at + 1..at + 1 + usize::from(*count)];
+            let skipped = &kinds[at + 1..at + 1 + usize::from(*count)];
             let fences = skipped.iter().flatten().filter(|a| a.is_new_fence());
             *count += u8::try_from(fences.count()).expect("few instructions");
         }
         result.push(instruction);
-        if actions[at].contains(&Action::FenceAfter) {
+        if kinds[at].contains(&ChangeKind::FenceAfter) {
             result.push(fence);
         }
     }
     result
 }
 
-fn raise(instruction: &mut Instruction, action: Action) {
+fn raise(instruction: &mut Instruction, kind: ChangeKind) {
     use Instruction as I;
-    match (instruction, action) {
-        (I::Load { order, .. } | I::Wait { order, .. }, Action::Load(to)) => *order = to,
-        (I::Store { order, .. }, Action::Store(to)) => *order = to,
-        (I::FetchAdd { order, .. } | I::Exchange { order, .. }, Action::Rmw(to)) => *order = to,
-        (I::Fence { order }, Action::Fence(to)) => *order = to,
+    match (instruction, kind) {
+        (I::Load { order, .. } | I::Wait { order, .. }, ChangeKind::Load(to)) => *order = to,
+        (I::Store { order, .. }, ChangeKind::Store(to)) => *order = to,
+        (I::FetchAdd { order, .. } | I::Exchange { order, .. }, ChangeKind::Rmw(to)) => *order = to,
+        (I::Fence { order }, ChangeKind::Fence(to)) => *order = to,
         (
             I::CompareExchange {
                 success, failure, ..
@@ -76,13 +76,13 @@ fn raise(instruction: &mut Instruction, action: Action) {
             | I::BlockingCompareExchange {
                 success, failure, ..
             },
-            Action::CompareExchange {
+            ChangeKind::CompareExchange {
                 success: s,
                 failure: f,
             },
         ) => (*success, *failure) = (s, f),
-        (_, Action::FenceBefore | Action::FenceAfter) => {}
-        (instruction, action) => panic!("{action:?} does not fit {instruction:?}"),
+        (_, ChangeKind::FenceBefore | ChangeKind::FenceAfter) => {}
+        (instruction, kind) => panic!("{kind:?} does not fit {instruction:?}"),
     }
 }
 
@@ -95,13 +95,13 @@ mod tests {
     #[test]
     fn skipped_instructions_take_their_fences_along() {
         let p = program("p", &["a=x.rlx; skipif a 0 1; b=y.rlx; z=1.rlx"]).unwrap();
-        let change = |place, action| Change { place, action };
+        let change = |point, kind| Change { point, kind };
         let changes = [
-            change(0, Action::FenceAfter),
-            change(1, Action::FenceBefore),
-            change(1, Action::Load(LoadOrder::Acquire)),
-            change(1, Action::FenceAfter),
-            change(2, Action::FenceBefore),
+            change(0, ChangeKind::FenceAfter),
+            change(1, ChangeKind::FenceBefore),
+            change(1, ChangeKind::Load(LoadOrder::Acquire)),
+            change(1, ChangeKind::FenceAfter),
+            change(2, ChangeKind::FenceBefore),
         ];
         assert_eq!(
             apply(&p, &changes).to_string(),

@@ -3,10 +3,10 @@
 //! argument used is that a stronger program is robust if a weaker one is.
 
 use rustc_hash::FxHashMap;
-use wmfix_repair::{Action, Change, Place};
+use wmfix_repair::{Change, ChangeKind, ChangePoint};
 
 use super::apply::apply;
-use super::traces::places;
+use super::traces::points;
 use crate::brute::{Axioms, has_race, is_robust};
 use crate::litmus::{Instruction, Program};
 
@@ -43,7 +43,7 @@ pub fn cheaper_repair(
 ) -> Cheaper {
     let mut trial = Trial {
         program,
-        slots: slots(program, cost),
+        variables: variables(program, cost),
         known: FxHashMap::default(),
         effort,
     };
@@ -55,34 +55,36 @@ pub fn cheaper_repair(
     }
 }
 
-/// The actions of one kind at one place with their costs, none of which is
+/// The kinds of one kind at one point with their costs, none of which is
 /// weaker than another one that costs no more.
-type Slot = Vec<(Change, u64)>;
+type PricedLevels = Vec<(Change, u64)>;
 
 struct Trial<'p> {
     program: &'p Program,
-    slots: Vec<Slot>,
+    variables: Vec<PricedLevels>,
     known: FxHashMap<Vec<Vec<Instruction>>, bool>,
     effort: Effort,
 }
 
 impl Trial<'_> {
-    /// Decides about the slots from `next` on. `None`: too much effort.
+    /// Decides about the variables from `next` on. `None`: too much effort.
     fn descend(&mut self, next: usize, budget: u64, chosen: &mut Vec<Change>) -> Option<bool> {
         // With the strongest of all that is open: if that is no repair, nothing
         // below is.
-        let open = self.slots[next..].iter().filter_map(|slot| slot.last());
+        let open = self.variables[next..]
+            .iter()
+            .filter_map(|variable| variable.last());
         let most: Vec<Change> = chosen.iter().copied().chain(open.map(|o| o.0)).collect();
         if !self.is_repair(&most)? {
             return Some(false);
         }
-        let Some(slot) = self.slots.get(next).cloned() else {
+        let Some(variable) = self.variables.get(next).cloned() else {
             return Some(true);
         };
         if self.descend(next + 1, budget, chosen)? {
             return Some(true);
         }
-        for (change, cost) in slot {
+        for (change, cost) in variable {
             if cost <= budget {
                 chosen.push(change);
                 if self.descend(next + 1, budget - cost, chosen)? {
@@ -108,49 +110,49 @@ impl Trial<'_> {
     }
 }
 
-fn slots(program: &Program, cost: &dyn Fn(Change) -> u64) -> Vec<Slot> {
-    let mut slots = Vec::new();
-    let places = places(program);
-    for (number, place) in places.iter().enumerate() {
-        let kind = |action: &Action| match action {
-            Action::FenceBefore => 0,
-            Action::FenceAfter => 2,
+fn variables(program: &Program, cost: &dyn Fn(Change) -> u64) -> Vec<PricedLevels> {
+    let mut variables = Vec::new();
+    let points = points(program);
+    for (number, point) in points.iter().enumerate() {
+        let class = |kind: &ChangeKind| match kind {
+            ChangeKind::FenceBefore => 0,
+            ChangeKind::FenceAfter => 2,
             _ => 1,
         };
-        let actions = place.actions();
-        for group in actions.chunk_by(|a, b| kind(a) == kind(b)) {
-            let changes = group.iter().map(|&action| Change {
-                place: number,
-                action,
+        let kinds = point.kinds();
+        for group in kinds.chunk_by(|a, b| class(a) == class(b)) {
+            let changes = group.iter().map(|&kind| Change {
+                point: number,
+                kind,
             });
-            let priced: Slot = changes.map(|change| (change, cost(change))).collect();
-            if !stands_before_the_next(program, &places, number, group, cost) {
-                slots.push(without_dominated(priced));
+            let priced: PricedLevels = changes.map(|change| (change, cost(change))).collect();
+            if !stands_before_the_next(program, &points, number, group, cost) {
+                variables.push(without_dominated(priced));
             }
         }
     }
-    slots
+    variables
 }
 
 /// A fence after an instruction is the one before the next instruction, where
 /// the next one can have a fence and no skip leads to it.
 fn stands_before_the_next(
     program: &Program,
-    places: &[Place],
+    points: &[ChangePoint],
     number: usize,
-    group: &[Action],
+    group: &[ChangeKind],
     cost: &dyn Fn(Change) -> u64,
 ) -> bool {
-    let change = |place, action| Change { place, action };
-    let Some(next) = places.get(number + 1) else {
+    let change = |point, kind| Change { point, kind };
+    let Some(next) = points.get(number + 1) else {
         return false;
     };
-    let (this, that) = (places[number].sites[0].0, next.sites[0].0);
-    group == [Action::FenceAfter]
+    let (this, that) = (points[number].sites[0].0, next.sites[0].0);
+    group == [ChangeKind::FenceAfter]
         && that == this + 1
-        && next.actions().contains(&Action::FenceBefore)
+        && next.kinds().contains(&ChangeKind::FenceBefore)
         && !skip_targets(program).contains(&that)
-        && cost(change(number + 1, Action::FenceBefore)) <= cost(change(number, group[0]))
+        && cost(change(number + 1, ChangeKind::FenceBefore)) <= cost(change(number, group[0]))
 }
 
 /// The sites that a skip leads to.
@@ -170,10 +172,10 @@ fn skip_targets(program: &Program) -> Vec<u32> {
 
 /// Keeps the levels that are worth their price. Actions come weaker before
 /// stronger, the last is stronger than all.
-fn without_dominated(slot: Slot) -> Slot {
-    let strongest = slot.last().map_or(0, |&(_, cost)| cost);
-    let last = slot.len().saturating_sub(1);
+fn without_dominated(variable: PricedLevels) -> PricedLevels {
+    let strongest = variable.last().map_or(0, |&(_, cost)| cost);
+    let last = variable.len().saturating_sub(1);
     let worth = |&(at, &(_, cost)): &(usize, &(Change, u64))| at == last || cost < strongest;
-    let kept = slot.iter().enumerate().filter(worth);
+    let kept = variable.iter().enumerate().filter(worth);
     kept.map(|(_, &change)| change).collect()
 }

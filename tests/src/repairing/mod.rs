@@ -1,5 +1,5 @@
 //! Litmus programs as problems of the repair search: their SC runs as a corpus
-//! of traces, their instructions as places, a change applied to a program, and
+//! of traces, their instructions as points, a change applied to a program, and
 //! the cheapest repair by trying sets of changes against brute force.
 
 mod apply;
@@ -8,4 +8,4 @@ mod traces;
 
 pub use apply::{apply, apply_at};
 pub use cheapest::{Cheaper, Effort, cheaper_repair, is_repaired};
-pub use traces::{places, problem, traces};
+pub use traces::{points, problem, traces};

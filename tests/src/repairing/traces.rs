@@ -3,16 +3,16 @@
 
 use rustc_hash::FxHashSet;
 use wmfix_analysis::{Config, Event};
-use wmfix_repair::{Orders, Place, Problem};
+use wmfix_repair::{ChangePoint, Orders, Problem};
 
 use crate::brute::{Axioms, State};
 use crate::litmus::{Instruction, Program};
 
-/// A program as a problem: its runs, and its atomic instructions as places.
+/// A program as a problem: its runs, and its atomic instructions as points.
 pub fn problem(program: &Program) -> Problem {
     Problem {
         traces: traces(program),
-        places: places(program),
+        points: points(program),
         analysis: Config {
             races: true,
             ..Config::default()
@@ -21,17 +21,17 @@ pub fn problem(program: &Program) -> Problem {
     }
 }
 
-/// A place for each atomic instruction and each fence, thread after thread.
-pub fn places(program: &Program) -> Vec<Place> {
-    let mut places = Vec::new();
+/// A point for each atomic instruction and each fence, thread after thread.
+pub fn points(program: &Program) -> Vec<ChangePoint> {
+    let mut points = Vec::new();
     for (thread, instructions) in program.threads.iter().enumerate() {
         for (at, instruction) in instructions.iter().enumerate() {
             if let Some(orders) = orders(instruction) {
-                places.push(Place::new(vec![program.site(thread, at)], orders));
+                points.push(ChangePoint::new(vec![program.site(thread, at)], orders));
             }
         }
     }
-    places
+    points
 }
 
 /// The orders of an instruction that has any.

@@ -15,7 +15,7 @@ use crate::report::model::{
     self, Position, Repair, Report, UnrepairedFindings, VerificationOutcome,
 };
 use crate::report::words;
-use wmfix_repair::Action;
+use wmfix_repair::ChangeKind;
 
 /// Puts the repair into a report that has its findings.
 pub fn add(
@@ -193,8 +193,8 @@ fn unrepairable(
     };
     let place = place(at, spots);
     let needed = match action {
-        Action::FenceBefore => "a seq_cst fence before".to_owned(),
-        Action::FenceAfter => "a seq_cst fence after".to_owned(),
+        ChangeKind::FenceBefore => "a seq_cst fence before".to_owned(),
+        ChangeKind::FenceAfter => "a seq_cst fence after".to_owned(),
         raise => format!("{} for", change_words::order_name(*raise)),
     };
     UnrepairedFindings {

@@ -1,24 +1,24 @@
-//! What may be changed, as the search sees it: places in the source, each with
-//! the sites of the runs that come from it, the orders it has, and the actions
-//! that are refused there. How a place is spelled is somebody else's business.
+//! What may be changed, as the search sees it: points in the source, each with
+//! the sites of the runs that come from it, the orders it has, and the changes
+//! that are refused there. Does not know how a point is spelled.
 
 use wmfix_analysis::{FenceOrder, LoadOrder, RmwOrder, SiteId, StoreOrder};
 
-/// A place in the source where something can be changed. All sites that come
-/// from it change together: a wrapper is one place with the sites of all its
-/// callers. A site may belong to several places: a call of a wrapper is a
-/// place of its own ([`Orders::None`]), where only fences can be put.
+/// A point in the source where something can be changed. All sites that come
+/// from it change together: a wrapper is one point with the sites of all its
+/// callers. A site may belong to several points: a call of a wrapper is a
+/// point of its own ([`Orders::None`]), where only fences can be put.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ChangePoint {
     /// The sites of the runs that a change here touches.
     pub sites: Vec<SiteId>,
-    /// What stands there now.
+    /// The orders that the operation has now.
     pub orders: Orders,
-    /// Actions that cannot be done here, and why.
-    pub refused: Vec<(Action, String)>,
+    /// Changes that cannot be made here, and why.
+    pub refused: Vec<(ChangeKind, String)>,
 }
 
-/// The operation of a place with the orders that it has now. A place that is
+/// The operation of a point with the orders that it has now. A point that is
 /// seen with different orders has the weakest of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orders {
@@ -45,10 +45,10 @@ pub enum Orders {
     None,
 }
 
-/// What can be done at a place. An order is the one that the operation is to
+/// What can be changed at a point. An order is the one that the operation is to
 /// have afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Action {
+pub enum ChangeKind {
     /// Puts a sequentially consistent fence right before the operation.
     FenceBefore,
     /// Gives the load this order.
@@ -70,17 +70,17 @@ pub enum Action {
     FenceAfter,
 }
 
-/// One action at one place.
+/// A change of one kind at one point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Change {
-    /// Which of [`Problem::places`](crate::Problem::places).
-    pub place: usize,
-    /// What is done there.
-    pub action: Action,
+    /// Which of [`Problem::points`](crate::Problem::points).
+    pub point: usize,
+    /// What is changed there.
+    pub kind: ChangeKind,
 }
 
-impl Place {
-    /// A place where nothing is refused.
+impl ChangePoint {
+    /// A point where nothing is refused.
     pub fn new(sites: Vec<SiteId>, orders: Orders) -> Self {
         Self {
             sites,
@@ -89,73 +89,74 @@ impl Place {
         }
     }
 
-    /// Takes an action out of the search, with the reason.
-    pub fn refuse(&mut self, action: Action, reason: impl Into<String>) {
-        self.refused.push((action, reason.into()));
+    /// Takes a kind of change out of the search, with the reason.
+    pub fn refuse(&mut self, kind: ChangeKind, reason: impl Into<String>) {
+        self.refused.push((kind, reason.into()));
     }
 
-    /// Everything that could be done here, refused or not: what to ask a
+    /// Every kind of change that fits the orders, refused or not: what to ask a
     /// rewriter about.
-    pub fn actions(&self) -> Vec<Action> {
-        let mut actions = self.orders.raises();
+    pub fn kinds(&self) -> Vec<ChangeKind> {
+        let mut kinds = self.orders.raises();
         if !matches!(self.orders, Orders::Fence(_)) {
-            actions.insert(0, Action::FenceBefore);
-            actions.push(Action::FenceAfter);
+            kinds.insert(0, ChangeKind::FenceBefore);
+            kinds.push(ChangeKind::FenceAfter);
         }
-        actions
+        kinds
     }
 
-    /// Why an action cannot be done here.
-    pub(crate) fn refusal(&self, action: Action) -> Option<&str> {
-        let (_, reason) = self.refused.iter().find(|(a, _)| *a == action)?;
+    /// Why a kind of change cannot be made here.
+    pub(crate) fn refusal(&self, kind: ChangeKind) -> Option<&str> {
+        let (_, reason) = self.refused.iter().find(|(a, _)| *a == kind)?;
         Some(reason)
     }
 }
 
 impl Orders {
-    /// The actions that raise these orders, weaker before stronger.
-    pub(crate) fn raises(self) -> Vec<Action> {
+    /// The kinds of change that raise these orders, weaker before stronger.
+    pub(crate) fn raises(self) -> Vec<ChangeKind> {
         match self {
-            Self::Load(order) => LOADS
+            Self::Load(order) => LOAD_ORDERS
                 .into_iter()
                 .filter(|&to| to != order && to.join(order) == to)
-                .map(Action::Load)
+                .map(ChangeKind::Load)
                 .collect(),
-            Self::Store(order) => STORES
+            Self::Store(order) => STORE_ORDERS
                 .into_iter()
                 .filter(|&to| to != order && to.join(order) == to)
-                .map(Action::Store)
+                .map(ChangeKind::Store)
                 .collect(),
-            Self::Rmw(order) => RMWS
+            Self::Rmw(order) => RMW_ORDERS
                 .into_iter()
                 .filter(|&to| to != order && to.join(order) == to)
-                .map(Action::Rmw)
+                .map(ChangeKind::Rmw)
                 .collect(),
             Self::CompareExchange {
                 success,
                 failure,
                 free_failure,
-            } => RMWS
+            } => RMW_ORDERS
                 .into_iter()
-                .flat_map(|s| LOADS.into_iter().map(move |f| (s, f)))
+                .flat_map(|s| LOAD_ORDERS.into_iter().map(move |f| (s, f)))
                 .filter(|&(s, f)| s.join(success) == s && f.join(failure) == f)
                 .filter(|&to| to != (success, failure))
                 .filter(|&(s, f)| free_failure || s.read_half().join(f) == s.read_half())
-                .map(|(success, failure)| Action::CompareExchange { success, failure })
+                .map(|(success, failure)| ChangeKind::CompareExchange { success, failure })
                 .collect(),
             Self::Fence(order) => [FenceOrder::AcqRel, FenceOrder::SeqCst]
                 .into_iter()
                 .filter(|&to| to != order && to.join(order) == to)
-                .map(Action::Fence)
+                .map(ChangeKind::Fence)
                 .collect(),
             Self::None => Vec::new(),
         }
     }
 }
 
-const LOADS: [LoadOrder; 3] = [LoadOrder::Relaxed, LoadOrder::Acquire, LoadOrder::SeqCst];
-const STORES: [StoreOrder; 3] = [StoreOrder::Relaxed, StoreOrder::Release, StoreOrder::SeqCst];
-const RMWS: [RmwOrder; 5] = [
+const LOAD_ORDERS: [LoadOrder; 3] = [LoadOrder::Relaxed, LoadOrder::Acquire, LoadOrder::SeqCst];
+const STORE_ORDERS: [StoreOrder; 3] =
+    [StoreOrder::Relaxed, StoreOrder::Release, StoreOrder::SeqCst];
+const RMW_ORDERS: [RmwOrder; 5] = [
     RmwOrder::Relaxed,
     RmwOrder::Acquire,
     RmwOrder::Release,
@@ -163,13 +164,13 @@ const RMWS: [RmwOrder; 5] = [
     RmwOrder::SeqCst,
 ];
 
-impl Action {
+impl ChangeKind {
     /// Whether it puts in something that was not there.
     pub fn is_new_fence(self) -> bool {
         matches!(self, Self::FenceBefore | Self::FenceAfter)
     }
 
-    /// The weakest action that does both; `None` if no one action can.
+    /// The weakest change that does both; `None` if no single one can.
     pub(crate) fn join(self, other: Self) -> Option<Self> {
         Some(match (self, other) {
             (Self::Load(a), Self::Load(b)) => Self::Load(a.join(b)),
@@ -198,14 +199,14 @@ mod tests {
 
     #[test]
     fn a_relaxed_rmw_can_be_raised_to_everything_above() {
-        let place = Place::new(vec![SiteId(1)], Orders::Rmw(RmwOrder::Acquire));
+        let point = ChangePoint::new(vec![SiteId(1)], Orders::Rmw(RmwOrder::Acquire));
         let expected = [
-            Action::FenceBefore,
-            Action::Rmw(RmwOrder::AcqRel),
-            Action::Rmw(RmwOrder::SeqCst),
-            Action::FenceAfter,
+            ChangeKind::FenceBefore,
+            ChangeKind::Rmw(RmwOrder::AcqRel),
+            ChangeKind::Rmw(RmwOrder::SeqCst),
+            ChangeKind::FenceAfter,
         ];
-        assert_eq!(place.actions(), expected);
+        assert_eq!(point.kinds(), expected);
     }
 
     #[test]
@@ -218,13 +219,13 @@ mod tests {
             };
             orders.raises()
         };
-        let alone = Action::CompareExchange {
+        let alone = ChangeKind::CompareExchange {
             success: RmwOrder::Release,
             failure: LoadOrder::Acquire,
         };
         assert!(raises(true).contains(&alone));
         assert!(!raises(false).contains(&alone));
-        assert!(raises(false).contains(&Action::CompareExchange {
+        assert!(raises(false).contains(&ChangeKind::CompareExchange {
             success: RmwOrder::AcqRel,
             failure: LoadOrder::Acquire,
         }));
@@ -232,11 +233,11 @@ mod tests {
 
     #[test]
     fn an_existing_fence_is_raised_and_gets_no_neighbour() {
-        let place = Place::new(vec![SiteId(1)], Orders::Fence(FenceOrder::Acquire));
+        let point = ChangePoint::new(vec![SiteId(1)], Orders::Fence(FenceOrder::Acquire));
         let expected = [
-            Action::Fence(FenceOrder::AcqRel),
-            Action::Fence(FenceOrder::SeqCst),
+            ChangeKind::Fence(FenceOrder::AcqRel),
+            ChangeKind::Fence(FenceOrder::SeqCst),
         ];
-        assert_eq!(place.actions(), expected);
+        assert_eq!(point.kinds(), expected);
     }
 }

@@ -1,104 +1,107 @@
-//! A slot is one thing that can be set at a place: its order, the fence before
-//! it, the fence after it. Its levels are what it can be set to; level 0 is as
-//! it was. Exactly one level of a slot holds, and stronger ones subsume weaker
-//! ones, so the levels are a join-semilattice, small enough to be a table.
+//! The variables of the repair problem. A variable is one thing that can be set
+//! at a change point: its order, the fence before it, or the fence after it. Its
+//! levels are its values; level 0 leaves the point unchanged. A variable has
+//! exactly one level, and stronger levels subsume weaker ones, so the levels are
+//! a join-semilattice, small enough to be a table. The solver has a 0/1 variable
+//! for each level from 1 on (a [`Candidate`]).
 
 use wmfix_analysis::{FenceOrder, Labels, SiteId};
 
-use crate::place::{Action, Change, Place};
+use crate::change_point::{Change, ChangeKind, ChangePoint};
 
-/// The number of a level within its slot.
+/// The number of a level within its variable.
 pub(crate) type Level = u8;
 
-/// One thing that can be set.
+/// One thing that can be set at a change point.
 #[derive(Clone, Debug)]
-pub(crate) struct Slot {
-    /// Its place.
-    pub(crate) place: usize,
-    /// The sites of that place.
+pub(crate) struct Variable {
+    /// Its change point, by number.
+    pub(crate) point: usize,
+    /// The sites of that point.
     pub(crate) sites: Vec<SiteId>,
-    /// The action of each level from 1 on.
-    actions: Vec<Action>,
-    /// Why a level from 1 on cannot be had.
+    /// The change of each level from 1 on.
+    kinds: Vec<ChangeKind>,
+    /// Why a level from 1 on is refused.
     refused: Vec<Option<String>>,
     /// The join of any two levels.
     joins: Vec<Vec<Level>>,
 }
 
-/// A level of a slot that can be chosen.
+/// A level of a variable that can be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Candidate {
-    /// Which slot.
-    pub(crate) slot: usize,
+    /// Which variable.
+    pub(crate) variable: usize,
     /// Which level of it, from 1.
     pub(crate) level: Level,
 }
 
-/// All slots of the places, in the order of the places.
-pub(crate) fn slots(places: &[Place]) -> Vec<Slot> {
-    let mut slots = Vec::new();
-    for (number, place) in places.iter().enumerate() {
-        let (fences, raises): (Vec<Action>, Vec<Action>) =
-            place.actions().into_iter().partition(|a| a.is_new_fence());
-        let (before, after): (Vec<Action>, Vec<Action>) =
-            fences.into_iter().partition(|&a| a == Action::FenceBefore);
-        for actions in [before, raises, after] {
-            if !actions.is_empty() {
-                slots.push(Slot::new(number, place, actions));
+/// All variables of the points, in the order of the points.
+pub(crate) fn variables(points: &[ChangePoint]) -> Vec<Variable> {
+    let mut variables = Vec::new();
+    for (number, point) in points.iter().enumerate() {
+        let (fences, raises): (Vec<ChangeKind>, Vec<ChangeKind>) =
+            point.kinds().into_iter().partition(|a| a.is_new_fence());
+        let (before, after): (Vec<ChangeKind>, Vec<ChangeKind>) = fences
+            .into_iter()
+            .partition(|&a| a == ChangeKind::FenceBefore);
+        for kinds in [before, raises, after] {
+            if !kinds.is_empty() {
+                variables.push(Variable::new(number, point, kinds));
             }
         }
     }
-    slots
+    variables
 }
 
-impl Slot {
-    fn new(number: usize, place: &Place, actions: Vec<Action>) -> Self {
-        let level = |action: Action| -> Level {
-            let at = actions.iter().position(|&a| a == action);
+impl Variable {
+    fn new(number: usize, point: &ChangePoint, kinds: Vec<ChangeKind>) -> Self {
+        let level = |kind: ChangeKind| -> Level {
+            let at = kinds.iter().position(|&a| a == kind);
             let at = at.expect("what can be raised is closed under join");
-            Level::try_from(at + 1).expect("a slot has few levels")
+            Level::try_from(at + 1).expect("a variable has few levels")
         };
         let join = |a: usize, b: usize| match (a.checked_sub(1), b.checked_sub(1)) {
             (None, None) => 0,
-            (Some(one), None) | (None, Some(one)) => level(actions[one]),
+            (Some(one), None) | (None, Some(one)) => level(kinds[one]),
             (Some(a), Some(b)) => level(
-                actions[a]
-                    .join(actions[b])
-                    .expect("the actions of a slot are of one kind"),
+                kinds[a]
+                    .join(kinds[b])
+                    .expect("the changes of a variable can be joined"),
             ),
         };
-        let count = actions.len() + 1;
+        let count = kinds.len() + 1;
         let joins = (0..count)
             .map(|a| (0..count).map(|b| join(a, b)).collect())
             .collect();
         Self {
-            place: number,
-            sites: place.sites.clone(),
-            refused: actions
+            point: number,
+            sites: point.sites.clone(),
+            refused: kinds
                 .iter()
-                .map(|&action| place.refusal(action).map(str::to_owned))
+                .map(|&kind| point.refusal(kind).map(str::to_owned))
                 .collect(),
             joins,
-            actions,
+            kinds,
         }
     }
 
     /// The levels from 1 on.
     pub(crate) fn levels(&self) -> impl Iterator<Item = Level> + use<> {
-        1..=Level::try_from(self.actions.len()).expect("a slot has few levels")
+        1..=Level::try_from(self.kinds.len()).expect("a variable has few levels")
     }
 
     /// The change that a level from 1 on is.
     pub(crate) fn change(&self, level: Level) -> Change {
         Change {
-            place: self.place,
-            action: self.actions[usize::from(level) - 1],
+            point: self.point,
+            kind: self.kinds[usize::from(level) - 1],
         }
     }
 
-    /// The level of an action.
-    pub(crate) fn level_of(&self, action: Action) -> Option<Level> {
-        self.levels().find(|&l| self.change(l).action == action)
+    /// The level of a kind of change.
+    pub(crate) fn level_of(&self, kind: ChangeKind) -> Option<Level> {
+        self.levels().find(|&l| self.change(l).kind == kind)
     }
 
     /// The levels that can be had. They are closed under join: of two levels
@@ -138,23 +141,23 @@ impl Slot {
         below.count() as u64
     }
 
-    /// Sets this level in the labels of all sites of the place.
+    /// Sets this level in the labels of all sites of the point.
     pub(crate) fn label(&self, level: Level, labels: &mut Labels) {
         if level == 0 {
             return;
         }
-        let action = self.change(level).action;
+        let kind = self.change(level).kind;
         for &site in &self.sites {
-            match action {
-                Action::FenceBefore => labels.fence_before(site, FenceOrder::SeqCst),
-                Action::FenceAfter => labels.fence_after(site, FenceOrder::SeqCst),
-                Action::Load(order) => labels.raise_load(site, order),
-                Action::Store(order) => labels.raise_store(site, order),
-                Action::Rmw(order) => labels.raise_rmw(site, order),
-                Action::CompareExchange { success, failure } => {
+            match kind {
+                ChangeKind::FenceBefore => labels.fence_before(site, FenceOrder::SeqCst),
+                ChangeKind::FenceAfter => labels.fence_after(site, FenceOrder::SeqCst),
+                ChangeKind::Load(order) => labels.raise_load(site, order),
+                ChangeKind::Store(order) => labels.raise_store(site, order),
+                ChangeKind::Rmw(order) => labels.raise_rmw(site, order),
+                ChangeKind::CompareExchange { success, failure } => {
                     labels.raise_rmw(site, success).raise_failure(site, failure)
                 }
-                Action::Fence(order) => labels.raise_fence(site, order),
+                ChangeKind::Fence(order) => labels.raise_fence(site, order),
             };
         }
     }
@@ -163,7 +166,7 @@ impl Slot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::Orders;
+    use crate::change_point::Orders;
     use wmfix_analysis::{LoadOrder, RmwOrder};
 
     #[test]
@@ -183,16 +186,16 @@ mod tests {
                 free_failure: true,
             },
         ] {
-            for slot in slots(&[Place::new(vec![SiteId(0)], orders)]) {
-                let levels: Vec<Level> = [0].into_iter().chain(slot.levels()).collect();
+            for variable in variables(&[ChangePoint::new(vec![SiteId(0)], orders)]) {
+                let levels: Vec<Level> = [0].into_iter().chain(variable.levels()).collect();
                 for &a in &levels {
-                    assert_eq!(slot.join(a, 0), a);
+                    assert_eq!(variable.join(a, 0), a);
                     for &b in &levels {
-                        let joined = slot.join(a, b);
-                        assert!(slot.covers(joined, a) && slot.covers(joined, b));
+                        let joined = variable.join(a, b);
+                        assert!(variable.covers(joined, a) && variable.covers(joined, b));
                         for &upper in &levels {
-                            if slot.covers(upper, a) && slot.covers(upper, b) {
-                                assert!(slot.covers(upper, joined));
+                            if variable.covers(upper, a) && variable.covers(upper, b) {
+                                assert!(variable.covers(upper, joined));
                             }
                         }
                     }
@@ -203,13 +206,13 @@ mod tests {
 
     #[test]
     fn of_two_levels_whose_join_is_refused_one_can_be_had() {
-        let mut place = Place::new(vec![SiteId(0)], Orders::Rmw(RmwOrder::Relaxed));
+        let mut point = ChangePoint::new(vec![SiteId(0)], Orders::Rmw(RmwOrder::Relaxed));
         for order in [RmwOrder::AcqRel, RmwOrder::SeqCst] {
-            place.refuse(Action::Rmw(order), "no");
+            point.refuse(ChangeKind::Rmw(order), "no");
         }
-        let slots = slots(&[place]);
-        let raises = &slots[1];
-        let level = |order| raises.level_of(Action::Rmw(order)).unwrap();
+        let variables = variables(&[point]);
+        let raises = &variables[1];
+        let level = |order| raises.level_of(ChangeKind::Rmw(order)).unwrap();
         assert_eq!(raises.available(), [level(RmwOrder::Acquire)]);
         assert_eq!(raises.refusal(level(RmwOrder::Release)), "no");
     }
@@ -221,8 +224,8 @@ mod tests {
             failure: LoadOrder::Acquire,
             free_failure: false,
         };
-        let slots = slots(&[Place::new(vec![SiteId(0)], orders)]);
-        let raises = &slots[1];
+        let variables = variables(&[ChangePoint::new(vec![SiteId(0)], orders)]);
+        let raises = &variables[1];
         assert!(raises.levels().count() > 0);
         for level in raises.levels() {
             assert!(raises.height(level) >= 1);
