@@ -54,7 +54,7 @@ pub enum Operation {
         /// The value read.
         value: u64,
         /// The condition that ends the spin loop around it, if it is one's.
-        exit: Option<Exit>,
+        exit: Option<LoopExit>,
     },
     /// An atomic store.
     Store {
@@ -78,7 +78,7 @@ pub enum Operation {
         /// The value written.
         written: u64,
         /// The condition that ends the loop around it, if it is one's.
-        exit: Option<Exit>,
+        exit: Option<LoopExit>,
     },
     /// A compare-exchange.
     CompareExchange {
@@ -212,11 +212,11 @@ pub enum LockMode {
 /// `(value & mask) RELATION operand`, both sides taken as unsigned or as
 /// sign-extended from `width` bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Exit {
+pub struct LoopExit {
     /// The bits that count.
     pub mask: u64,
     /// How the value compares.
-    pub relation: Relation,
+    pub comparison: Comparison,
     /// What it is compared with.
     pub operand: u64,
     /// `Some(bits)`: compare as signed numbers of this width.
@@ -225,7 +225,7 @@ pub struct Exit {
 
 /// A comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Relation {
+pub enum Comparison {
     /// `==`
     Equal,
     /// `!=`
@@ -240,12 +240,12 @@ pub enum Relation {
     GreaterOrEqual,
 }
 
-impl Exit {
+impl LoopExit {
     /// The loop is left when the value is `operand`.
     pub fn equal(operand: u64) -> Self {
         Self {
             mask: u64::MAX,
-            relation: Relation::Equal,
+            comparison: Comparison::Equal,
             operand,
             signed: None,
         }
@@ -254,13 +254,13 @@ impl Exit {
     /// Whether this value ends the loop.
     pub fn leaves(&self, value: u64) -> bool {
         let (left, right) = (self.widen(value & self.mask), self.widen(self.operand));
-        match self.relation {
-            Relation::Equal => left == right,
-            Relation::NotEqual => left != right,
-            Relation::Less => left < right,
-            Relation::LessOrEqual => left <= right,
-            Relation::Greater => left > right,
-            Relation::GreaterOrEqual => left >= right,
+        match self.comparison {
+            Comparison::Equal => left == right,
+            Comparison::NotEqual => left != right,
+            Comparison::Less => left < right,
+            Comparison::LessOrEqual => left <= right,
+            Comparison::Greater => left > right,
+            Comparison::GreaterOrEqual => left >= right,
         }
     }
 

@@ -12,11 +12,11 @@ mod race;
 mod violation;
 pub mod witness;
 
-pub use analyzer::{Analyzer, Config, Limits, Step};
+pub use analyzer::{Analyzer, AnalyzerConfig, EventFindings, Limits};
 pub use error::StreamError;
 pub use event::{
-    Bytes, CasOutcome, CasStrength, Event, Exit, LocationId, LockId, LockMode, Operation, Relation,
-    SiteId, ThreadId,
+    Bytes, CasOutcome, CasStrength, Comparison, Event, LocationId, LockId, LockMode, LoopExit,
+    Operation, SiteId, ThreadId,
 };
 pub use labels::Labels;
 pub use model::Model;

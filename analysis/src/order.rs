@@ -53,6 +53,15 @@ pub enum FenceOrder {
 }
 
 impl LoadOrder {
+    /// The name in C without `memory_order_`: what reports print.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Relaxed => "relaxed",
+            Self::Acquire => "acquire",
+            Self::SeqCst => "seq_cst",
+        }
+    }
+
     /// Whether the load acquires.
     pub fn acquires(self) -> bool {
         self != Self::Relaxed
@@ -74,6 +83,15 @@ impl LoadOrder {
 }
 
 impl StoreOrder {
+    /// The name in C without `memory_order_`: what reports print.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Relaxed => "relaxed",
+            Self::Release => "release",
+            Self::SeqCst => "seq_cst",
+        }
+    }
+
     /// Whether the store releases.
     pub fn releases(self) -> bool {
         self != Self::Relaxed
@@ -95,6 +113,17 @@ impl StoreOrder {
 }
 
 impl RmwOrder {
+    /// The name in C without `memory_order_`: what reports print.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Relaxed => "relaxed",
+            Self::Acquire => "acquire",
+            Self::Release => "release",
+            Self::AcqRel => "acq_rel",
+            Self::SeqCst => "seq_cst",
+        }
+    }
+
     /// Whether the read half acquires.
     pub fn acquires(self) -> bool {
         matches!(self, Self::Acquire | Self::AcqRel | Self::SeqCst)
@@ -136,6 +165,16 @@ impl RmwOrder {
 }
 
 impl FenceOrder {
+    /// The name in C without `memory_order_`: what reports print.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Acquire => "acquire",
+            Self::Release => "release",
+            Self::AcqRel => "acq_rel",
+            Self::SeqCst => "seq_cst",
+        }
+    }
+
     /// Whether earlier relaxed reads acquire.
     pub fn acquires(self) -> bool {
         self != Self::Release

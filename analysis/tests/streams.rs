@@ -4,9 +4,9 @@
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use wmfix_analysis::{
-    Analyzer, Bytes, CasOutcome, CasStrength, Config, Event, EventIndex, Exit, FenceOrder, Limits,
-    LoadOrder, LocationId, LockId, LockMode, Model, Operation, Relation, RmwOrder, SiteId,
-    StoreOrder, StreamError, ThreadId,
+    Analyzer, AnalyzerConfig, Bytes, CasOutcome, CasStrength, Comparison, Event, EventIndex,
+    FenceOrder, Limits, LoadOrder, LocationId, LockId, LockMode, LoopExit, Model, Operation,
+    RmwOrder, SiteId, StoreOrder, StreamError, ThreadId,
 };
 
 const X: LocationId = LocationId(0);
@@ -72,7 +72,7 @@ fn release(thread: u32, mode: LockMode) -> Event {
 /// Feeds `before`, expects `error` from `bad`, and expects that the rest of a
 /// store-buffering run is judged as if `bad` had never been there.
 fn refused(before: &[Event], bad: Event, error: StreamError) {
-    let mut analyzer = Analyzer::new(Config::default());
+    let mut analyzer = Analyzer::new(AnalyzerConfig::default());
     for event in before {
         analyzer.feed(event).expect("a well-formed beginning");
     }
@@ -232,7 +232,7 @@ fn a_compare_exchange_must_agree_with_itself() {
 
 #[test]
 fn time_does_not_run_backwards() {
-    let mut analyzer = Analyzer::new(Config::default());
+    let mut analyzer = Analyzer::new(AnalyzerConfig::default());
     analyzer
         .feed_at(EventIndex(10), &store(0, X, 1))
         .expect("the first event");
@@ -251,7 +251,7 @@ fn time_does_not_run_backwards() {
 
 #[test]
 fn a_value_that_nobody_wrote_is_an_unseen_write_and_silences_what_was_before() {
-    let mut analyzer = Analyzer::new(Config::default());
+    let mut analyzer = Analyzer::new(AnalyzerConfig::default());
     let (x, y) = (LocationId(0), LocationId(1));
     let run = [
         create(0, 1),
@@ -270,14 +270,14 @@ fn order<T: Clone + std::fmt::Debug + 'static>(orders: &[T]) -> proptest::sample
     proptest::sample::select(orders.to_vec())
 }
 
-fn exit() -> impl Strategy<Value = Option<Exit>> {
+fn exit() -> impl Strategy<Value = Option<LoopExit>> {
     let relations = [
-        Relation::Equal,
-        Relation::NotEqual,
-        Relation::Less,
-        Relation::LessOrEqual,
-        Relation::Greater,
-        Relation::GreaterOrEqual,
+        Comparison::Equal,
+        Comparison::NotEqual,
+        Comparison::Less,
+        Comparison::LessOrEqual,
+        Comparison::Greater,
+        Comparison::GreaterOrEqual,
     ];
     proptest::option::weighted(
         0.2,
@@ -287,9 +287,9 @@ fn exit() -> impl Strategy<Value = Option<Exit>> {
             0u64..3,
             proptest::option::of(any::<u8>()),
         )
-            .prop_map(|(mask, relation, operand, signed)| Exit {
+            .prop_map(|(mask, comparison, operand, signed)| LoopExit {
                 mask,
-                relation,
+                comparison,
                 operand,
                 signed,
             }),
@@ -357,7 +357,7 @@ fn stream() -> impl Strategy<Value = Vec<Event>> {
     proptest::collection::vec(events, 0..250)
 }
 
-fn config() -> impl Strategy<Value = Config> {
+fn config() -> impl Strategy<Value = AnalyzerConfig> {
     let limits = prop_oneof![
         Just(Limits::default()),
         (1usize..6, 1usize..6, 1usize..40).prop_map(|(history, values, total)| Limits {
@@ -367,7 +367,7 @@ fn config() -> impl Strategy<Value = Config> {
         }),
     ];
     (order(&[Model::Rc11, Model::Rc20]), any::<bool>(), limits).prop_map(
-        |(model, races, limits)| Config {
+        |(model, races, limits)| AnalyzerConfig {
             model,
             races,
             limits,
@@ -410,8 +410,8 @@ proptest! {
     #[test]
     fn limits_only_silence(stream in stream(), history in 1usize..5, values in 1usize..5) {
         let tight = Limits { history, values, total: 16 };
-        let mut capped = Analyzer::new(Config { limits: tight, ..Config::default() });
-        let mut exact = Analyzer::new(Config::default());
+        let mut capped = Analyzer::new(AnalyzerConfig { limits: tight, ..AnalyzerConfig::default() });
+        let mut exact = Analyzer::new(AnalyzerConfig::default());
         for event in &stream {
             let found = capped.feed(event);
             let truth = exact.feed(event);

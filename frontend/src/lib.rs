@@ -41,8 +41,8 @@ pub use order::MemoryOrder;
 pub use passing::{Passing, passing_of_call, passing_of_wait};
 pub use scan::{FileScan, scan_parsed, scan_source};
 pub use site::{
-    Exit, Joint, LoopRole, Operand, Operation, OrderPlace, OrderSpelling, Position, Relation, Site,
-    Span,
+    Comparison, Joint, LoopExit, LoopRole, Operand, Operation, OrderPlace, OrderSpelling, Position,
+    Site, Span,
 };
 pub use source::{Language, ParsedFile};
 pub use tree::{TreeScan, scan_tree};

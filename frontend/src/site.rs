@@ -117,23 +117,23 @@ pub enum LoopRole {
     /// It is not the condition of a loop without effects.
     None,
     /// The loop only waits until the value read fulfils the exit condition.
-    Spin(Exit),
+    Spin(LoopExit),
     /// The loop retries a compare-exchange until it succeeds, each round with
     /// what it has read or computed anew.
     CasLoop,
     /// The loop only waits until a compare-exchange from a fixed value to a fixed
     /// value succeeds, as a lock does: the exit says which value it waits for.
-    BlockingCas(Exit),
+    BlockingCas(LoopExit),
 }
 
 /// The condition on the value read that ends a spin loop:
 /// `(value & mask) RELATION operand`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Exit {
+pub struct LoopExit {
     /// Bits of the value that count; `None` for all of them.
     pub mask: Option<Operand>,
     /// How the value compares with the operand.
-    pub relation: Relation,
+    pub comparison: Comparison,
     /// What it is compared with.
     pub operand: Operand,
     /// The loop also ends by itself after a number of rounds or a time.
@@ -156,7 +156,7 @@ pub enum Joint {
 
 /// A comparison of the value read with an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Relation {
+pub enum Comparison {
     /// `==`
     Equal,
     /// `!=`

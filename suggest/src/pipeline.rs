@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use wmfix_analysis::{Config, Event, Model};
+use wmfix_analysis::{AnalyzerConfig, Event, Model};
 use wmfix_frontend::Vocabularies;
 
 use crate::allow::{AllowRules, Allowances};
@@ -126,14 +126,14 @@ impl<'o> Session<'o> {
     }
 
     /// How runs are analysed.
-    pub fn config(&self) -> Config {
-        Config {
+    pub fn config(&self) -> AnalyzerConfig {
+        AnalyzerConfig {
             model: match self.options.model {
                 MemoryModel::Rc11 => Model::Rc11,
                 MemoryModel::Rc20 => Model::Rc20,
             },
             races: self.options.races == Switch::On,
-            ..Config::default()
+            ..AnalyzerConfig::default()
         }
     }
 

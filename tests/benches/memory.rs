@@ -4,7 +4,7 @@
 
 mod counting;
 
-use wmfix_analysis::{Analyzer, Config};
+use wmfix_analysis::{Analyzer, AnalyzerConfig};
 use wmfix_tests::litmus::Rng;
 use wmfix_tests::streams::{Shape, Source};
 
@@ -68,7 +68,7 @@ fn held(shape: Shape, first: u64, last: u64) -> (usize, usize) {
     let mut source = Source::new(shape, Rng::new(11));
     let mut events = Vec::with_capacity(64);
     let before = bytes_in_use();
-    let mut analyzer = Analyzer::new(Config::default());
+    let mut analyzer = Analyzer::new(AnalyzerConfig::default());
     let (mut fed, mut early) = (0, 0);
     while fed < last {
         events.clear();

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use wmfix_analysis::{Analyzer, Config};
+use wmfix_analysis::{Analyzer, AnalyzerConfig};
 use wmfix_repair::{Options, Problem, Profile, repair};
 use wmfix_tests::litmus::corpus;
 use wmfix_tests::repairing::problem;
@@ -69,9 +69,9 @@ fn main() {
 fn analysed_once(problem: &Problem) -> Duration {
     let started = Instant::now();
     for trace in &problem.traces {
-        let mut analyzer = Analyzer::new(Config {
+        let mut analyzer = Analyzer::new(AnalyzerConfig {
             races: true,
-            ..Config::default()
+            ..AnalyzerConfig::default()
         });
         for event in trace {
             analyzer.feed(event).expect("the runs are runs");

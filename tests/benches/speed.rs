@@ -14,7 +14,7 @@ mod counting;
 
 use std::time::{Duration, Instant};
 
-use wmfix_analysis::{Analyzer, Config, Event, Model};
+use wmfix_analysis::{Analyzer, AnalyzerConfig, Event, Model};
 use wmfix_tests::litmus::Rng;
 use wmfix_tests::reference::Reference;
 use wmfix_tests::streams::{Shape, stream};
@@ -131,9 +131,9 @@ fn cpu_time() -> Duration {
 }
 
 fn analyzer() -> Analyzer {
-    Analyzer::new(Config {
+    Analyzer::new(AnalyzerConfig {
         model: Model::Rc11,
-        ..Config::default()
+        ..AnalyzerConfig::default()
     })
 }
 

@@ -4,7 +4,8 @@
 //! each of which must be true of the site; a site in a loop role must say so.
 
 use wmfix_frontend::{
-    Exit, FileScan, Joint, LoopRole, Operand, Operation, OrderPlace, OrderSpelling, Relation, Site,
+    Comparison, FileScan, Joint, LoopExit, LoopRole, Operand, Operation, OrderPlace, OrderSpelling,
+    Site,
 };
 
 /// Every difference between what a text expects of a scan and what it got.
@@ -145,18 +146,18 @@ fn role(role: &LoopRole) -> Option<String> {
     }
 }
 
-fn exit_words(exit: &Exit) -> String {
+fn exit_words(exit: &LoopExit) -> String {
     let mut words = String::new();
     if let Some(mask) = &exit.mask {
         words += &format!("&{}", operand(mask));
     }
-    words += match exit.relation {
-        Relation::Equal => "==",
-        Relation::NotEqual => "!=",
-        Relation::Less => "<",
-        Relation::LessOrEqual => "<=",
-        Relation::Greater => ">",
-        Relation::GreaterOrEqual => ">=",
+    words += match exit.comparison {
+        Comparison::Equal => "==",
+        Comparison::NotEqual => "!=",
+        Comparison::Less => "<",
+        Comparison::LessOrEqual => "<=",
+        Comparison::Greater => ">",
+        Comparison::GreaterOrEqual => ">=",
     };
     words += &operand(&exit.operand);
     if exit.bounded {

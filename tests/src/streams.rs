@@ -3,7 +3,7 @@
 //! go. The streams are SC runs: a read reads what was written last.
 
 use wmfix_analysis::{
-    CasOutcome, CasStrength, Event, Exit, FenceOrder, LoadOrder, LocationId, LockId, LockMode,
+    CasOutcome, CasStrength, Event, FenceOrder, LoadOrder, LocationId, LockId, LockMode, LoopExit,
     Operation, RmwOrder, SiteId, StoreOrder, ThreadId,
 };
 
@@ -196,7 +196,7 @@ impl Source {
         let new = self.rng.below(4) as u64;
         let operation = if self.rng.percent(self.shape.loads) {
             let order = self.load_order();
-            let exit = (self.shape.fence > 0 && self.rng.percent(5)).then(|| Exit::equal(new));
+            let exit = (self.shape.fence > 0 && self.rng.percent(5)).then(|| LoopExit::equal(new));
             Operation::Load {
                 location,
                 order,

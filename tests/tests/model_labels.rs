@@ -1,7 +1,7 @@
 //! What a search for repairs stands on: stronger labels never add a violation,
 //! and re-analysis of the runs of the original program decides the repaired one.
 
-use wmfix_analysis::{Config, Event, Labels, Operation};
+use wmfix_analysis::{AnalyzerConfig, Event, Labels, Operation};
 use wmfix_tests::brute::{Axioms, is_robust};
 use wmfix_tests::compare::Watched;
 use wmfix_tests::litmus::{Program, Rng, all_runs, random_run, strengthen, varied};
@@ -105,7 +105,7 @@ fn same_schedule(program: &Program, run: &[Event]) -> Vec<Event> {
 /// For each event of the run, the places of the stale writes it could take, if
 /// the run is analysed with these labels.
 fn stale_writes(run: &[Event], labels: &Labels) -> Vec<Vec<usize>> {
-    let mut watched = Watched::new(Config::default());
+    let mut watched = Watched::new(AnalyzerConfig::default());
     run.iter()
         .map(|event| {
             let mut stale = Vec::new();

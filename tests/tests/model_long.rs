@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use wmfix_analysis::{
-    Bytes, CasOutcome, Config, Event, Limits, LocationId, Model, Operation, SiteId, ThreadId,
-    Violation,
+    AnalyzerConfig, Bytes, CasOutcome, Event, Limits, LocationId, Model, Operation, SiteId,
+    ThreadId, Violation,
 };
 use wmfix_tests::brute::Graph;
 use wmfix_tests::compare::{Subject, Tally, Watched, axioms_of, compare_along};
@@ -80,7 +80,7 @@ fn past_a_limit_nothing_false_is_reported() {
         };
         let model = rng.pick(&[Model::Rc11, Model::Rc20]);
         let mut exact = Watched::new(unlimited(model));
-        let mut limited = Watched::new(Config {
+        let mut limited = Watched::new(AnalyzerConfig {
             limits,
             ..unlimited(model)
         });
@@ -222,16 +222,16 @@ fn along_random_runs(count: u64, model: Model, generate: impl Fn(&mut Rng) -> Pr
     sum
 }
 
-fn unlimited(model: Model) -> Config {
+fn unlimited(model: Model) -> AnalyzerConfig {
     let limits = Limits {
         history: usize::MAX,
         values: usize::MAX,
         total: usize::MAX,
     };
-    Config {
+    AnalyzerConfig {
         model,
         limits,
-        ..Config::default()
+        ..AnalyzerConfig::default()
     }
 }
 

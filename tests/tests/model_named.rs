@@ -2,7 +2,7 @@
 //! knows. Each is judged three times: by the analyzer over its SC runs, by brute
 //! force, and by the name of the test.
 
-use wmfix_analysis::{Analyzer, Config, Event, Model};
+use wmfix_analysis::{Analyzer, AnalyzerConfig, Event, Model};
 use wmfix_tests::brute::{Axioms, is_robust};
 use wmfix_tests::compare::assert_agrees;
 use wmfix_tests::litmus::{program, scheduled_run};
@@ -207,7 +207,7 @@ fn verdict(threads: &[&str]) -> bool {
 }
 
 fn violating_sites(run: &[Event]) -> Vec<wmfix_analysis::SiteId> {
-    let mut analyzer = Analyzer::new(Config::default());
+    let mut analyzer = Analyzer::new(AnalyzerConfig::default());
     for event in run {
         analyzer.feed(event).unwrap();
     }

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wmfix_analysis::{
-    Analyzer, Bytes, Config, Event, LoadOrder, LocationId, LockId, LockMode, Operation, SiteId,
-    StoreOrder, ThreadId,
+    Analyzer, AnalyzerConfig, Bytes, Event, LoadOrder, LocationId, LockId, LockMode, Operation,
+    SiteId, StoreOrder, ThreadId,
 };
 use wmfix_tests::litmus::Rng;
 
@@ -17,9 +17,9 @@ fn overlapping_ranges() {
         let mut rng = Rng::new(seed);
         let mut source = Source::new(&mut rng);
         let mut naive = Naive::default();
-        let mut analyzer = Analyzer::new(Config {
+        let mut analyzer = Analyzer::new(AnalyzerConfig {
             races: true,
-            ..Config::default()
+            ..AnalyzerConfig::default()
         });
         let mut stream = source.start();
         let mut fed = 0;

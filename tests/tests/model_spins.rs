@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use wmfix_analysis::{CasOutcome, Config, Event, LoadOrder, Operation};
+use wmfix_analysis::{AnalyzerConfig, CasOutcome, Event, LoadOrder, Operation};
 use wmfix_tests::compare::Watched;
 use wmfix_tests::litmus::{Rng, random_run, varied};
 
@@ -21,7 +21,7 @@ use spin::{Detector, Read};
 type Verdict = Vec<usize>;
 
 fn verdicts(run: &[Event]) -> Vec<Verdict> {
-    let mut analyzer = Watched::new(Config::default());
+    let mut analyzer = Watched::new(AnalyzerConfig::default());
     let mut verdict = |event| {
         let violation = analyzer.watch(event).expect("a run of a program");
         violation.map_or_else(Vec::new, |v| analyzer.places(&v))

@@ -4,7 +4,7 @@
 
 use wmfix_analysis::witness::{Label, NodeId, Refutation, Witness, check};
 use wmfix_analysis::{
-    Config, Event, FenceOrder, LoadOrder, Model, RmwOrder, StoreOrder, Violation,
+    AnalyzerConfig, Event, FenceOrder, LoadOrder, Model, RmwOrder, StoreOrder, Violation,
 };
 use wmfix_tests::brute::State;
 use wmfix_tests::compare::{Watched, axioms_of, candidate};
@@ -104,9 +104,9 @@ fn analysed_run(program: &Program, model: Model, rng: &mut Rng) -> (Vec<Event>, 
             run.push(machine.exit_event(thread));
         }
     }
-    let mut watched = Watched::new(Config {
+    let mut watched = Watched::new(AnalyzerConfig {
         model,
-        ..Config::default()
+        ..AnalyzerConfig::default()
     });
     let violations = run.iter().filter_map(|event| watched.watch(event).unwrap());
     let violations = violations.collect();
@@ -151,8 +151,8 @@ fn spoil(program: &Program, witness: &Witness, model: Model) -> usize {
 fn in_sc_place(witness: &Witness) -> Witness {
     let mut graph = witness.clone();
     let access = graph.access;
-    let place = graph.nodes[access.0].label.place().expect("an access");
-    let order = graph.modification.get_mut(&place).expect("a location");
+    let object = graph.nodes[access.0].label.object().expect("an access");
+    let order = graph.modification.get_mut(&object).expect("a location");
     order.retain(|&write| write != access);
     let newest: NodeId = *order.last().expect("the first value");
     let label = graph.nodes[access.0].label;
@@ -171,7 +171,7 @@ fn all_sc(witness: &Witness) -> Witness {
         match &mut node.label {
             Label::Read { order, .. } => *order = LoadOrder::SeqCst,
             Label::Write { order, .. } => *order = StoreOrder::SeqCst,
-            Label::Update { order, .. } => *order = RmwOrder::SeqCst,
+            Label::Rmw { order, .. } => *order = RmwOrder::SeqCst,
             Label::Fence { order } => *order = FenceOrder::SeqCst,
             _ => {}
         }
@@ -180,7 +180,7 @@ fn all_sc(witness: &Witness) -> Witness {
 }
 
 fn change_value_read(label: &mut Label) {
-    if let Label::Read { value, .. } | Label::Update { read: value, .. } = label {
+    if let Label::Read { value, .. } | Label::Rmw { read: value, .. } = label {
         *value = Some(value.unwrap_or(0) + 1);
     }
 }

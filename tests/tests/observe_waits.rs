@@ -4,7 +4,7 @@
 //! its reads for plain loads, but never hides a violation. In CI a part, with
 //! WMFIX_LITMUS=all many more.
 
-use wmfix_analysis::{Operation, Relation};
+use wmfix_analysis::{Comparison, Operation};
 use wmfix_tests::brute::{Axioms, is_robust};
 use wmfix_tests::litmus::{
     Instruction, Profile, Program, Rng, Spelling, Waiting, all_runs, emit_waiting, random,
@@ -68,13 +68,13 @@ fn assert_truth(waiting: Waiting, count: usize) {
 /// Whether nothing is left open: what a loop must change from is known only when
 /// it was seen to wait, and waits that are rolled into one loop only by chance.
 fn is_exact(program: &Program, waiting: Waiting) -> bool {
-    let relation = |instruction: &Instruction| match instruction {
-        Instruction::Wait { exit, .. } => exit.relation,
-        _ => Relation::Equal,
+    let comparison = |instruction: &Instruction| match instruction {
+        Instruction::Wait { exit, .. } => exit.comparison,
+        _ => Comparison::Equal,
     };
     let all_equal = program
         .instructions()
-        .all(|i| relation(i) == Relation::Equal);
+        .all(|i| comparison(i) == Comparison::Equal);
     waiting != Waiting::Rolled && all_equal
 }
 
@@ -98,7 +98,7 @@ fn waiting_program(rng: &mut Rng, waiting: Waiting) -> Program {
         let is_wait = |i: &Instruction| matches!(i, Instruction::Wait { .. });
         let only_equality = |i: &Instruction| match i {
             Instruction::Wait { exit, .. } => {
-                matches!(exit.relation, Relation::Equal | Relation::NotEqual)
+                matches!(exit.comparison, Comparison::Equal | Comparison::NotEqual)
             }
             Instruction::BlockingCompareExchange { .. } => false,
             _ => true,

@@ -3,11 +3,11 @@
 
 use smallvec::SmallVec;
 
-use super::clock::Slot;
-use super::history::{Last, Mark, ScAccess, ScMark};
+use super::clock::ThreadSlot;
+use super::history::{LastAccess, Mark, ScAccess, ScMark};
 use super::location::Location;
 use super::thread::Thread;
-use super::values::Written;
+use super::values::WriteRecord;
 use super::view::ScSet;
 use crate::event::{LocationId, SiteId};
 
@@ -17,7 +17,7 @@ pub(crate) struct Access {
     /// It reads.
     pub(crate) reads: bool,
     /// It writes this.
-    pub(crate) writes: Option<Written>,
+    pub(crate) writes: Option<WriteRecord>,
     /// Its read acquires.
     pub(crate) acquires: bool,
     /// Its write releases.
@@ -33,7 +33,7 @@ pub(crate) struct Access {
 #[inline]
 pub(crate) fn apply(
     thread: &mut Thread,
-    slot: Slot,
+    slot: ThreadSlot,
     location: &mut Location,
     id: LocationId,
     access: &Access,
@@ -91,7 +91,7 @@ pub(crate) fn apply(
 
 /// hb_SC: a write comes after every earlier access, a read after the last write.
 #[inline]
-fn follow_sc(thread: &mut Thread, slot: Slot, location: &mut Location, writes: bool) {
+fn follow_sc(thread: &mut Thread, slot: ThreadSlot, location: &mut Location, writes: bool) {
     thread.sc_before.set(slot, thread.number);
     if writes {
         thread.sc_before.join(&location.sc_before_accesses);
@@ -109,7 +109,7 @@ fn follow_sc(thread: &mut Thread, slot: Slot, location: &mut Location, writes: b
 #[inline]
 fn inherit_sc_order(
     thread: &mut Thread,
-    slot: Slot,
+    slot: ThreadSlot,
     location: &Location,
     access: &Access,
     own: &mut ScSet,
@@ -132,10 +132,10 @@ fn inherit_sc_order(
 
 /// The accesses to this location that happened before an SC read of it. The
 /// thread's own are in its `own_sc` already.
-fn inherit_same_location(thread: &Thread, slot: Slot, location: &Location, own: &mut ScSet) {
+fn inherit_same_location(thread: &Thread, slot: ThreadSlot, location: &Location, own: &mut ScSet) {
     let view = &thread.view;
     // A mark without an SC part has nothing to add.
-    let mut known: SmallVec<[(Slot, &Mark, &ScMark); 8]> = location
+    let mut known: SmallVec<[(ThreadSlot, &Mark, &ScMark); 8]> = location
         .histories()
         .iter()
         .filter(|history| history.slot != slot)
@@ -146,7 +146,7 @@ fn inherit_same_location(thread: &Thread, slot: Slot, location: &Location, own: 
         .collect();
     // Newest first: the SC writes of a location form a chain, so that usually
     // nothing or one set has to be joined.
-    let mut accesses: SmallVec<[(Slot, &ScAccess); 8]> = known
+    let mut accesses: SmallVec<[(ThreadSlot, &ScAccess); 8]> = known
         .iter()
         .filter_map(|&(slot, _, sc_mark)| Some((slot, sc_mark.access.as_ref()?)))
         .collect();
@@ -189,7 +189,7 @@ fn publish(thread: &Thread, location: &mut Location, access: &Access) {
 #[inline]
 fn remember(
     thread: &Thread,
-    slot: Slot,
+    slot: ThreadSlot,
     location: &mut Location,
     access: &Access,
     own: ScSet,
@@ -217,7 +217,7 @@ fn remember(
         }
         sc_mark
     });
-    let last = Last {
+    let last = LastAccess {
         number,
         thread: thread.id,
         site: access.site,

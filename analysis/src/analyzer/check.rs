@@ -4,8 +4,8 @@
 use super::history::Timestamp;
 use super::location::Location;
 use super::thread::Thread;
-use super::values::{Values, Written};
-use crate::event::{CasStrength, Exit, Operation};
+use super::values::{Values, WriteRecord};
+use crate::event::{CasStrength, LoopExit, Operation};
 use crate::violation::ViolationKind;
 
 /// A stretch of the modification order that an access need not know, and in
@@ -16,20 +16,20 @@ pub(crate) struct Gap {
     pub(crate) kind: ViolationKind,
     /// The newest write that SC makes the access see.
     pub(crate) newer: Timestamp,
-    appetite: Appetite,
+    pending: PendingAccess,
     floor: Timestamp,
     floor_failure: Timestamp,
 }
 
 /// What the access about to be made could do with each stale write.
 #[derive(Clone, Copy)]
-enum Appetite {
+enum PendingAccess {
     Load {
-        exit: Option<Exit>,
+        exit: Option<LoopExit>,
     },
     Store,
     Rmw {
-        exit: Option<Exit>,
+        exit: Option<LoopExit>,
     },
     CompareExchange {
         expected: u64,
@@ -68,7 +68,7 @@ pub(crate) fn check(
     let mut gap = Gap {
         kind: ViolationKind::StaleRead,
         newer: ceiling,
-        appetite: appetite(operation)?,
+        pending: pending(operation)?,
         floor: floor(sc),
         floor_failure: if sc_failure == sc {
             floor(sc)
@@ -108,11 +108,11 @@ fn floor_by_sc(thread: &Thread, location: &Location) -> Timestamp {
         )
 }
 
-fn appetite(operation: &Operation) -> Option<Appetite> {
+fn pending(operation: &Operation) -> Option<PendingAccess> {
     match *operation {
-        Operation::Load { exit, .. } => Some(Appetite::Load { exit }),
-        Operation::Store { .. } => Some(Appetite::Store),
-        Operation::Rmw { exit, .. } => Some(Appetite::Rmw { exit }),
+        Operation::Load { exit, .. } => Some(PendingAccess::Load { exit }),
+        Operation::Store { .. } => Some(PendingAccess::Store),
+        Operation::Rmw { exit, .. } => Some(PendingAccess::Rmw { exit }),
         Operation::CompareExchange {
             expected,
             strength,
@@ -120,7 +120,7 @@ fn appetite(operation: &Operation) -> Option<Appetite> {
             ..
         } => {
             let weak = strength == CasStrength::Weak;
-            Some(Appetite::CompareExchange {
+            Some(PendingAccess::CompareExchange {
                 expected,
                 weak,
                 blocking,
@@ -132,7 +132,7 @@ fn appetite(operation: &Operation) -> Option<Appetite> {
 
 impl Gap {
     /// The stale writes that the access could take, oldest first; never empty.
-    pub(crate) fn stale<'a>(&'a self, values: &'a Values) -> impl Iterator<Item = &'a Written> {
+    pub(crate) fn stale<'a>(&'a self, values: &'a Values) -> impl Iterator<Item = &'a WriteRecord> {
         self.timestamps()
             .filter(|&timestamp| self.taking(values, timestamp).is_some())
             .map(|timestamp| values.at(timestamp))
@@ -145,7 +145,7 @@ impl Gap {
         for timestamp in self.timestamps() {
             let kind = self.taking(values, timestamp);
             worst = kind.or(worst);
-            let certain = !matches!(self.appetite, Appetite::CompareExchange { .. });
+            let certain = !matches!(self.pending, PendingAccess::CompareExchange { .. });
             if kind == Some(ViolationKind::StaleRmw) || (kind.is_some() && certain) {
                 break;
             }
@@ -162,14 +162,16 @@ impl Gap {
         let written = values.at(timestamp);
         // Nothing comes between a write and the RMW that read it.
         let free = !values.at(timestamp + 1).by_rmw;
-        let leaves = |exit: Option<Exit>| {
+        let leaves = |exit: Option<LoopExit>| {
             exit.is_none_or(|exit| written.value().is_some_and(|value| exit.leaves(value)))
         };
-        match self.appetite {
-            Appetite::Load { exit } => leaves(exit).then_some(ViolationKind::StaleRead),
-            Appetite::Store => free.then_some(ViolationKind::StaleWrite),
-            Appetite::Rmw { exit } => (free && leaves(exit)).then_some(ViolationKind::StaleRmw),
-            Appetite::CompareExchange {
+        match self.pending {
+            PendingAccess::Load { exit } => leaves(exit).then_some(ViolationKind::StaleRead),
+            PendingAccess::Store => free.then_some(ViolationKind::StaleWrite),
+            PendingAccess::Rmw { exit } => {
+                (free && leaves(exit)).then_some(ViolationKind::StaleRmw)
+            }
+            PendingAccess::CompareExchange {
                 expected,
                 weak,
                 blocking,

@@ -5,7 +5,7 @@
 pub(crate) type EventNumber = u32;
 
 /// A position in a clock. Threads that ended give theirs back.
-pub(crate) type Slot = usize;
+pub(crate) type ThreadSlot = usize;
 
 /// How many slots a clock holds in place. These are always worked on together,
 /// without a look at how many are in use: that is one or two vector instructions.
@@ -22,7 +22,7 @@ pub(crate) struct Clock {
 impl Clock {
     /// How far into `slot` the prefix reaches.
     #[inline]
-    pub(crate) fn get(&self, slot: Slot) -> EventNumber {
+    pub(crate) fn get(&self, slot: ThreadSlot) -> EventNumber {
         match self.first.get(slot) {
             Some(number) => *number,
             None => self.rest.get(slot - IN_PLACE).copied().unwrap_or(0),
@@ -31,7 +31,7 @@ impl Clock {
 
     /// Sets one thread's prefix.
     #[inline]
-    pub(crate) fn set(&mut self, slot: Slot, number: EventNumber) {
+    pub(crate) fn set(&mut self, slot: ThreadSlot, number: EventNumber) {
         match self.first.get_mut(slot) {
             Some(place) => *place = number,
             None => {

@@ -4,7 +4,7 @@
 
 use smallvec::SmallVec;
 
-use super::clock::{EventNumber, Slot};
+use super::clock::{EventNumber, ThreadSlot};
 use super::view::ScSet;
 use crate::event::{SiteId, ThreadId};
 
@@ -49,7 +49,7 @@ pub(crate) struct ScAccess {
 
 /// The last access of some kind.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Last {
+pub(crate) struct LastAccess {
     /// Its number in its thread, 0 if there was none.
     pub(crate) number: EventNumber,
     /// Who made it: slots change hands.
@@ -62,11 +62,11 @@ pub(crate) struct Last {
 #[derive(Clone, Debug)]
 pub(crate) struct History {
     /// The thread's slot.
-    pub(crate) slot: Slot,
+    pub(crate) slot: ThreadSlot,
     /// The last access of any kind, which coalescing may hide.
-    pub(crate) last_access: Last,
+    pub(crate) last_access: LastAccess,
     /// The last write.
-    pub(crate) last_write: Last,
+    pub(crate) last_write: LastAccess,
     marks: SmallVec<[Mark; INLINE_MARKS]>,
     /// One for each mark, or none at all as long as no SC event matters.
     sc_marks: Vec<ScMark>,
@@ -89,8 +89,8 @@ const LINEAR_SEARCH: usize = 8;
 
 impl History {
     /// The history of a thread that is about to access the location.
-    pub(crate) fn new(slot: Slot) -> Self {
-        let none = Last {
+    pub(crate) fn new(slot: ThreadSlot) -> Self {
+        let none = LastAccess {
             number: 0,
             thread: ThreadId(0),
             site: SiteId(0),

@@ -1,7 +1,7 @@
 //! How much of the locations is remembered: what nobody can need goes, exactly;
 //! past the limits the oldest goes, and then fewer violations are reported.
 
-use super::clock::Slot;
+use super::clock::ThreadSlot;
 use super::history::{History, Timestamp};
 use super::location::Location;
 use super::thread::Threads;
@@ -35,7 +35,7 @@ impl Default for Limits {
 pub(crate) fn trim(
     location: &mut Location,
     threads: &Threads,
-    slot: Slot,
+    slot: ThreadSlot,
     limits: Limits,
 ) -> usize {
     let mut forgotten = 0;

@@ -1,7 +1,7 @@
 //! The state of one atomic location: its modification order, what its last
 //! write hands on, and who accessed it.
 
-use super::clock::{Clock, EventNumber, Slot};
+use super::clock::{Clock, EventNumber, ThreadSlot};
 use super::history::{History, Mark, ScMark, Timestamp};
 use super::values::Values;
 use super::view::{ScSet, View};
@@ -53,7 +53,7 @@ impl Location {
 
     /// The history of one thread.
     #[inline]
-    pub(crate) fn history_mut(&mut self, slot: Slot) -> &mut History {
+    pub(crate) fn history_mut(&mut self, slot: ThreadSlot) -> &mut History {
         let index = match self
             .histories
             .iter()
@@ -70,7 +70,7 @@ impl Location {
 
     /// `known`: the newest write read or written within a prefix of every thread.
     #[inline]
-    pub(crate) fn seen_within(&self, prefix: impl Fn(Slot) -> EventNumber) -> Timestamp {
+    pub(crate) fn seen_within(&self, prefix: impl Fn(ThreadSlot) -> EventNumber) -> Timestamp {
         let newest = self.values.newest();
         let mut seen = 0;
         for history in &self.histories {
@@ -85,12 +85,15 @@ impl Location {
     }
 
     /// `knownw`: the newest write made within a prefix of every thread.
-    pub(crate) fn written_within(&self, prefix: impl Fn(Slot) -> EventNumber) -> Timestamp {
+    pub(crate) fn written_within(&self, prefix: impl Fn(ThreadSlot) -> EventNumber) -> Timestamp {
         self.newest(prefix, |mark, _| mark.written)
     }
 
     /// `scw`: the newest SC write made within a prefix of every thread.
-    pub(crate) fn sc_written_within(&self, prefix: impl Fn(Slot) -> EventNumber) -> Timestamp {
+    pub(crate) fn sc_written_within(
+        &self,
+        prefix: impl Fn(ThreadSlot) -> EventNumber,
+    ) -> Timestamp {
         self.newest(prefix, |_, sc_mark| {
             sc_mark.map_or(0, |sc_mark| sc_mark.written)
         })
@@ -116,7 +119,7 @@ impl Location {
 
     fn newest(
         &self,
-        prefix: impl Fn(Slot) -> EventNumber,
+        prefix: impl Fn(ThreadSlot) -> EventNumber,
         field: impl Fn(&Mark, Option<&ScMark>) -> Timestamp,
     ) -> Timestamp {
         self.histories

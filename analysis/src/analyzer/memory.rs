@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::access::{self, Access};
 use super::check::{self, Gap};
-use super::clock::Slot;
+use super::clock::ThreadSlot;
 use super::findings::Findings;
 use super::layout::Layout;
 use super::limits::{self, Limits};
@@ -12,8 +12,8 @@ use super::location::Location;
 use super::plain::race_with_plain;
 use super::shadow::Shadow;
 use super::thread::Threads;
-use super::values::{Values, Written};
-use super::{Atomic, Config, LAST_NUMBER, Step};
+use super::values::{Values, WriteRecord};
+use super::{AnalyzerConfig, AtomicAccess, EventFindings, LAST_NUMBER};
 use crate::error::StreamError;
 use crate::event::{Bytes, Event, LocationId, SiteId};
 use crate::violation::{EventIndex, Violation, WriteRef};
@@ -45,7 +45,7 @@ const FENCE_LOCATION: LocationId = LocationId(u32::MAX);
 
 impl Memory {
     /// Memory at the start of a run.
-    pub(crate) fn new(config: Config) -> Self {
+    pub(crate) fn new(config: AnalyzerConfig) -> Self {
         Self {
             races: config.races,
             limits: config.limits,
@@ -74,11 +74,11 @@ impl Memory {
         &mut self,
         threads: &mut Threads,
         findings: &mut Findings,
-        slot: Slot,
-        made: &Atomic,
+        slot: ThreadSlot,
+        made: &AtomicAccess,
         event: &Event,
         index: EventIndex,
-    ) -> Result<Step, StreamError> {
+    ) -> Result<EventFindings, StreamError> {
         let cell = self.locations.entry(made.location).or_insert_with(|| {
             self.remembered += 1;
             Box::new(Cell {
@@ -96,13 +96,13 @@ impl Memory {
             self.unseen_writes += 1;
             self.remembered -= forgotten;
         }
-        let mut step = Step::default();
+        let mut found = EventFindings::default();
         let thread = threads.at_mut(slot);
         if let Some(gap) =
             check::check(thread, location, &event.operation, made.sc, made.sc_failure)
         {
             let newer = location.values.at(gap.newer);
-            step.violation = Some(findings.add_violation(
+            found.violation = Some(findings.add_violation(
                 event.site,
                 newer.site(),
                 gap.kind,
@@ -110,7 +110,7 @@ impl Memory {
             ));
         }
         let Some(access) = &made.access else {
-            return Ok(step);
+            return Ok(found);
         };
         self.remembered += access::apply(thread, slot, location, made.location, access);
         if self.races && cell.mixed {
@@ -118,20 +118,20 @@ impl Memory {
             let race = self.layout.bytes(made.location).and_then(|bytes| {
                 race_with_plain(&self.shadow, bytes, thread, slot, access, index)
             });
-            step.race = race.map(|race| findings.add_race(race));
+            found.race = race.map(|race| findings.add_race(race));
         }
         self.remembered -= limits::trim(location, threads, slot, self.limits);
         if self.remembered > self.limits.total {
             self.forget_the_oldest(threads);
         }
-        Ok(step)
+        Ok(found)
     }
 
     /// The paper's SC fence is an access to one location, never checked.
-    pub(crate) fn pass_fence_location(&mut self, threads: &mut Threads, slot: Slot) {
+    pub(crate) fn pass_fence_location(&mut self, threads: &mut Threads, slot: ThreadSlot) {
         let access = Access {
             reads: true,
-            writes: Some(Written::of_nobody(Some(0)).of_rmw()),
+            writes: Some(WriteRecord::of_nobody(Some(0)).of_rmw()),
             acquires: true,
             releases: true,
             sc: false,
@@ -222,7 +222,7 @@ fn account_for(values: &mut Values, value: u64) -> Option<usize> {
         }
         Some(_) => {
             let before = values.len();
-            values.push(Written::of_nobody(Some(value)).of_rmw());
+            values.push(WriteRecord::of_nobody(Some(value)).of_rmw());
             values.prune(values.newest());
             Some(before - values.len())
         }
@@ -232,11 +232,11 @@ fn account_for(values: &mut Values, value: u64) -> Option<usize> {
 fn violation(
     gap: &Gap,
     values: &Values,
-    made: &Atomic,
+    made: &AtomicAccess,
     event: &Event,
     index: EventIndex,
 ) -> Violation {
-    let stale: Vec<WriteRef> = gap.stale(values).map(Written::reference).collect();
+    let stale: Vec<WriteRef> = gap.stale(values).map(WriteRecord::reference).collect();
     let read_value = made.read_value;
     Violation {
         kind: gap.kind,

@@ -36,7 +36,7 @@ use findings::Findings;
 use locks::Locks;
 use memory::Memory;
 use thread::Threads;
-use values::Written;
+use values::WriteRecord;
 
 use crate::error::StreamError;
 use crate::event::{
@@ -51,7 +51,7 @@ pub use limits::Limits;
 
 /// How to analyse.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Config {
+pub struct AnalyzerConfig {
     /// What SC fences and SC accesses mean.
     pub model: Model,
     /// Look for races on plain accesses.
@@ -62,7 +62,7 @@ pub struct Config {
 
 /// What one event showed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Step {
+pub struct EventFindings {
     /// The access could have been stale: which of [`Analyzer::violations`].
     pub violation: Option<usize>,
     /// The access races: which of [`Analyzer::races`].
@@ -75,7 +75,7 @@ pub struct Step {
 /// [`Operation::Birth`] mentioned holds 0.
 #[derive(Clone, Debug)]
 pub struct Analyzer {
-    config: Config,
+    config: AnalyzerConfig,
     threads: Threads,
     memory: Memory,
     locks: Locks,
@@ -89,7 +89,7 @@ const LAST_NUMBER: u32 = u32::MAX - 8;
 
 impl Analyzer {
     /// An analyzer at the start of a run.
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: AnalyzerConfig) -> Self {
         Self {
             config,
             threads: Threads::new(),
@@ -122,13 +122,17 @@ impl Analyzer {
     }
 
     /// Takes the next event. A refused event changes nothing.
-    pub fn feed(&mut self, event: &Event) -> Result<Step, StreamError> {
+    pub fn feed(&mut self, event: &Event) -> Result<EventFindings, StreamError> {
         self.feed_at(self.next, event)
     }
 
     /// Takes an event that has an index of its own, for feeding only part of a
     /// recorded stream. Indices must grow.
-    pub fn feed_at(&mut self, index: EventIndex, event: &Event) -> Result<Step, StreamError> {
+    pub fn feed_at(
+        &mut self,
+        index: EventIndex,
+        event: &Event,
+    ) -> Result<EventFindings, StreamError> {
         if index < self.next {
             let last = EventIndex(self.next.0 - 1);
             return Err(StreamError::OutOfOrder(last, index));
@@ -137,15 +141,15 @@ impl Analyzer {
         if self.threads.at(slot).number >= LAST_NUMBER {
             return Err(StreamError::TooLong(event.thread));
         }
-        let mut step = Step::default();
+        let mut found = EventFindings::default();
         match event.operation {
             Operation::Load { .. }
             | Operation::Store { .. }
             | Operation::Rmw { .. }
             | Operation::CompareExchange { .. } => {
-                let made = Atomic::of(event, index, self.config.model)?;
+                let made = AtomicAccess::of(event, index, self.config.model)?;
                 let (threads, findings) = (&mut self.threads, &mut self.findings);
-                step = self
+                found = self
                     .memory
                     .atomic(threads, findings, slot, &made, event, index)?;
             }
@@ -170,11 +174,11 @@ impl Analyzer {
                 let race =
                     self.memory
                         .plain(thread, slot, event.site, checked(bytes)?, writes, index);
-                step.race = race.map(|race| self.findings.add_race(race));
+                found.race = race.map(|race| self.findings.add_race(race));
             }
         }
         self.next = EventIndex(index.0 + 1);
-        Ok(step)
+        Ok(found)
     }
 
     fn fence(&mut self, slot: usize, order: FenceOrder) {
@@ -207,7 +211,7 @@ impl Analyzer {
 }
 
 /// An atomic operation as the clocks see it.
-struct Atomic {
+struct AtomicAccess {
     location: LocationId,
     /// What it read, if it reads.
     read_value: Option<u64>,
@@ -217,11 +221,11 @@ struct Atomic {
     sc_failure: bool,
 }
 
-impl Atomic {
+impl AtomicAccess {
     fn of(event: &Event, index: EventIndex, model: Model) -> Result<Self, StreamError> {
         // The paper has no SC accesses: to it they are acquire and release.
         let native = model == Model::Rc11;
-        let written = |value| Written::by(index, event.thread, event.site, value);
+        let written = |value| WriteRecord::by(index, event.thread, event.site, value);
         let (location, read_value, writes) = match event.operation {
             Operation::Load {
                 location, value, ..

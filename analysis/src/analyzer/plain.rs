@@ -1,7 +1,7 @@
 //! Plain accesses: races among them, and with atomic accesses to the same bytes.
 
 use super::access::Access;
-use super::clock::Slot;
+use super::clock::ThreadSlot;
 use super::history::History;
 use super::limits;
 use super::location::Location;
@@ -18,7 +18,7 @@ impl Memory {
     pub(crate) fn plain(
         &mut self,
         thread: &Thread,
-        slot: Slot,
+        slot: ThreadSlot,
         site: SiteId,
         bytes: Bytes,
         writes: bool,
@@ -77,7 +77,12 @@ impl Memory {
 /// Whether the last access in a history conflicts with a plain access of the
 /// thread in `slot`, which knows the history's thread up to `known`; if so,
 /// whether it is a write.
-fn unordered_writes(history: &History, slot: Slot, known: u32, plain_writes: bool) -> Option<bool> {
+fn unordered_writes(
+    history: &History,
+    slot: ThreadSlot,
+    known: u32,
+    plain_writes: bool,
+) -> Option<bool> {
     if history.slot == slot {
         return None;
     }
@@ -106,7 +111,7 @@ pub(crate) fn race_with_plain(
     shadow: &Shadow,
     bytes: Bytes,
     thread: &Thread,
-    slot: Slot,
+    slot: ThreadSlot,
     access: &Access,
     event: EventIndex,
 ) -> Option<Race> {

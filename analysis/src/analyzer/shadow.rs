@@ -5,7 +5,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::clock::{Clock, EventNumber, Slot};
+use super::clock::{Clock, EventNumber, ThreadSlot};
 use crate::event::{Bytes, SiteId, ThreadId};
 use crate::race::RacingAccess;
 
@@ -42,7 +42,7 @@ struct Record {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlainAccess<'a> {
     /// The thread's slot.
-    pub(crate) slot: Slot,
+    pub(crate) slot: ThreadSlot,
     /// The number of the thread's next event: whoever knows that knows this.
     pub(crate) number: EventNumber,
     /// Who.
@@ -205,7 +205,13 @@ fn mask_within(granule: u64, bytes: Bytes) -> u8 {
 mod tests {
     use super::*;
 
-    fn access(shadow: &mut Shadow, slot: Slot, writes: bool, address: u64, size: u64) -> bool {
+    fn access(
+        shadow: &mut Shadow,
+        slot: ThreadSlot,
+        writes: bool,
+        address: u64,
+        size: u64,
+    ) -> bool {
         let nothing = Clock::default();
         let access = PlainAccess {
             slot,

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::clock::{Clock, EventNumber, Slot};
+use super::clock::{Clock, EventNumber, ThreadSlot};
 use super::id_set::IdSet;
 use super::view::{ScSet, View};
 use crate::error::StreamError;
@@ -70,7 +70,7 @@ impl Thread {
 
     /// The thread passes a fence. An SC fence takes part in psc only: it is no
     /// access, hb_SC does not know it.
-    pub(crate) fn fence(&mut self, slot: Slot, order: FenceOrder) {
+    pub(crate) fn fence(&mut self, slot: ThreadSlot, order: FenceOrder) {
         self.number += 1;
         self.leave_run(None);
         if order.acquires() {
@@ -113,7 +113,7 @@ impl Token {
 #[derive(Clone, Debug)]
 pub(crate) struct Threads {
     slots: Vec<Thread>,
-    states: FxHashMap<ThreadId, State>,
+    states: FxHashMap<ThreadId, ThreadState>,
     /// The threads that ended and were waited for.
     joined: IdSet,
     /// The slots of running threads with small ids, which most have: a look-up
@@ -123,8 +123,8 @@ pub(crate) struct Threads {
 
 /// Where a thread is in its life.
 #[derive(Clone, Debug)]
-enum State {
-    Running(Slot),
+enum ThreadState {
+    Running(ThreadSlot),
     Ended(Box<Token>),
 }
 
@@ -141,13 +141,13 @@ impl Threads {
         let main = ThreadId(0);
         Self {
             slots: vec![Thread::new(main)],
-            states: FxHashMap::from_iter([(main, State::Running(0))]),
+            states: FxHashMap::from_iter([(main, ThreadState::Running(0))]),
             joined: IdSet::default(),
             running: vec![Some(0)],
         }
     }
 
-    fn set_running(&mut self, id: ThreadId, slot: Option<Slot>) {
+    fn set_running(&mut self, id: ThreadId, slot: Option<ThreadSlot>) {
         if id.0 < SMALL_IDS {
             let index = id.0 as usize;
             if index >= self.running.len() {
@@ -159,13 +159,13 @@ impl Threads {
 
     /// The slot of a running thread.
     #[inline]
-    pub(crate) fn slot(&self, id: ThreadId) -> Result<Slot, StreamError> {
+    pub(crate) fn slot(&self, id: ThreadId) -> Result<ThreadSlot, StreamError> {
         if let Some(Some(slot)) = self.running.get(id.0 as usize) {
             return Ok(*slot as usize);
         }
         match self.states.get(&id) {
-            Some(State::Running(slot)) => Ok(*slot),
-            Some(State::Ended(_)) => Err(StreamError::AfterExit(id)),
+            Some(ThreadState::Running(slot)) => Ok(*slot),
+            Some(ThreadState::Ended(_)) => Err(StreamError::AfterExit(id)),
             None if self.joined.has(id.0) => Err(StreamError::AfterExit(id)),
             None => Err(StreamError::UnknownThread(id)),
         }
@@ -173,18 +173,18 @@ impl Threads {
 
     /// The thread in a slot.
     #[inline]
-    pub(crate) fn at(&self, slot: Slot) -> &Thread {
+    pub(crate) fn at(&self, slot: ThreadSlot) -> &Thread {
         &self.slots[slot]
     }
 
     /// The thread in a slot.
     #[inline]
-    pub(crate) fn at_mut(&mut self, slot: Slot) -> &mut Thread {
+    pub(crate) fn at_mut(&mut self, slot: ThreadSlot) -> &mut Thread {
         &mut self.slots[slot]
     }
 
     /// The slots of the threads that have not ended.
-    pub(crate) fn live(&self) -> impl Iterator<Item = (Slot, &Thread)> {
+    pub(crate) fn live(&self) -> impl Iterator<Item = (ThreadSlot, &Thread)> {
         self.slots
             .iter()
             .enumerate()
@@ -192,7 +192,7 @@ impl Threads {
     }
 
     /// How much of `slot` every other live thread knows by happens-before.
-    pub(crate) fn known_by_all(&self, slot: Slot) -> EventNumber {
+    pub(crate) fn known_by_all(&self, slot: ThreadSlot) -> EventNumber {
         self.live()
             .filter(|&(other, _)| other != slot)
             .map(|(_, thread)| thread.view.happened_before.get(slot))
@@ -201,7 +201,7 @@ impl Threads {
     }
 
     /// An event without location that publishes what the thread knows.
-    pub(crate) fn hand_out(&mut self, slot: Slot) -> Token {
+    pub(crate) fn hand_out(&mut self, slot: ThreadSlot) -> Token {
         let thread = self.plain_event(slot, None);
         thread.epoch += 1;
         Token {
@@ -211,11 +211,11 @@ impl Threads {
     }
 
     /// An event without location that takes in what another thread published.
-    pub(crate) fn take_in(&mut self, slot: Slot, token: &Token) {
+    pub(crate) fn take_in(&mut self, slot: ThreadSlot, token: &Token) {
         self.plain_event(slot, Some(token));
     }
 
-    fn plain_event(&mut self, slot: Slot, token: Option<&Token>) -> &mut Thread {
+    fn plain_event(&mut self, slot: ThreadSlot, token: Option<&Token>) -> &mut Thread {
         let thread = &mut self.slots[slot];
         thread.number += 1;
         thread.leave_run(None);
@@ -229,7 +229,11 @@ impl Threads {
     }
 
     /// A thread starts another one, which is live from now on.
-    pub(crate) fn create(&mut self, parent: Slot, child: ThreadId) -> Result<(), StreamError> {
+    pub(crate) fn create(
+        &mut self,
+        parent: ThreadSlot,
+        child: ThreadId,
+    ) -> Result<(), StreamError> {
         if self.states.contains_key(&child) || self.joined.has(child.0) {
             return Err(StreamError::ThreadExists(child));
         }
@@ -255,14 +259,14 @@ impl Threads {
             }
         };
         self.take_in(slot, &token);
-        self.states.insert(child, State::Running(slot));
+        self.states.insert(child, ThreadState::Running(slot));
         self.set_running(child, Some(slot));
         Ok(())
     }
 
     /// The slot of an ended thread all of whose events the parent knows: its
     /// numbers can go on for the child, which starts with the same knowledge.
-    fn reusable_slot(&self, parent: Slot) -> Option<Slot> {
+    fn reusable_slot(&self, parent: ThreadSlot) -> Option<ThreadSlot> {
         let knows = &self.slots[parent].view.happened_before;
         self.slots
             .iter()
@@ -271,7 +275,7 @@ impl Threads {
     }
 
     /// A thread's last event.
-    pub(crate) fn exit(&mut self, slot: Slot) {
+    pub(crate) fn exit(&mut self, slot: ThreadSlot) {
         let token = self.hand_out(slot);
         let thread = &mut self.slots[slot];
         *thread = Thread {
@@ -281,19 +285,19 @@ impl Threads {
             ..Thread::new(thread.id)
         };
         let id = thread.id;
-        self.states.insert(id, State::Ended(Box::new(token)));
+        self.states.insert(id, ThreadState::Ended(Box::new(token)));
         self.set_running(id, None);
     }
 
     /// A thread has waited for the end of another one.
-    pub(crate) fn join(&mut self, slot: Slot, child: ThreadId) -> Result<(), StreamError> {
+    pub(crate) fn join(&mut self, slot: ThreadSlot, child: ThreadId) -> Result<(), StreamError> {
         match self.states.remove(&child) {
-            Some(State::Ended(token)) => {
+            Some(ThreadState::Ended(token)) => {
                 self.joined.insert(child.0);
                 self.take_in(slot, &token);
                 Ok(())
             }
-            Some(running @ State::Running(_)) => {
+            Some(running @ ThreadState::Running(_)) => {
                 self.states.insert(child, running);
                 Err(StreamError::JoinBeforeExit(child))
             }

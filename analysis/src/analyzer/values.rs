@@ -9,7 +9,7 @@ use crate::violation::{EventIndex, WriteRef};
 
 /// One write.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Written {
+pub(crate) struct WriteRecord {
     value: u64,
     event: EventIndex,
     thread: ThreadId,
@@ -22,7 +22,7 @@ pub(crate) struct Written {
     pub(crate) by_rmw: bool,
 }
 
-impl Written {
+impl WriteRecord {
     /// A write that an event made.
     pub(crate) fn by(event: EventIndex, thread: ThreadId, site: SiteId, value: u64) -> Self {
         let (told, has_origin, by_rmw) = (true, true, false);
@@ -90,7 +90,7 @@ impl Written {
 pub(crate) struct Values {
     /// The timestamp of the first write kept.
     first: Timestamp,
-    kept: SmallVec<[Written; INLINE_VALUES]>,
+    kept: SmallVec<[WriteRecord; INLINE_VALUES]>,
     /// The length at which pruning is worth another try.
     prune_at: u32,
 }
@@ -104,7 +104,7 @@ const PRUNE_FROM: u32 = 16;
 impl Values {
     /// A location that holds its first value.
     pub(crate) fn new(value: Option<u64>) -> Self {
-        let first = Written::of_nobody(value);
+        let first = WriteRecord::of_nobody(value);
         Self {
             first: 0,
             kept: smallvec![first],
@@ -126,18 +126,18 @@ impl Values {
 
     /// The write at a timestamp from `oldest` to `newest`.
     #[inline]
-    pub(crate) fn at(&self, timestamp: Timestamp) -> &Written {
+    pub(crate) fn at(&self, timestamp: Timestamp) -> &WriteRecord {
         &self.kept[(timestamp - self.first) as usize]
     }
 
     /// What the location holds now.
     #[inline]
-    pub(crate) fn current(&self) -> &Written {
+    pub(crate) fn current(&self) -> &WriteRecord {
         &self.kept[self.kept.len() - 1]
     }
 
     /// What the location holds now, to fill in a value that a read has told.
-    pub(crate) fn current_mut(&mut self) -> &mut Written {
+    pub(crate) fn current_mut(&mut self) -> &mut WriteRecord {
         let last = self.kept.len() - 1;
         &mut self.kept[last]
     }
@@ -149,7 +149,7 @@ impl Values {
 
     /// Adds the next write.
     #[inline]
-    pub(crate) fn push(&mut self, written: Written) {
+    pub(crate) fn push(&mut self, written: WriteRecord) {
         self.kept.push(written);
     }
 

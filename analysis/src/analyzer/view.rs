@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::clock::{Clock, EventNumber, Slot};
+use super::clock::{Clock, EventNumber, ThreadSlot};
 
 /// A set of SC events that is closed under psc: with an event, everything
 /// psc*-before it is in the set. Hence one number decides membership. Shared
@@ -29,19 +29,19 @@ impl ScSet {
 
     /// Whether SC event `number` of the thread in `slot` is in the set. If so,
     /// everything psc*-before that event is, too.
-    pub(crate) fn has(&self, slot: Slot, number: EventNumber) -> bool {
+    pub(crate) fn has(&self, slot: ThreadSlot, number: EventNumber) -> bool {
         number <= self.newest(slot)
     }
 
     /// The number of the newest SC event of `slot` in the set.
     #[inline]
-    pub(crate) fn newest(&self, slot: Slot) -> EventNumber {
+    pub(crate) fn newest(&self, slot: ThreadSlot) -> EventNumber {
         self.0.as_ref().map_or(0, |set| set.events.get(slot))
     }
 
     /// How much of `slot` happened before a fence in the set.
     #[inline]
-    pub(crate) fn before_fences(&self, slot: Slot) -> EventNumber {
+    pub(crate) fn before_fences(&self, slot: ThreadSlot) -> EventNumber {
         self.0.as_ref().map_or(0, |set| set.before_fences.get(slot))
     }
 
@@ -82,13 +82,13 @@ impl ScSet {
     }
 
     /// Adds an SC access, everything psc-before which must be in the set already.
-    pub(crate) fn add_access(&mut self, slot: Slot, number: EventNumber) {
+    pub(crate) fn add_access(&mut self, slot: ThreadSlot, number: EventNumber) {
         let set = Arc::make_mut(self.0.get_or_insert_default());
         set.events.set(slot, number);
     }
 
     /// Adds an SC fence, which knows `before` by happens-before.
-    pub(crate) fn add_fence(&mut self, slot: Slot, number: EventNumber, before: &Clock) {
+    pub(crate) fn add_fence(&mut self, slot: ThreadSlot, number: EventNumber, before: &Clock) {
         let set = Arc::make_mut(self.0.get_or_insert_default());
         set.events.set(slot, number);
         set.before_fences.join(before);

@@ -6,7 +6,7 @@
 use super::check::check;
 use super::graph::{Label, Witness};
 use super::part::Part;
-use super::stale::{self, Stale};
+use super::stale::{self, StaleChoice};
 use super::trace::{PlainWrites, Trace};
 use super::{emit, search};
 use crate::event::Event;
@@ -81,7 +81,7 @@ pub(super) fn on(
     model: Model,
 ) -> Result<Witness, BuildError> {
     let choices = stale::choices(trace, events, violation)?;
-    let differs = |stale: &&Stale| stale.label.value_read() != violation.read_value;
+    let differs = |stale: &&StaleChoice| stale.label.value_read() != violation.read_value;
     let choice = (choices.iter().rfind(differs))
         .or(choices.last())
         .ok_or(BuildError::NothingToTake)?;
@@ -141,7 +141,7 @@ pub(super) fn write_number(
 pub(super) fn graph(
     trace: &Trace,
     violation: &Violation,
-    stale: &Stale,
+    stale: &StaleChoice,
     model: Model,
     max_full_nodes: usize,
 ) -> Result<Witness, BuildError> {

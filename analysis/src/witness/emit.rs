@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::{Label, Node, NodeId, Start, Witness};
 use super::part::Part;
-use super::stale::Stale;
+use super::stale::StaleChoice;
 use crate::model::Model;
 use crate::violation::{EventIndex, Violation};
 
@@ -13,7 +13,7 @@ use crate::violation::{EventIndex, Violation};
 pub(super) fn witness(
     part: &Part<'_>,
     violation: &Violation,
-    stale: &Stale,
+    stale: &StaleChoice,
     label: Label,
 ) -> Witness {
     let steps = part.steps();
@@ -79,12 +79,12 @@ impl<'a> Emitter<'a> {
             position: 0,
             event: writer.and_then(|step| self.event(step)),
             label: Label::Initial {
-                place: object.place,
+                object: object.id,
                 value: trace.value(id, number),
             },
         });
         self.written.insert((id, number), node);
-        self.witness.modification.insert(object.place, vec![node]);
+        self.witness.modification.insert(object.id, vec![node]);
     }
 
     fn step(&mut self, id: usize) {
@@ -103,10 +103,10 @@ impl<'a> Emitter<'a> {
             }
             if writes {
                 self.written.insert((object, number), node);
-                let place = self.part.trace.object(object).place;
+                let object = self.part.trace.object(object).id;
                 self.witness
                     .modification
-                    .entry(place)
+                    .entry(object)
                     .or_default()
                     .push(node);
             }
@@ -122,7 +122,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn access(&mut self, violation: &Violation, stale: &Stale, label: Label) {
+    fn access(&mut self, violation: &Violation, stale: &StaleChoice, label: Label) {
         let thread = violation.thread;
         let position = self.part.trace.threads.get(&thread).map_or(0, Vec::len) as u32;
         let access = self.push(Node {
@@ -137,8 +137,8 @@ impl<'a> Emitter<'a> {
             self.witness.reads_from.insert(access, taken);
         }
         if label.writes() {
-            let place = self.part.trace.object(stale.object).place;
-            let order = self.witness.modification.entry(place).or_default();
+            let object = self.part.trace.object(stale.object).id;
+            let order = self.witness.modification.entry(object).or_default();
             let after = order.iter().position(|&write| write == taken);
             order.insert(after.map_or(0, |at| at + 1), access);
         }

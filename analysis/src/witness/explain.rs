@@ -17,14 +17,14 @@ pub struct Explanation {
     pub newer: EventIndex,
     /// The edges from it, each with the event it leads to; the last one leads
     /// to the access.
-    pub steps: Vec<Step>,
+    pub path: Vec<PathEdge>,
     /// The edge that the stale access adds, from the access to the newer write.
     pub back: Edge,
 }
 
 /// One edge of an explanation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct PathEdge {
     /// Why the event comes after the one before.
     pub edge: Edge,
     /// The event it leads to.
@@ -52,10 +52,10 @@ pub(super) fn on(
 ) -> Result<Explanation, BuildError> {
     let newer = newer_write(trace, violation)?;
     let event = |step: usize| EventIndex(trace.steps[step].event as u64);
-    let path = search::shortest(trace, newer, violation.thread, model);
-    let mut steps = Vec::new();
+    let shortest = search::shortest(trace, newer, violation.thread, model);
+    let mut path = Vec::new();
     let mut started = false;
-    for (edge, to) in path.ok_or(BuildError::NotAfter)? {
+    for (edge, to) in shortest.ok_or(BuildError::NotAfter)? {
         // A thread's start is no event of its own: its creator leads to the
         // first thing it does.
         let edge = match started {
@@ -65,12 +65,12 @@ pub(super) fn on(
         started = to.is_some_and(|to| trace.steps[to].label == Label::Start);
         if !started {
             let to = to.map_or(violation.access, event);
-            steps.push(Step { edge, to });
+            path.push(PathEdge { edge, to });
         }
     }
     Ok(Explanation {
         newer: event(newer),
-        steps,
+        path,
         back: match violation.kind {
             ViolationKind::StaleRead => Edge::FromRead,
             ViolationKind::StaleWrite | ViolationKind::StaleRmw => Edge::Modification,

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::event::{Exit, LocationId, LockId, LockMode, ThreadId};
+use crate::event::{LocationId, LockId, LockMode, LoopExit, ThreadId};
 use crate::order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 use crate::violation::EventIndex;
 
@@ -17,7 +17,7 @@ pub struct Witness {
     /// rf, from the node that reads to the node it reads from.
     pub reads_from: BTreeMap<NodeId, NodeId>,
     /// mo: the writes to each location, oldest first, the initial one included.
-    pub modification: BTreeMap<Place, Vec<NodeId>>,
+    pub modification: BTreeMap<ObjectId, Vec<NodeId>>,
     /// The order in which the threads took and gave back each lock.
     pub lock_order: BTreeMap<LockId, Vec<NodeId>>,
     /// The order of the SC fences, which only RC20 has; empty for RC11.
@@ -34,7 +34,7 @@ pub struct NodeId(pub usize);
 
 /// A location between one birth and the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub struct ObjectId {
     /// The location.
     pub location: LocationId,
     /// How many objects had this location before.
@@ -62,14 +62,14 @@ pub enum Label {
     /// The value a location has when the graph begins.
     Initial {
         /// The location.
-        place: Place,
+        object: ObjectId,
         /// Its value, where the run told it.
         value: Option<u64>,
     },
     /// A load, or a compare-exchange that failed.
     Read {
         /// The location.
-        place: Place,
+        object: ObjectId,
         /// Its order.
         order: LoadOrder,
         /// The value read; `None` for an initial value that the run never told.
@@ -80,16 +80,16 @@ pub enum Label {
     /// A store.
     Write {
         /// The location.
-        place: Place,
+        object: ObjectId,
         /// Its order.
         order: StoreOrder,
         /// The value written.
         value: u64,
     },
     /// A read-modify-write.
-    Update {
+    Rmw {
         /// The location.
-        place: Place,
+        object: ObjectId,
         /// Its order.
         order: RmwOrder,
         /// The value read; `None` for an initial value that the run never told.
@@ -145,7 +145,7 @@ pub enum Guard {
     /// A strong compare-exchange that fails has not.
     Differs(u64),
     /// A spin loop has been left.
-    Leaves(Exit),
+    Leaves(LoopExit),
 }
 
 /// Where a graph begins.
@@ -182,12 +182,12 @@ impl Witness {
 
 impl Label {
     /// The location it accesses, if it does.
-    pub fn place(&self) -> Option<Place> {
+    pub fn object(&self) -> Option<ObjectId> {
         match *self {
-            Self::Initial { place, .. }
-            | Self::Read { place, .. }
-            | Self::Write { place, .. }
-            | Self::Update { place, .. } => Some(place),
+            Self::Initial { object, .. }
+            | Self::Read { object, .. }
+            | Self::Write { object, .. }
+            | Self::Rmw { object, .. } => Some(object),
             _ => None,
         }
     }
@@ -195,7 +195,7 @@ impl Label {
     /// The value it reads, if it reads and that is known.
     pub fn value_read(&self) -> Option<u64> {
         match *self {
-            Self::Read { value, .. } | Self::Update { read: value, .. } => value,
+            Self::Read { value, .. } | Self::Rmw { read: value, .. } => value,
             _ => None,
         }
     }
@@ -205,27 +205,27 @@ impl Label {
         match *self {
             Self::Initial { value, .. } => value,
             Self::Write { value, .. } => Some(value),
-            Self::Update { written, .. } => written,
+            Self::Rmw { written, .. } => written,
             _ => None,
         }
     }
 
     /// Whether it reads.
     pub fn reads(&self) -> bool {
-        matches!(self, Self::Read { .. } | Self::Update { .. })
+        matches!(self, Self::Read { .. } | Self::Rmw { .. })
     }
 
     /// Whether it writes.
     pub fn writes(&self) -> bool {
         matches!(
             self,
-            Self::Initial { .. } | Self::Write { .. } | Self::Update { .. }
+            Self::Initial { .. } | Self::Write { .. } | Self::Rmw { .. }
         )
     }
 
     /// Whether it is a read-modify-write.
-    pub fn is_update(&self) -> bool {
-        matches!(self, Self::Update { .. })
+    pub fn is_rmw(&self) -> bool {
+        matches!(self, Self::Rmw { .. })
     }
 
     /// Whether it is a fence.
@@ -243,7 +243,7 @@ impl Label {
         match self {
             Self::Read { order, .. } => order.is_sc(),
             Self::Write { order, .. } => order.is_sc(),
-            Self::Update { order, .. } => order.is_sc(),
+            Self::Rmw { order, .. } => order.is_sc(),
             _ => false,
         }
     }
@@ -252,7 +252,7 @@ impl Label {
     pub fn releases(&self) -> bool {
         match self {
             Self::Write { order, .. } => order.releases(),
-            Self::Update { order, .. } => order.releases(),
+            Self::Rmw { order, .. } => order.releases(),
             Self::Fence { order } => order.releases(),
             _ => false,
         }
@@ -262,7 +262,7 @@ impl Label {
     pub fn acquires(&self) -> bool {
         match self {
             Self::Read { order, .. } => order.acquires(),
-            Self::Update { order, .. } => order.acquires(),
+            Self::Rmw { order, .. } => order.acquires(),
             Self::Fence { order } => order.acquires(),
             _ => false,
         }

@@ -19,7 +19,7 @@ mod tests;
 mod trace;
 
 pub use build::BuildError;
-pub use check::{Defect, Foreign, Refutation, belongs, check};
-pub use graph::{Guard, Label, Node, NodeId, Place, Start, Witness};
-pub use prove::{Proof, Unproved, prove};
+pub use check::{Defect, Refutation, RunMismatch, belongs, check};
+pub use graph::{Guard, Label, Node, NodeId, ObjectId, Start, Witness};
+pub use prove::{Proof, ProofError, prove};
 pub use search::Edge;

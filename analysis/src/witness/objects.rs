@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::graph::{Label, Place};
+use super::graph::{Label, ObjectId};
 use crate::event::{Bytes, LocationId};
 
 /// All locations that a run ever had.
@@ -21,7 +21,7 @@ pub(super) struct Objects {
 /// A location from a birth on.
 #[derive(Debug)]
 pub(super) struct Object {
-    pub(super) place: Place,
+    pub(super) id: ObjectId,
     /// The first event that could know it.
     pub(super) born: usize,
     /// Its first value, where the run told it.
@@ -90,7 +90,7 @@ impl Objects {
         let incarnation = *next;
         *next += 1;
         self.all.push(Object {
-            place: Place {
+            id: ObjectId {
                 location,
                 incarnation,
             },

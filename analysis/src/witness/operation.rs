@@ -1,6 +1,6 @@
 //! What an event of a run is in an execution graph.
 
-use super::graph::{Guard, Label, Place};
+use super::graph::{Guard, Label, ObjectId};
 use crate::event::{CasOutcome, CasStrength, LocationId, Operation};
 
 /// The location of an access, and the value that it read.
@@ -18,13 +18,13 @@ pub(super) fn location_of(operation: &Operation) -> Option<(LocationId, Option<u
 
 /// What the event is in the graph; `None` if it is a round of a loop that does
 /// nothing, or no step at all.
-pub(super) fn label(operation: &Operation, place: Option<Place>) -> Option<Label> {
-    Some(match (*operation, place) {
+pub(super) fn label(operation: &Operation, object: Option<ObjectId>) -> Option<Label> {
+    Some(match (*operation, object) {
         (
             Operation::Load {
                 order, value, exit, ..
             },
-            Some(place),
+            Some(object),
         ) => {
             let guard = exit.map_or(Guard::Any, Guard::Leaves);
             if !guard.admits(Some(value)) {
@@ -32,14 +32,14 @@ pub(super) fn label(operation: &Operation, place: Option<Place>) -> Option<Label
             }
             let value = Some(value);
             Label::Read {
-                place,
+                object,
                 order,
                 value,
                 guard,
             }
         }
-        (Operation::Store { order, value, .. }, Some(place)) => Label::Write {
-            place,
+        (Operation::Store { order, value, .. }, Some(object)) => Label::Write {
+            object,
             order,
             value,
         },
@@ -51,14 +51,14 @@ pub(super) fn label(operation: &Operation, place: Option<Place>) -> Option<Label
                 exit,
                 ..
             },
-            Some(place),
+            Some(object),
         ) => {
             let stays = exit.is_some_and(|exit| !exit.leaves(read));
             if stays && read == written {
                 return None;
             }
-            Label::Update {
-                place,
+            Label::Rmw {
+                object,
                 order,
                 read: Some(read),
                 written: Some(written),
@@ -79,10 +79,10 @@ pub(super) fn label(operation: &Operation, place: Option<Place>) -> Option<Label
                 blocking,
                 ..
             },
-            Some(place),
+            Some(object),
         ) => match outcome {
-            CasOutcome::Exchanged(value) => Label::Update {
-                place,
+            CasOutcome::Exchanged(value) => Label::Rmw {
+                object,
                 order: success,
                 read: Some(read),
                 written: Some(value),
@@ -90,7 +90,7 @@ pub(super) fn label(operation: &Operation, place: Option<Place>) -> Option<Label
             },
             CasOutcome::Failed if blocking => return None,
             CasOutcome::Failed => Label::Read {
-                place,
+                object,
                 order: failure,
                 value: Some(read),
                 guard: match strength {

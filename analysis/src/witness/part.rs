@@ -94,7 +94,7 @@ impl<'a> Part<'a> {
         let trace = self.trace;
         let step = &trace.steps[id];
         if let (Some((object, number)), true) = (step.access, step.label.reads()) {
-            // An update is counted by the write it made, which follows the one it read.
+            // An RMW is counted by the write it made, which follows the one it read.
             let read = number - usize::from(step.label.writes());
             wanted.extend(trace.object(object).write(read));
         }

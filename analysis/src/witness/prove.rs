@@ -2,7 +2,7 @@
 //! pass over the run serves all of its violations.
 
 use super::build::{self, BuildError};
-use super::check::{Foreign, Refutation, belongs, check};
+use super::check::{Refutation, RunMismatch, belongs, check};
 use super::explain::{self, Explanation};
 use super::graph::Witness;
 use super::trace::{PlainWrites, Trace};
@@ -21,7 +21,7 @@ pub struct Proof {
 
 /// Why a violation is not proved.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unproved {
+pub enum ProofError {
     /// It does not fit the events.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -30,7 +30,7 @@ pub enum Unproved {
     Refuted(#[from] Refutation),
     /// The graph is not one of this run.
     #[error(transparent)]
-    Foreign(#[from] Foreign),
+    RunMismatch(#[from] RunMismatch),
 }
 
 /// Proves violations of one run, in their order. `events` is the stream that was
@@ -39,7 +39,7 @@ pub fn prove(
     events: &[Event],
     violations: &[Violation],
     model: Model,
-) -> Vec<Result<Proof, Unproved>> {
+) -> Vec<Result<Proof, ProofError>> {
     let mut by_access: Vec<usize> = (0..violations.len()).collect();
     by_access.sort_by_key(|&at| violations[at].access);
     let mut trace = Trace::default();
@@ -62,7 +62,7 @@ pub fn prove(
             (
                 at,
                 proof
-                    .map_err(Unproved::from)
+                    .map_err(ProofError::from)
                     .and_then(|proof| checked(proof, events, model)),
             )
         })
@@ -83,7 +83,7 @@ fn both(
     })
 }
 
-fn checked(proof: Proof, events: &[Event], model: Model) -> Result<Proof, Unproved> {
+fn checked(proof: Proof, events: &[Event], model: Model) -> Result<Proof, ProofError> {
     check(&proof.witness, model)?;
     belongs(&proof.witness, events)?;
     Ok(proof)

@@ -2,14 +2,14 @@
 //! it may read another value, and then succeed where it failed or the reverse.
 
 use super::build::{BuildError, write_number};
-use super::graph::{Guard, Label, Place};
+use super::graph::{Guard, Label, ObjectId};
 use super::trace::Trace;
 use crate::event::{CasOutcome, CasStrength, Event, Operation};
 use crate::violation::Violation;
 
 /// The access in a stale place.
 #[derive(Debug)]
-pub(super) struct Stale {
+pub(super) struct StaleChoice {
     /// What it accesses.
     pub(super) object: usize,
     /// The number of the write that it reads, or that it directly follows.
@@ -25,7 +25,7 @@ pub(super) fn choices(
     trace: &Trace,
     events: &[Event],
     violation: &Violation,
-) -> Result<Vec<Stale>, BuildError> {
+) -> Result<Vec<StaleChoice>, BuildError> {
     let missing = BuildError::NoSuchAccess(violation.access);
     let event = &events[violation.access.0 as usize];
     let object = trace.live(violation.location).ok_or(missing)?;
@@ -37,16 +37,16 @@ pub(super) fn choices(
             return Err(BuildError::NoSuchWrite(*write));
         }
         let next = trace.object(object).writes.get(number);
-        let taken = Taken {
-            place: trace.object(object).place,
+        let taken = StaleWrite {
+            object: trace.object(object).id,
             value: trace.value(object, number),
             // Nothing comes between an RMW and the write it read.
-            sealed: next.is_some_and(|&next| trace.steps[next].label.is_update()),
+            sealed: next.is_some_and(|&next| trace.steps[next].label.is_rmw()),
         };
         let labels = taken.labels(&event.operation).ok_or(missing)?;
         let mut labels = labels.into_iter().flatten();
         if let Some(label) = labels.next() {
-            choices.push(Stale {
+            choices.push(StaleChoice {
                 object,
                 number,
                 label,
@@ -58,17 +58,17 @@ pub(super) fn choices(
 }
 
 /// A stale write from the view of the access.
-struct Taken {
-    place: Place,
+struct StaleWrite {
+    object: ObjectId,
     value: Option<u64>,
     sealed: bool,
 }
 
-impl Taken {
+impl StaleWrite {
     /// What the operation can do here, the worse first; `None` if it is no
     /// access to this location at all.
     fn labels(&self, operation: &Operation) -> Option<[Option<Label>; 2]> {
-        let here = |location| location == self.place.location;
+        let here = |location| location == self.object.location;
         match *operation {
             Operation::Load {
                 location,
@@ -78,7 +78,7 @@ impl Taken {
             } if here(location) => {
                 let guard = exit.map_or(Guard::Any, Guard::Leaves);
                 let label = Label::Read {
-                    place: self.place,
+                    object: self.object,
                     order,
                     value: self.value,
                     guard,
@@ -91,7 +91,7 @@ impl Taken {
                 value,
             } if here(location) => {
                 let label = Label::Write {
-                    place: self.place,
+                    object: self.object,
                     order,
                     value,
                 };
@@ -105,8 +105,8 @@ impl Taken {
                 exit,
             } if here(location) => {
                 let guard = exit.map_or(Guard::Any, Guard::Leaves);
-                let label = Label::Update {
-                    place: self.place,
+                let label = Label::Rmw {
+                    object: self.object,
                     order,
                     read: self.value,
                     // What it makes of another value, the run does not tell.
@@ -133,8 +133,8 @@ impl Taken {
         else {
             return None;
         };
-        let label = Label::Update {
-            place: self.place,
+        let label = Label::Rmw {
+            object: self.object,
             order: success,
             read: self.value,
             written: match outcome {
@@ -162,7 +162,7 @@ impl Taken {
             CasStrength::Weak => Guard::Any,
         };
         let label = Label::Read {
-            place: self.place,
+            object: self.object,
             order: failure,
             value: self.value,
             guard,

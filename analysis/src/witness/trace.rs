@@ -14,7 +14,7 @@ use crate::order::RmwOrder;
 #[derive(Debug, Default)]
 pub(super) struct Trace {
     /// The events that count, in the order of the run.
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<RunNode>,
     /// The steps of each thread in program order.
     pub(super) threads: BTreeMap<ThreadId, Vec<usize>>,
     /// The steps of each lock in the order of the run.
@@ -33,7 +33,7 @@ pub(super) struct Trace {
 
 /// An event that counts.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct RunNode {
     /// Its index in the stream.
     pub(super) event: usize,
     /// The stream tells of it. What it does not tell of has the index of the
@@ -128,8 +128,8 @@ impl Trace {
                     self.tell(object, read, index);
                     object
                 });
-                let place = object.map(|object| self.object(object).place);
-                if let Some(label) = label(&operation, place) {
+                let accessed = object.map(|object| self.object(object).id);
+                if let Some(label) = label(&operation, accessed) {
                     self.add(index, event.thread, label, object, true);
                 }
                 if let Operation::Create { child } = operation {
@@ -141,15 +141,15 @@ impl Trace {
 
     /// A read, even of a round that is no event, tells what the location holds:
     /// a first value that was not known, or a write that no event told of. Such
-    /// a write is an update by a thread of its own, so that it hands on what
+    /// a write is an RMW by a thread of its own, so that it hands on what
     /// the write before it did.
     fn tell(&mut self, id: usize, read: Option<u64>, index: usize) {
         let newest = self.object(id).writes.len();
         match (self.value(id, newest), read) {
             (None, Some(_)) if newest == 0 => self.objects.get_mut(id).initial = read,
             (current, Some(value)) if current != read => {
-                let label = Label::Update {
-                    place: self.object(id).place,
+                let label = Label::Rmw {
+                    object: self.object(id).id,
                     order: RmwOrder::Relaxed,
                     read: current,
                     written: Some(value),
@@ -197,7 +197,7 @@ impl Trace {
             }
             _ => {}
         }
-        self.steps.push(Step {
+        self.steps.push(RunNode {
             event,
             told,
             thread,

@@ -4,7 +4,7 @@
 use tree_sitter::Node;
 
 use super::values::Values;
-use crate::site::{Exit, Joint, Operand, Operation, Relation};
+use crate::site::{Comparison, Joint, LoopExit, Operand, Operation};
 use crate::syntax::{DEEPEST, bare_value, operator};
 use crate::vocabulary::rule::CallResult;
 
@@ -12,7 +12,7 @@ use crate::vocabulary::rule::CallResult;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Condition {
     /// About the value that a site read.
-    Value { site: usize, exit: Exit },
+    Value { site: usize, exit: LoopExit },
     /// Whether a compare-exchange wrote.
     Swapped { site: usize, success: bool },
     /// A number of rounds, or a time.
@@ -59,10 +59,10 @@ impl Condition {
                 };
             }
             ("binary_expression", sign) => {
-                if let (Some(relation), Some(left), Some(right)) =
-                    (relation(sign), side("left"), side("right"))
+                if let (Some(comparison), Some(left), Some(right)) =
+                    (comparison(sign), side("left"), side("right"))
                 {
-                    return compare(left, relation, right, values);
+                    return compare(left, comparison, right, values);
                 }
             }
             _ => {}
@@ -75,7 +75,13 @@ impl Condition {
             };
         }
         if let Some((site, mask)) = values.value_of(node) {
-            return about(site, mask, Relation::NotEqual, Operand::Constant(0), values);
+            return about(
+                site,
+                mask,
+                Comparison::NotEqual,
+                Operand::Constant(0),
+                values,
+            );
         }
         if let Some(inner) = values.helper(node) {
             return Self::read(inner, values, level + 1);
@@ -112,7 +118,7 @@ impl Condition {
     pub fn negated(self) -> Self {
         match self {
             Self::Value { site, mut exit } => {
-                exit.relation = opposite(exit.relation);
+                exit.comparison = opposite(exit.comparison);
                 Self::Value { site, exit }
             }
             Self::Swapped { site, success } => Self::Swapped {
@@ -148,15 +154,17 @@ impl Condition {
 
 fn compare(
     left: Node<'_>,
-    relation: Relation,
+    comparison: Comparison,
     right: Node<'_>,
     values: &Values<'_, '_>,
 ) -> Condition {
-    for (value, relation, operand) in [(left, relation, right), (right, turned(relation), left)] {
+    for (value, comparison, operand) in
+        [(left, comparison, right), (right, turned(comparison), left)]
+    {
         if let Some((site, mask)) = values.value_of(value)
             && values.is_invariant(operand)
         {
-            return about(site, mask, relation, values.operand(operand), values);
+            return about(site, mask, comparison, values.operand(operand), values);
         }
     }
     if values.is_bound(left) || values.is_bound(right) {
@@ -168,15 +176,15 @@ fn compare(
 fn about(
     site: usize,
     mask: Option<Operand>,
-    relation: Relation,
+    comparison: Comparison,
     operand: Operand,
     values: &Values<'_, '_>,
 ) -> Condition {
     let found = values.found(site);
     if let Operation::CompareExchange { .. } = found.operation {
-        let equal = match relation {
-            Relation::Equal => true,
-            Relation::NotEqual => false,
+        let equal = match comparison {
+            Comparison::Equal => true,
+            Comparison::NotEqual => false,
             _ => return Condition::Opaque,
         };
         return match found.result() {
@@ -200,9 +208,9 @@ fn about(
     }
     Condition::Value {
         site,
-        exit: Exit {
+        exit: LoopExit {
             mask,
-            relation,
+            comparison,
             operand,
             bounded: false,
             joint: Joint::Sole,
@@ -210,36 +218,36 @@ fn about(
     }
 }
 
-fn relation(sign: &str) -> Option<Relation> {
+fn comparison(sign: &str) -> Option<Comparison> {
     match sign {
-        "==" => Some(Relation::Equal),
-        "!=" | "not_eq" => Some(Relation::NotEqual),
-        "<" => Some(Relation::Less),
-        "<=" => Some(Relation::LessOrEqual),
-        ">" => Some(Relation::Greater),
-        ">=" => Some(Relation::GreaterOrEqual),
+        "==" => Some(Comparison::Equal),
+        "!=" | "not_eq" => Some(Comparison::NotEqual),
+        "<" => Some(Comparison::Less),
+        "<=" => Some(Comparison::LessOrEqual),
+        ">" => Some(Comparison::Greater),
+        ">=" => Some(Comparison::GreaterOrEqual),
         _ => None,
     }
 }
 
-fn opposite(relation: Relation) -> Relation {
-    match relation {
-        Relation::Equal => Relation::NotEqual,
-        Relation::NotEqual => Relation::Equal,
-        Relation::Less => Relation::GreaterOrEqual,
-        Relation::LessOrEqual => Relation::Greater,
-        Relation::Greater => Relation::LessOrEqual,
-        Relation::GreaterOrEqual => Relation::Less,
+fn opposite(comparison: Comparison) -> Comparison {
+    match comparison {
+        Comparison::Equal => Comparison::NotEqual,
+        Comparison::NotEqual => Comparison::Equal,
+        Comparison::Less => Comparison::GreaterOrEqual,
+        Comparison::LessOrEqual => Comparison::Greater,
+        Comparison::Greater => Comparison::LessOrEqual,
+        Comparison::GreaterOrEqual => Comparison::Less,
     }
 }
 
-/// The relation with its sides exchanged.
-fn turned(relation: Relation) -> Relation {
-    match relation {
-        Relation::Less => Relation::Greater,
-        Relation::LessOrEqual => Relation::GreaterOrEqual,
-        Relation::Greater => Relation::Less,
-        Relation::GreaterOrEqual => Relation::LessOrEqual,
+/// The comparison with its sides exchanged.
+fn turned(comparison: Comparison) -> Comparison {
+    match comparison {
+        Comparison::Less => Comparison::Greater,
+        Comparison::LessOrEqual => Comparison::GreaterOrEqual,
+        Comparison::Greater => Comparison::Less,
+        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
         same => same,
     }
 }

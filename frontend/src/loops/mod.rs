@@ -18,7 +18,7 @@ use self::values::Values;
 use crate::found::Found;
 use crate::outline::Outline;
 use crate::scan::Context;
-use crate::site::{Exit, Joint, LoopRole, Operand, Operation, Relation};
+use crate::site::{Comparison, Joint, LoopExit, LoopRole, Operand, Operation};
 use crate::syntax::{arguments, callee, pointee};
 
 /// Gives every operation under `root` its role.
@@ -101,9 +101,9 @@ fn roles_in(rounds: &Rounds<'_>, values: &Values<'_, '_>) -> Vec<(usize, LoopRol
                 } => {
                     let waits = (!outcome.effect).then(|| fixed_expectation(site, values));
                     let role = match waits.flatten() {
-                        Some(operand) => LoopRole::BlockingCas(Exit {
+                        Some(operand) => LoopRole::BlockingCas(LoopExit {
                             mask: None,
-                            relation: Relation::Equal,
+                            comparison: Comparison::Equal,
                             operand,
                             bounded,
                             joint,
@@ -164,12 +164,12 @@ fn fixed_expectation(site: usize, values: &Values<'_, '_>) -> Option<Operand> {
 /// The role of a call that waits by itself.
 fn awaits(found: &Found<'_>, context: &Context<'_>) -> Option<LoopRole> {
     let rule = found.rule.as_ref()?;
-    let relation = rule.awaits?;
+    let comparison = rule.awaits?;
     let index = if rule.member { 0 } else { 1 };
     let text = context.file.node_text(*found.arguments.get(index)?);
-    Some(LoopRole::Spin(Exit {
+    Some(LoopRole::Spin(LoopExit {
         mask: None,
-        relation,
+        comparison,
         operand: values::operand_of(&text, context),
         bounded: false,
         joint: Joint::Sole,

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::rule::{CallResult, OrderRule, Rule};
 use crate::order::MemoryOrder;
-use crate::site::{Operation, Relation};
+use crate::site::{Comparison, Operation};
 
 /// A vocabulary as it is written.
 #[derive(Debug, Deserialize)]
@@ -88,7 +88,7 @@ pub(crate) struct RawCall {
     /// What the call gives back.
     pub result: Option<ResultName>,
     /// The call waits until the value compares so with its second argument.
-    pub awaits: Option<RelationName>,
+    pub awaits: Option<ComparisonName>,
     /// The name alone says that this is an atomic operation.
     pub distinctive: Option<bool>,
 }
@@ -171,7 +171,7 @@ pub(crate) enum ResultName {
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum RelationName {
+pub(crate) enum ComparisonName {
     Equal,
     NotEqual,
     Less,
@@ -180,15 +180,15 @@ pub(crate) enum RelationName {
     GreaterOrEqual,
 }
 
-impl From<RelationName> for Relation {
-    fn from(name: RelationName) -> Self {
+impl From<ComparisonName> for Comparison {
+    fn from(name: ComparisonName) -> Self {
         match name {
-            RelationName::Equal => Self::Equal,
-            RelationName::NotEqual => Self::NotEqual,
-            RelationName::Less => Self::Less,
-            RelationName::LessOrEqual => Self::LessOrEqual,
-            RelationName::Greater => Self::Greater,
-            RelationName::GreaterOrEqual => Self::GreaterOrEqual,
+            ComparisonName::Equal => Self::Equal,
+            ComparisonName::NotEqual => Self::NotEqual,
+            ComparisonName::Less => Self::Less,
+            ComparisonName::LessOrEqual => Self::LessOrEqual,
+            ComparisonName::Greater => Self::Greater,
+            ComparisonName::GreaterOrEqual => Self::GreaterOrEqual,
         }
     }
 }
@@ -293,7 +293,7 @@ impl RawCall {
                 None if compares => CallResult::Success,
                 None => CallResult::Old,
             },
-            awaits: self.awaits.map(Relation::from),
+            awaits: self.awaits.map(Comparison::from),
             distinctive: self.distinctive.unwrap_or(true),
         }
     }

@@ -2,7 +2,7 @@
 //! compiled from vocabulary text; they know nothing of syntax trees.
 
 use crate::order::MemoryOrder;
-use crate::site::{Operation, Relation};
+use crate::site::{Comparison, Operation};
 
 /// How calls of one name are to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(crate) struct Rule {
     /// What the call gives back.
     pub result: CallResult,
     /// The call itself waits until the value compares so with its second argument.
-    pub awaits: Option<Relation>,
+    pub awaits: Option<Comparison>,
     /// The name alone says that this is an atomic operation: true of
     /// `compare_exchange_weak`, not of `load` or `clear`.
     pub distinctive: bool,

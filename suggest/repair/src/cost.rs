@@ -239,7 +239,7 @@ fn as_rmw(order: LoadOrder) -> RmwOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wmfix_analysis::{Exit, LocationId, Operation, ThreadId};
+    use wmfix_analysis::{LocationId, LoopExit, Operation, ThreadId};
 
     fn load(site: u32, value: u64) -> Event {
         Event {
@@ -249,7 +249,7 @@ mod tests {
                 location: LocationId(0),
                 order: LoadOrder::Relaxed,
                 value,
-                exit: Some(Exit::equal(1)),
+                exit: Some(LoopExit::equal(1)),
             },
         }
     }

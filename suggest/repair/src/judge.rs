@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
-use wmfix_analysis::{Analyzer, Config, Event, EventIndex, Race, SiteId, Step, Violation};
+use wmfix_analysis::{
+    Analyzer, AnalyzerConfig, Event, EventFindings, EventIndex, Race, SiteId, Violation,
+};
 
 use crate::allowed::AllowedFindings;
 use crate::error::RepairError;
@@ -22,7 +24,7 @@ use crate::variable::Variable;
 pub(crate) struct Judge<'a> {
     traces: &'a [Vec<Event>],
     variables: &'a [Variable],
-    config: Config,
+    config: AnalyzerConfig,
     allowed: &'a AllowedFindings,
     stop: Stop<'a>,
     cases: Vec<Case>,
@@ -254,7 +256,7 @@ impl<'a> Judge<'a> {
         &self,
         trace: usize,
         selection: &Selection,
-        mut visit: impl FnMut(usize, Step, &Analyzer) -> ControlFlow<()>,
+        mut visit: impl FnMut(usize, EventFindings, &Analyzer) -> ControlFlow<()>,
     ) -> Result<(), Halt> {
         let labels = selection.labels(self.variables);
         let mut analyzer = Analyzer::new(self.config);
@@ -289,7 +291,7 @@ impl<'a> Judge<'a> {
     /// What a step found, as far as it counts.
     fn counted<'s>(
         &self,
-        step: Step,
+        step: EventFindings,
         analyzer: &'s Analyzer,
     ) -> (Option<&'s Violation>, Option<&'s Race>) {
         let violation = step.violation.map(|n| &analyzer.violations()[n].violation);

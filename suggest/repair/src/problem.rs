@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use wmfix_analysis::{Config, Event};
+use wmfix_analysis::{AnalyzerConfig, Event};
 
 use crate::allowed::AllowedFindings;
 use crate::change_point::{Change, ChangePoint};
@@ -29,7 +29,7 @@ pub struct Problem {
     pub points: Vec<ChangePoint>,
     /// How runs are analysed. A run fails while it holds a violation or, if
     /// `races` is on, a race.
-    pub analysis: Config,
+    pub analysis: AnalyzerConfig,
     /// Findings that a run does not fail for.
     pub allowed: AllowedFindings,
 }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use anyhow::Context;
 use wmfix_analysis::{
-    Analyzer, Config, Event, EventIndex, FoundRace, Model, Operation, SiteId, ThreadId, Violation,
-    ViolationKind,
+    Analyzer, AnalyzerConfig, Event, EventIndex, FoundRace, Model, Operation, SiteId, ThreadId,
+    Violation, ViolationKind,
 };
 use wmfix_trace::Ending;
 
@@ -112,7 +112,7 @@ pub fn observe(
     finished: &Finished,
     places: &Mutex<Places>,
     known: &KnownFindings,
-    config: Config,
+    config: AnalyzerConfig,
 ) -> anyhow::Result<Observation> {
     let mut observation = Observation {
         ended: finished.ended,
@@ -175,7 +175,7 @@ impl Observation {
         decoded: &DecodedTrace,
         places: &Mutex<Places>,
         known: &KnownFindings,
-        config: Config,
+        config: AnalyzerConfig,
     ) {
         self.processes += 1;
         self.events += decoded.events.len() as u64;

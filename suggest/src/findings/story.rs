@@ -66,7 +66,7 @@ pub fn steps(
     }
     if let Ok(explanation) = witness::explain::path(&decoded.events, violation, model) {
         wanted.entry(explanation.newer).or_default();
-        for step in explanation.steps {
+        for step in explanation.path {
             wanted.insert(step.to, Some(reason(step.edge)));
         }
     }

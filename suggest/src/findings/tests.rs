@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Mutex;
 
-use wmfix_analysis::{Config, ViolationKind};
+use wmfix_analysis::{AnalyzerConfig, ViolationKind};
 use wmfix_trace::{
     Cause, End, Header, LocationId, MAX_RECORD, Operation, Order, PlaceId, StackId, Strategy,
     ThreadId, Turn, Volatile, encode_end, encode_event, encode_header, encode_place, encode_turn,
@@ -134,9 +134,9 @@ fn collected(traces: &[Vec<u8>]) -> CollectedFindings {
             output: folder.path().join("output"),
             traces: vec![path],
         };
-        let config = Config {
+        let config = AnalyzerConfig {
             races: true,
-            ..Config::default()
+            ..AnalyzerConfig::default()
         };
         let observation = observe(&finished, &places, &known, config).unwrap();
         collected.take(0, seed, observation, &known);

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use wmfix_analysis::{Exit, ThreadId};
+use wmfix_analysis::{LoopExit, ThreadId};
 
 use super::waits::OpenExit;
 
@@ -43,7 +43,7 @@ pub enum Round<'w> {
 #[derive(Debug, Default)]
 pub struct OperandTracker {
     threads: HashMap<ThreadId, Thread>,
-    found: Vec<(usize, Exit)>,
+    found: Vec<(usize, LoopExit)>,
 }
 
 #[derive(Debug, Default)]
@@ -100,7 +100,7 @@ impl OperandTracker {
     }
 
     /// The exit conditions of reads, by the numbers of their events.
-    pub fn finish(mut self) -> Vec<(usize, Exit)> {
+    pub fn finish(mut self) -> Vec<(usize, LoopExit)> {
         for thread in self.threads.into_values() {
             for pass in thread.passes.into_values() {
                 let last = pass.reads.last().map(|&(number, _)| number);
@@ -115,7 +115,7 @@ impl OperandTracker {
 
 impl Pass {
     /// The exit conditions of a pass that has left the loop.
-    fn exits(&self) -> Vec<(usize, Exit)> {
+    fn exits(&self) -> Vec<(usize, LoopExit)> {
         let Some((&(_, left), stayed)) = self.reads.split_last().filter(|_| self.sound) else {
             return Vec::new();
         };
@@ -140,12 +140,12 @@ impl Pass {
 mod tests {
     use super::*;
     use crate::observe::waits::WaitRole;
-    use wmfix_frontend::{Joint, LoopRole, Operand, Relation};
+    use wmfix_frontend::{Comparison, Joint, LoopRole, Operand};
 
-    fn watch(relation: Relation, after: &[u32]) -> Arc<WaitLoop> {
-        let role = LoopRole::Spin(wmfix_frontend::Exit {
+    fn watch(comparison: Comparison, after: &[u32]) -> Arc<WaitLoop> {
+        let role = LoopRole::Spin(wmfix_frontend::LoopExit {
             mask: None,
-            relation,
+            comparison,
             operand: Operand::Unknown("turn".to_owned()),
             bounded: false,
             joint: Joint::Sole,
@@ -168,7 +168,7 @@ mod tests {
             };
             all.event(number, ThreadId(1), round);
         }
-        let found: HashMap<usize, Exit> = all.finish().into_iter().collect();
+        let found: HashMap<usize, LoopExit> = all.finish().into_iter().collect();
         let reads = events.iter().enumerate().filter(|(_, event)| event.is_ok());
         reads
             .map(|(n, _)| found.get(&n).map(|exit| exit.operand))
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn the_read_that_leaves_tells_what_was_waited_for() {
-        let watch = watch(Relation::Equal, &[7]);
+        let watch = watch(Comparison::Equal, &[7]);
         let events = [
             Err(7),
             Ok(0),
@@ -195,14 +195,14 @@ mod tests {
 
     #[test]
     fn the_reads_that_stay_tell_what_must_change() {
-        let watch = watch(Relation::NotEqual, &[7]);
+        let watch = watch(Comparison::NotEqual, &[7]);
         let events = [Err(7), Ok(4), Ok(4), Ok(6), Err(7), Ok(6), Err(9)];
         assert_eq!(operands(&watch, &events), [Some(4), Some(4), Some(4), None]);
     }
 
     #[test]
     fn a_thread_that_was_not_seen_to_go_on_tells_nothing() {
-        let watch = watch(Relation::Equal, &[]);
+        let watch = watch(Comparison::Equal, &[]);
         assert_eq!(operands(&watch, &[Ok(0), Ok(1)]), [None, None]);
         assert_eq!(
             operands(&watch, &[Ok(0), Ok(1), Err(9)]),
@@ -213,13 +213,13 @@ mod tests {
     #[test]
     fn a_run_that_contradicts_the_text_tells_nothing() {
         // Something else happened between two reads of what should be one pass.
-        let once = watch(Relation::Equal, &[]);
+        let once = watch(Comparison::Equal, &[]);
         assert_eq!(
             operands(&once, &[Ok(0), Err(9), Ok(1), Err(9)]),
             [None, None]
         );
         // What should come first never did.
-        let after = watch(Relation::Equal, &[7]);
+        let after = watch(Comparison::Equal, &[7]);
         assert_eq!(operands(&after, &[Ok(0), Ok(1), Err(9)]), [None, None]);
         // The operand was read by a read that stayed.
         let events = [Err(7), Ok(1), Ok(0), Ok(1), Err(9)];

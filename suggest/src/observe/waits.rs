@@ -3,7 +3,7 @@
 //! text leaves open is left out, and the access is then checked as any other.
 
 use wmfix_analysis as analysis;
-use wmfix_frontend::{Exit, Joint, LoopRole, Operand, Relation};
+use wmfix_frontend::{Comparison, Joint, LoopExit, LoopRole, Operand};
 
 /// The part a site plays in a loop that waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct OpenExit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextExit {
     mask: Option<i128>,
-    relation: analysis::Relation,
+    comparison: analysis::Comparison,
     operand: i128,
 }
 
@@ -53,15 +53,15 @@ impl WaitRole {
 }
 
 impl OpenExit {
-    fn of(exit: &Exit) -> Option<Self> {
+    fn of(exit: &LoopExit) -> Option<Self> {
         let mask = match exit.mask {
             None => None,
             Some(Operand::Constant(mask)) => Some(mask),
             Some(Operand::Unknown(_)) => return None,
         };
-        let equal = match exit.relation {
-            Relation::Equal => true,
-            Relation::NotEqual => false,
+        let equal = match exit.comparison {
+            Comparison::Equal => true,
+            Comparison::NotEqual => false,
             _ => return None,
         };
         let sole = exit.joint == Joint::Sole;
@@ -73,12 +73,12 @@ impl OpenExit {
     }
 
     /// The condition on an object of `size` bytes, once the operand is known.
-    pub fn closed(self, operand: u64, size: u8) -> analysis::Exit {
+    pub fn closed(self, operand: u64, size: u8) -> analysis::LoopExit {
         let exit = TextExit {
             mask: self.mask,
-            relation: match self.equal {
-                true => analysis::Relation::Equal,
-                false => analysis::Relation::NotEqual,
+            comparison: match self.equal {
+                true => analysis::Comparison::Equal,
+                false => analysis::Comparison::NotEqual,
             },
             operand: operand.into(),
         };
@@ -89,7 +89,7 @@ impl OpenExit {
 }
 
 impl TextExit {
-    fn of(exit: &Exit) -> Option<Self> {
+    fn of(exit: &LoopExit) -> Option<Self> {
         // A loop that another condition can end is left with any value read here.
         if exit.joint == Joint::Any {
             return None;
@@ -104,13 +104,13 @@ impl TextExit {
         };
         Some(Self {
             mask,
-            relation: match exit.relation {
-                Relation::Equal => analysis::Relation::Equal,
-                Relation::NotEqual => analysis::Relation::NotEqual,
-                Relation::Less => analysis::Relation::Less,
-                Relation::LessOrEqual => analysis::Relation::LessOrEqual,
-                Relation::Greater => analysis::Relation::Greater,
-                Relation::GreaterOrEqual => analysis::Relation::GreaterOrEqual,
+            comparison: match exit.comparison {
+                Comparison::Equal => analysis::Comparison::Equal,
+                Comparison::NotEqual => analysis::Comparison::NotEqual,
+                Comparison::Less => analysis::Comparison::Less,
+                Comparison::LessOrEqual => analysis::Comparison::LessOrEqual,
+                Comparison::Greater => analysis::Comparison::Greater,
+                Comparison::GreaterOrEqual => analysis::Comparison::GreaterOrEqual,
             },
             operand: constant(&exit.operand)?,
         })
@@ -119,16 +119,16 @@ impl TextExit {
     /// The condition on an object of `size` bytes. Whether the source compares
     /// as signed numbers the text does not tell; for a comparison by size it is
     /// taken to, as `int` is what people count with.
-    pub fn at_width(self, size: u8) -> analysis::Exit {
+    pub fn at_width(self, size: u8) -> analysis::LoopExit {
         let bits = 8 * size.clamp(1, 8);
         let all = u64::MAX >> (64 - u32::from(bits));
         let by_size = !matches!(
-            self.relation,
-            analysis::Relation::Equal | analysis::Relation::NotEqual
+            self.comparison,
+            analysis::Comparison::Equal | analysis::Comparison::NotEqual
         );
-        analysis::Exit {
+        analysis::LoopExit {
             mask: self.mask.map_or(all, |mask| mask as u64 & all),
-            relation: self.relation,
+            comparison: self.comparison,
             operand: self.operand as u64 & all,
             signed: (by_size && self.mask.is_none()).then_some(bits),
         }
@@ -139,10 +139,10 @@ impl TextExit {
 mod tests {
     use super::*;
 
-    fn exit(relation: Relation, operand: i128) -> analysis::Exit {
-        let role = LoopRole::Spin(Exit {
+    fn exit(comparison: Comparison, operand: i128) -> analysis::LoopExit {
+        let role = LoopRole::Spin(LoopExit {
             mask: None,
-            relation,
+            comparison,
             operand: Operand::Constant(operand),
             bounded: true,
             joint: Joint::Sole,
@@ -152,32 +152,32 @@ mod tests {
 
     #[test]
     fn negative_operands_fit_the_width() {
-        assert!(exit(Relation::Equal, -1).leaves(0xffff_ffff));
-        assert!(!exit(Relation::NotEqual, -1).leaves(0xffff_ffff));
-        assert!(exit(Relation::Less, 0).leaves(0xffff_fff0));
-        assert!(!exit(Relation::Less, 0).leaves(3));
+        assert!(exit(Comparison::Equal, -1).leaves(0xffff_ffff));
+        assert!(!exit(Comparison::NotEqual, -1).leaves(0xffff_ffff));
+        assert!(exit(Comparison::Less, 0).leaves(0xffff_fff0));
+        assert!(!exit(Comparison::Less, 0).leaves(3));
     }
 
     #[test]
     fn what_the_text_leaves_open_is_no_condition_yet() {
-        let waits = |relation, bounded, joint| {
-            WaitRole::of(&LoopRole::Spin(Exit {
+        let waits = |comparison, bounded, joint| {
+            WaitRole::of(&LoopRole::Spin(LoopExit {
                 mask: None,
-                relation,
+                comparison,
                 operand: Operand::Unknown("ticket".to_owned()),
                 bounded,
                 joint,
             }))
         };
-        let open = waits(Relation::Equal, false, Joint::Sole);
+        let open = waits(Comparison::Equal, false, Joint::Sole);
         assert_eq!(open.exit, None);
         let exit = open.open.unwrap().closed(0xffff_ffff_0000_0007, 4);
         assert!(exit.leaves(7) && !exit.leaves(8));
         for waits in [
-            waits(Relation::Less, false, Joint::Sole),
-            waits(Relation::Equal, true, Joint::Sole),
-            waits(Relation::Equal, false, Joint::Any),
-            waits(Relation::NotEqual, false, Joint::All),
+            waits(Comparison::Less, false, Joint::Sole),
+            waits(Comparison::Equal, true, Joint::Sole),
+            waits(Comparison::Equal, false, Joint::Any),
+            waits(Comparison::NotEqual, false, Joint::All),
         ] {
             assert_eq!(waits, WaitRole::default());
         }

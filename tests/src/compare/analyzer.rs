@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use wmfix_analysis::{
-    Analyzer, CasOutcome, Config, Event, LocationId, Model, Operation, SiteId, Violation,
+    Analyzer, AnalyzerConfig, CasOutcome, Event, LocationId, Model, Operation, SiteId, Violation,
 };
 
 use super::lockstep::{Effort, Subject, Tally, compare};
@@ -23,7 +23,7 @@ pub struct Watched {
 
 impl Watched {
     /// A fresh analyzer.
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: AnalyzerConfig) -> Self {
         Self {
             analyzer: Analyzer::new(config),
             writes: HashMap::new(),
@@ -80,9 +80,9 @@ pub fn axioms_of(model: Model) -> Axioms {
 /// # Panics
 /// With the run, if they disagree.
 pub fn assert_agrees(program: &Program, model: Model, runs_per_graph: usize) -> Tally {
-    let config = Config {
+    let config = AnalyzerConfig {
         model,
-        ..Config::default()
+        ..AnalyzerConfig::default()
     };
     let effort = Effort { runs_per_graph };
     match compare(program, axioms_of(model), &Watched::new(config), effort) {

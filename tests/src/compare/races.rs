@@ -4,7 +4,7 @@
 //! has no meaning.
 
 use rustc_hash::FxHashMap;
-use wmfix_analysis::{Analyzer, Config, Event, RacingAccess};
+use wmfix_analysis::{Analyzer, AnalyzerConfig, Event, RacingAccess};
 
 use super::lockstep::{Disagreement, Effort};
 use crate::brute::{Axioms, Graph, Partner, State, races};
@@ -16,9 +16,9 @@ pub fn compare_races(
     program: &Program,
     effort: Effort,
 ) -> Result<(usize, usize), Box<Disagreement>> {
-    let config = Config {
+    let config = AnalyzerConfig {
         races: true,
-        ..Config::default()
+        ..AnalyzerConfig::default()
     };
     let mut walk = Walk {
         program,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use wmfix_analysis::witness::{Guard, Label, Node, NodeId, Place, Start, Witness};
+use wmfix_analysis::witness::{Guard, Label, Node, NodeId, ObjectId, Start, Witness};
 use wmfix_analysis::{
     CasOutcome, CasStrength, Event, EventIndex, LocationId, Model, Operation, ThreadId,
 };
@@ -27,11 +27,11 @@ pub fn candidate(
     }
     let label = label_of(next, stale);
     let access = draft.push(thread_id(thread), run.len(), label);
-    let place = label.place().expect("an access");
+    let object = label.object().expect("an access");
     let order = draft
         .witness
         .modification
-        .get_mut(&place)
+        .get_mut(&object)
         .expect("a location");
     let taken = order[stale.position];
     if label.writes() {
@@ -52,24 +52,24 @@ struct Draft {
 
 impl Draft {
     fn new(program: &Program, model: Model) -> Self {
-        let places: Vec<Place> = (0..program.locations.len())
-            .map(|location| place(LocationId(location as u32)))
+        let objects: Vec<ObjectId> = (0..program.locations.len())
+            .map(|location| object(LocationId(location as u32)))
             .collect();
-        let initial = |place| Node {
+        let initial = |object| Node {
             thread: None,
             position: 0,
             event: None,
             label: Label::Initial {
-                place,
+                object,
                 value: Some(0),
             },
         };
-        let modification = (places.iter().copied())
+        let modification = (objects.iter().copied())
             .zip((0..).map(|n| vec![NodeId(n)]))
             .collect();
         Self {
             witness: Witness {
-                nodes: places.into_iter().map(initial).collect(),
+                nodes: objects.into_iter().map(initial).collect(),
                 reads_from: BTreeMap::new(),
                 modification,
                 lock_order: BTreeMap::new(),
@@ -99,11 +99,11 @@ impl Draft {
             }
             _ => {}
         }
-        if let Some(place) = label.place() {
+        if let Some(object) = label.object() {
             let order = self
                 .witness
                 .modification
-                .get_mut(&place)
+                .get_mut(&object)
                 .expect("a location");
             if label.reads() {
                 let newest = *order.last().expect("the first value");
@@ -128,8 +128,8 @@ impl Draft {
     }
 }
 
-fn place(location: LocationId) -> Place {
-    Place {
+fn object(location: LocationId) -> ObjectId {
+    ObjectId {
         location,
         incarnation: 0,
     }
@@ -147,7 +147,7 @@ fn label_of_event(operation: &Operation) -> Option<Label> {
             value,
             exit,
         } => Label::Read {
-            place: place(location),
+            object: object(location),
             order,
             value: Some(value),
             guard: exit.map_or(Guard::Any, Guard::Leaves),
@@ -157,7 +157,7 @@ fn label_of_event(operation: &Operation) -> Option<Label> {
             order,
             value,
         } => Label::Write {
-            place: place(location),
+            object: object(location),
             order,
             value,
         },
@@ -167,8 +167,8 @@ fn label_of_event(operation: &Operation) -> Option<Label> {
             read,
             written,
             ..
-        } => Label::Update {
-            place: place(location),
+        } => Label::Rmw {
+            object: object(location),
             order,
             read: Some(read),
             written: Some(written),
@@ -181,8 +181,8 @@ fn label_of_event(operation: &Operation) -> Option<Label> {
             read,
             outcome: CasOutcome::Exchanged(written),
             ..
-        } => Label::Update {
-            place: place(location),
+        } => Label::Rmw {
+            object: object(location),
             order: success,
             read: Some(read),
             written: Some(written),
@@ -196,7 +196,7 @@ fn label_of_event(operation: &Operation) -> Option<Label> {
             read,
             ..
         } => Label::Read {
-            place: place(location),
+            object: object(location),
             order: failure,
             value: Some(read),
             guard: failed(strength, expected),
@@ -222,24 +222,24 @@ fn failed(strength: CasStrength, expected: u64) -> Guard {
 fn label_of(instruction: &Instruction, stale: &Stale) -> Label {
     use Instruction as I;
     let location = instruction.atomic_location().expect("an access");
-    let place = place(LocationId(location.0.into()));
+    let object = object(LocationId(location.0.into()));
     let value = Some(stale.value);
-    let update = |order, written, guard| Label::Update {
-        place,
+    let rmw = |order, written, guard| Label::Rmw {
+        object,
         order,
         read: value,
         written: Some(written),
         guard,
     };
     let read = |order, guard| Label::Read {
-        place,
+        object,
         order,
         value,
         guard,
     };
     match *instruction {
         I::Store { value, order, .. } => Label::Write {
-            place,
+            object,
             order,
             value,
         },
@@ -249,8 +249,8 @@ fn label_of(instruction: &Instruction, stale: &Stale) -> Label {
             value: added,
             order,
             ..
-        } => update(order, stale.value.wrapping_add(added), Guard::Any),
-        I::Exchange { value, order, .. } => update(order, value, Guard::Any),
+        } => rmw(order, stale.value.wrapping_add(added), Guard::Any),
+        I::Exchange { value, order, .. } => rmw(order, value, Guard::Any),
         I::CompareExchange {
             expected,
             desired,
@@ -262,7 +262,7 @@ fn label_of(instruction: &Instruction, stale: &Stale) -> Label {
             desired,
             success,
             ..
-        } if stale.writes => update(success, desired, Guard::Equals(expected)),
+        } if stale.writes => rmw(success, desired, Guard::Equals(expected)),
         I::CompareExchange {
             expected,
             failure,

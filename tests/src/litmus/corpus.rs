@@ -2,7 +2,7 @@
 //! object a line. The verdicts were found by an independent enumeration.
 
 use serde::Deserialize;
-use wmfix_analysis::{CasStrength, Exit};
+use wmfix_analysis::{CasStrength, LoopExit};
 
 use super::names::{fence_order, load_order, rmw_order, store_order};
 use super::program::{Builder, Instruction, Program};
@@ -128,7 +128,7 @@ fn instruction(builder: &mut Builder, words: &[serde_json::Value]) -> Option<Ins
         },
         "wait" => Instruction::Wait {
             location: builder.location(text(1)?),
-            exit: Exit::equal(number(2)?),
+            exit: LoopExit::equal(number(2)?),
             order: load_order(text(3)?)?,
         },
         "fence" => Instruction::Fence {

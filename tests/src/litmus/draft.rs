@@ -1,6 +1,8 @@
 //! The pieces that random programs are made of, each drawn as a profile wants.
 
-use wmfix_analysis::{CasStrength, Exit, FenceOrder, LoadOrder, Relation, RmwOrder, StoreOrder};
+use wmfix_analysis::{
+    CasStrength, Comparison, FenceOrder, LoadOrder, LoopExit, RmwOrder, StoreOrder,
+};
 
 use super::generate::Profile;
 use super::program::{Builder, Instruction, Location, Mutex, Register};
@@ -170,17 +172,20 @@ impl<'r> Draft<'r> {
     }
 
     fn wait(&mut self, location: Location) -> Instruction {
-        let relation = if self.rng.percent(75) {
-            Relation::Equal
+        let comparison = if self.rng.percent(75) {
+            Comparison::Equal
         } else {
-            self.rng
-                .pick(&[Relation::NotEqual, Relation::GreaterOrEqual, Relation::Less])
+            self.rng.pick(&[
+                Comparison::NotEqual,
+                Comparison::GreaterOrEqual,
+                Comparison::Less,
+            ])
         };
         Instruction::Wait {
             location,
-            exit: Exit {
-                relation,
-                ..Exit::equal(self.rng.pick(&[0, 1, 1, 2]))
+            exit: LoopExit {
+                comparison,
+                ..LoopExit::equal(self.rng.pick(&[0, 1, 1, 2]))
             },
             order: self.load_order(),
         }

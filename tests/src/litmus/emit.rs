@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use wmfix_analysis::{CasStrength, FenceOrder, LoadOrder, RmwOrder, StoreOrder};
+use wmfix_analysis::{CasStrength, LoadOrder, RmwOrder};
 
 use super::names::sign;
 use super::program::{Instruction, Location, Program, Register};
@@ -186,7 +186,7 @@ impl Emitter<'_> {
                 value,
                 order,
             } => {
-                let order = self.order(store(order));
+                let order = self.order(order.name());
                 match self.spelling {
                     Spelling::C11 => writeln!(
                         out,
@@ -262,11 +262,11 @@ impl Emitter<'_> {
                 out,
                 "    {{ int n_ = 0;\n      while (!({} {} {})) {{ if (++n_ > SPIN) return 0; sched_yield(); }} }}",
                 self.load(location, order),
-                sign(exit.relation),
+                sign(exit.comparison),
                 exit.operand
             ),
             I::Fence { order } => {
-                let order = self.order(fence(order));
+                let order = self.order(order.name());
                 match self.spelling {
                     Spelling::C11 => writeln!(out, "    atomic_thread_fence({order});"),
                     Spelling::Cpp => writeln!(out, "    std::atomic_thread_fence({order});"),
@@ -343,7 +343,7 @@ impl Emitter<'_> {
     }
 
     pub(super) fn load(&self, location: Location, order: LoadOrder) -> String {
-        let (name, order) = (self.location(location), self.order(load(order)));
+        let (name, order) = (self.location(location), self.order(order.name()));
         match self.spelling {
             Spelling::C11 => format!("atomic_load_explicit(&{name}, {order})"),
             Spelling::Cpp => format!("{name}.load({order})"),
@@ -361,7 +361,7 @@ impl Emitter<'_> {
         order: RmwOrder,
     ) -> std::fmt::Result {
         let (target, name) = (self.register(register), self.location(location));
-        let order = self.order(rmw(order));
+        let order = self.order(order.name());
         match self.spelling {
             Spelling::C11 => writeln!(
                 out,
@@ -388,7 +388,7 @@ impl Emitter<'_> {
         strength: CasStrength,
     ) -> String {
         let name = self.location(location);
-        let (success, failure) = (self.order(rmw(success)), self.order(load(failure)));
+        let (success, failure) = (self.order(success.name()), self.order(failure.name()));
         let weak = strength == CasStrength::Weak;
         let word = if weak { "weak" } else { "strong" };
         match self.spelling {
@@ -469,40 +469,5 @@ fn skip_target(place: usize, instruction: &Instruction, end: usize) -> Option<us
             Some((place + 1 + usize::from(count)).min(end))
         }
         _ => None,
-    }
-}
-
-fn load(order: LoadOrder) -> &'static str {
-    match order {
-        LoadOrder::Relaxed => "relaxed",
-        LoadOrder::Acquire => "acquire",
-        LoadOrder::SeqCst => "seq_cst",
-    }
-}
-
-fn store(order: StoreOrder) -> &'static str {
-    match order {
-        StoreOrder::Relaxed => "relaxed",
-        StoreOrder::Release => "release",
-        StoreOrder::SeqCst => "seq_cst",
-    }
-}
-
-fn rmw(order: RmwOrder) -> &'static str {
-    match order {
-        RmwOrder::Relaxed => "relaxed",
-        RmwOrder::Acquire => "acquire",
-        RmwOrder::Release => "release",
-        RmwOrder::AcqRel => "acq_rel",
-        RmwOrder::SeqCst => "seq_cst",
-    }
-}
-
-fn fence(order: FenceOrder) -> &'static str {
-    match order {
-        FenceOrder::Acquire => "acquire",
-        FenceOrder::Release => "release",
-        FenceOrder::AcqRel => "acq_rel",
-        FenceOrder::SeqCst => "seq_cst",
     }
 }

@@ -85,14 +85,14 @@ impl Emitter<'_> {
         else {
             return None;
         };
-        let relation = format!("{:?}", exit.relation).to_lowercase();
+        let comparison = format!("{:?}", exit.comparison).to_lowercase();
         let name = self.location(location);
         Some((
-            format!("wait_{relation}_{}_{name}", load_name(order)),
+            format!("wait_{comparison}_{}_{name}", load_name(order)),
             format!(
                 "{} {} want_",
                 self.load(location, order),
-                sign(exit.relation)
+                sign(exit.comparison)
             ),
         ))
     }

@@ -1,24 +1,24 @@
 //! The short names of memory orders and the signs of comparisons, both ways.
 
-use wmfix_analysis::{FenceOrder, LoadOrder, Relation, RmwOrder, StoreOrder};
+use wmfix_analysis::{Comparison, FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 
 /// Two-character signs first, or `<=` would be read as `<`.
-pub(super) const RELATIONS: [(&str, Relation); 6] = [
-    ("==", Relation::Equal),
-    ("!=", Relation::NotEqual),
-    ("<=", Relation::LessOrEqual),
-    (">=", Relation::GreaterOrEqual),
-    ("<", Relation::Less),
-    (">", Relation::Greater),
+pub(super) const COMPARISONS: [(&str, Comparison); 6] = [
+    ("==", Comparison::Equal),
+    ("!=", Comparison::NotEqual),
+    ("<=", Comparison::LessOrEqual),
+    (">=", Comparison::GreaterOrEqual),
+    ("<", Comparison::Less),
+    (">", Comparison::Greater),
 ];
 
 /// The sign of a comparison, as in C.
-pub(super) fn sign(relation: Relation) -> &'static str {
-    RELATIONS
+pub(super) fn sign(comparison: Comparison) -> &'static str {
+    COMPARISONS
         .iter()
-        .find(|(_, r)| *r == relation)
+        .find(|(_, r)| *r == comparison)
         .map(|(sign, _)| *sign)
-        .expect("every relation has a sign")
+        .expect("every comparison has a sign")
 }
 
 pub(super) fn load_order(text: &str) -> Option<LoadOrder> {

@@ -16,9 +16,9 @@
 //! lock m    unlock m          mutexes
 //! ```
 
-use wmfix_analysis::{CasStrength, Exit, LoadOrder};
+use wmfix_analysis::{CasStrength, LoadOrder, LoopExit};
 
-use super::names::{RELATIONS, fence_order, load_order, rmw_order, store_order};
+use super::names::{COMPARISONS, fence_order, load_order, rmw_order, store_order};
 use super::program::{Builder, Instruction, Program};
 
 /// An instruction that is not in the notation.
@@ -195,12 +195,12 @@ impl<'a> Call<'a> {
     }
 }
 
-fn condition_of(text: &str) -> Option<(&str, Exit)> {
-    for (sign, relation) in RELATIONS {
+fn condition_of(text: &str) -> Option<(&str, LoopExit)> {
+    for (sign, comparison) in COMPARISONS {
         if let Some((location, operand)) = text.split_once(sign) {
-            let exit = Exit {
-                relation,
-                ..Exit::equal(operand.trim().parse().ok()?)
+            let exit = LoopExit {
+                comparison,
+                ..LoopExit::equal(operand.trim().parse().ok()?)
             };
             return Some((location.trim(), exit));
         }

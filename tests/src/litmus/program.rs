@@ -1,7 +1,7 @@
 //! A litmus program: a few threads of a few instructions each. Locations,
 //! registers and mutexes are small numbers; their names live in the program.
 
-use wmfix_analysis::{CasStrength, Exit, FenceOrder, LoadOrder, RmwOrder, StoreOrder};
+use wmfix_analysis::{CasStrength, FenceOrder, LoadOrder, LoopExit, RmwOrder, StoreOrder};
 
 /// A location in memory, by its place in [`Program::locations`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -96,7 +96,7 @@ pub enum Instruction {
         /// Where.
         location: Location,
         /// When it ends.
-        exit: Exit,
+        exit: LoopExit,
         /// Its order.
         order: LoadOrder,
     },

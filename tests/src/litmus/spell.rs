@@ -85,7 +85,7 @@ impl Program {
             } => format!(
                 "wait({}{}{}).{}",
                 l(location),
-                sign(exit.relation),
+                sign(exit.comparison),
                 exit.operand,
                 load_name(order)
             ),

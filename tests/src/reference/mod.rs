@@ -18,7 +18,7 @@ mod clock;
 use std::collections::HashMap;
 
 use wmfix_analysis::{
-    CasOutcome, CasStrength, Event, Exit, FenceOrder, LocationId, LockId, Operation, ThreadId,
+    CasOutcome, CasStrength, Event, FenceOrder, LocationId, LockId, LoopExit, Operation, ThreadId,
 };
 
 use clock::LocationClock;
@@ -103,7 +103,7 @@ struct Access {
 enum Check {
     Read,
     Write,
-    Wait(Exit),
+    Wait(LoopExit),
     Cas { expected: u64, blocking: bool },
 }
 

@@ -2,7 +2,7 @@
 //! is a part of one.
 
 use rustc_hash::FxHashSet;
-use wmfix_analysis::{Config, Event};
+use wmfix_analysis::{AnalyzerConfig, Event};
 use wmfix_repair::{ChangePoint, Orders, Problem};
 
 use crate::brute::{Axioms, State};
@@ -13,9 +13,9 @@ pub fn problem(program: &Program) -> Problem {
     Problem {
         traces: traces(program),
         points: points(program),
-        analysis: Config {
+        analysis: AnalyzerConfig {
             races: true,
-            ..Config::default()
+            ..AnalyzerConfig::default()
         },
         ..Problem::default()
     }

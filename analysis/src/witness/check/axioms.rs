@@ -33,7 +33,7 @@ pub(super) fn not_sequential(edges: &Edges) -> Result<(), Refutation> {
 fn atomicity(witness: &Witness) -> Result<(), Refutation> {
     for order in witness.modification.values() {
         for (at, &write) in order.iter().enumerate() {
-            if !witness.node(write).label.is_update() {
+            if !witness.node(write).label.is_rmw() {
                 continue;
             }
             let source = witness.reads_from.get(&write);
@@ -43,7 +43,7 @@ fn atomicity(witness: &Witness) -> Result<(), Refutation> {
                     .and_then(|source| order.iter().position(|id| id == source))
                     .and_then(|source| order.get(source + 1));
                 return Err(Refutation::Atomicity {
-                    update: write,
+                    rmw: write,
                     between: follower.copied().unwrap_or(write),
                 });
             }
@@ -102,7 +102,7 @@ fn synchronises_with(witness: &Witness, edges: &Edges) -> Relation {
         for write in order {
             // An RMW follows its source directly (atomicity), so the release
             // sequences it continues are those of the write before it.
-            if !label(write.0).is_update() {
+            if !label(write.0).is_rmw() {
                 sequence = Set::empty(nodes);
             }
             if let Some(head) = release[write.0] {
@@ -175,8 +175,8 @@ fn sc_order(
     if accesses.is_empty() && fences.is_empty() {
         return Ok(());
     }
-    let place = |node: usize| witness.nodes[node].label.place();
-    let same = |a: usize, b: usize| place(a).is_some() && place(a) == place(b);
+    let object = |node: usize| witness.nodes[node].label.object();
+    let same = |a: usize, b: usize| object(a).is_some() && object(a) == object(b);
     let elsewhere = edges.po.filter(|a, b| !same(a, b));
     let hb_here = hb.filter(same);
 

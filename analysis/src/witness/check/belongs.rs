@@ -13,7 +13,7 @@ use crate::witness::graph::{Guard, Label, Node, NodeId, Start, Witness};
 
 /// Why a graph is no part of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Foreign {
+pub enum RunMismatch {
     /// The node is not what its event did, has no event where it needs one, or
     /// is named and not there.
     #[error("{0:?} is not what its event did")]
@@ -34,14 +34,14 @@ pub enum Foreign {
 ///
 /// # Errors
 /// The first thing that is not as it was.
-pub fn belongs(witness: &Witness, events: &[Event]) -> Result<(), Foreign> {
+pub fn belongs(witness: &Witness, events: &[Event]) -> Result<(), RunMismatch> {
     if let Some(unknown) = unknown_name(witness) {
-        return Err(Foreign::Event(unknown));
+        return Err(RunMismatch::Event(unknown));
     }
     let mut threads: BTreeMap<ThreadId, Vec<(u32, NodeId)>> = BTreeMap::new();
     for (id, node) in witness.iter() {
         if !happened(node, id == witness.access, events) {
-            return Err(Foreign::Event(id));
+            return Err(RunMismatch::Event(id));
         }
         if let (Some(thread), Some(_)) = (node.thread, node.event) {
             let nodes = threads.entry(thread).or_default();
@@ -67,11 +67,11 @@ fn happened(node: &Node, is_access: bool, events: &[Event]) -> bool {
     match (node.label, event) {
         (Label::Initial { .. }, None | Some(Some(_))) | (Label::Start, None) => true,
         // A write that no event told of.
-        (Label::Update { .. }, None) => !is_access && node.position == 0,
+        (Label::Rmw { .. }, None) => !is_access && node.position == 0,
         (label, Some(Some(event))) => {
-            let place = label.place().map(|place| place.location);
+            let accessed = label.object().map(|object| object.location);
             node.thread == Some(event.thread)
-                && place == location(&event.operation)
+                && accessed == location(&event.operation)
                 && (is_access || same_values(&label, &event.operation))
                 && same_kind(&label, &event.operation)
         }
@@ -102,7 +102,7 @@ fn same_kind(label: &Label, operation: &Operation) -> bool {
         }
         (Label::Write { order, .. }, Operation::Store { order: o, .. }) => order == o,
         (
-            Label::Update {
+            Label::Rmw {
                 order, read, guard, ..
             },
             Operation::Rmw { order: o, exit, .. },
@@ -116,7 +116,7 @@ fn same_kind(label: &Label, operation: &Operation) -> bool {
                         .map_or(Guard::Any, Guard::Leaves)
         }
         (
-            Label::Update { order, guard, .. },
+            Label::Rmw { order, guard, .. },
             Operation::CompareExchange {
                 success, expected, ..
             },
@@ -153,7 +153,7 @@ fn whole_thread(
     events: &[Event],
     thread: ThreadId,
     nodes: &[(u32, NodeId)],
-) -> Result<(), Foreign> {
+) -> Result<(), RunMismatch> {
     let index = |id: NodeId| witness.node(id).event.map_or(0, |event| event.0);
     let begin = match witness.start {
         Start::Run => 0,
@@ -163,13 +163,13 @@ fn whole_thread(
     for &(_, id) in nodes {
         let at = index(id);
         if at < next {
-            return Err(Foreign::Order(id));
+            return Err(RunMismatch::Order(id));
         }
         let between = next..at;
         let missed = between.clone().zip(&events[next as usize..at as usize]);
         for (missed, event) in missed {
             if event.thread == thread && counts(&event.operation) {
-                return Err(Foreign::LeftOut(thread, EventIndex(missed)));
+                return Err(RunMismatch::LeftOut(thread, EventIndex(missed)));
             }
         }
         next = at + 1;
@@ -189,13 +189,16 @@ fn counts(operation: &Operation) -> bool {
     !elsewhere && !operation.stays_in_loop()
 }
 
-fn in_order<'a>(witness: &Witness, nodes: impl Iterator<Item = &'a NodeId>) -> Result<(), Foreign> {
+fn in_order<'a>(
+    witness: &Witness,
+    nodes: impl Iterator<Item = &'a NodeId>,
+) -> Result<(), RunMismatch> {
     let mut last = None;
     for &id in nodes {
         let event = witness.node(id).event;
         if event.is_some() {
             if last >= event {
-                return Err(Foreign::Order(id));
+                return Err(RunMismatch::Order(id));
             }
             last = event;
         }
@@ -204,7 +207,7 @@ fn in_order<'a>(witness: &Witness, nodes: impl Iterator<Item = &'a NodeId>) -> R
 }
 
 /// Every read but the access takes what was the newest write in the run.
-fn sources(witness: &Witness, events: &[Event]) -> Result<(), Foreign> {
+fn sources(witness: &Witness, events: &[Event]) -> Result<(), RunMismatch> {
     let reads = witness.reads_from.iter();
     let mut wanted: Vec<(EventIndex, NodeId, EventIndex)> = reads
         .filter(|(read, _)| **read != witness.access)
@@ -216,16 +219,16 @@ fn sources(witness: &Witness, events: &[Event]) -> Result<(), Foreign> {
     let mut newest: HashMap<LocationId, EventIndex> = HashMap::new();
     let mut wanted = wanted.into_iter().peekable();
     for (index, event) in (0..).map(EventIndex).zip(events) {
-        let place = location(&event.operation);
+        let accessed = location(&event.operation);
         while let Some((_, read, source)) = wanted.next_if(|&(at, ..)| at == index) {
-            if place.and_then(|place| newest.get(&place)) != Some(&source) {
-                return Err(Foreign::Source(read));
+            if accessed.and_then(|location| newest.get(&location)) != Some(&source) {
+                return Err(RunMismatch::Source(read));
             }
         }
-        if let Some(place) = place
+        if let Some(location) = accessed
             && writes(&event.operation)
         {
-            newest.insert(place, index);
+            newest.insert(location, index);
         }
     }
     Ok(())

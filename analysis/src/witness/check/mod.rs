@@ -18,7 +18,7 @@ mod edges;
 mod relation;
 mod shape;
 
-pub use belongs::{Foreign, belongs};
+pub use belongs::{RunMismatch, belongs};
 pub use shape::Defect;
 
 use super::graph::{NodeId, Witness};
@@ -42,10 +42,10 @@ pub enum Refutation {
     #[error("this is no execution graph: {0}")]
     IllFormed(#[from] Defect),
     /// A write stands between an RMW and the write it reads from.
-    #[error("{update:?} does not directly follow the write it reads from: {between:?} does")]
+    #[error("{rmw:?} does not directly follow the write it reads from: {between:?} does")]
     Atomicity {
         /// The RMW.
-        update: NodeId,
+        rmw: NodeId,
         /// What follows the write that it reads.
         between: NodeId,
     },

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::{LockId, ThreadId};
 use crate::model::Model;
-use crate::witness::graph::{Label, NodeId, Place, Start, Witness};
+use crate::witness::graph::{Label, NodeId, ObjectId, Start, Witness};
 
 /// Why a graph is no execution graph.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -59,7 +59,7 @@ pub enum Defect {
     /// The modification order of a location is not an order of all its writes
     /// that begins with the initial one.
     #[error("the modification order of {0:?} is no order of its writes")]
-    Modification(Place),
+    Modification(ObjectId),
     /// The order of a lock is not an order of all its events, or not that of
     /// some thread.
     #[error("the order of {0:?} is no order of its events")]
@@ -157,17 +157,17 @@ fn reads(witness: &Witness) -> Result<(), Defect> {
             _ => return Err(Defect::Source(read)),
         };
         let write = witness.node(source_node).label;
-        if !write.writes() || write.place() != node.label.place() {
+        if !write.writes() || write.object() != node.label.object() {
             return Err(Defect::SourceElsewhere { read, source_node });
         }
         // Only an initial value may be unknown to all; what an RMW of unknown
         // effect wrote may not be read at all.
         let value = node.label.value_read();
-        let untold = value.is_none() && write.is_update();
+        let untold = value.is_none() && write.is_rmw();
         if write.value_written() != value || untold {
             return Err(Defect::Value { read, source_node });
         }
-        if let Label::Read { guard, .. } | Label::Update { guard, .. } = node.label
+        if let Label::Read { guard, .. } | Label::Rmw { guard, .. } = node.label
             && !guard.admits(value)
         {
             return Err(Defect::Guard(read));
@@ -177,28 +177,28 @@ fn reads(witness: &Witness) -> Result<(), Defect> {
 }
 
 fn modification(witness: &Witness) -> Result<(), Defect> {
-    let mut writes: BTreeMap<Place, BTreeSet<NodeId>> = BTreeMap::new();
+    let mut writes: BTreeMap<ObjectId, BTreeSet<NodeId>> = BTreeMap::new();
     for (id, node) in witness.iter() {
-        if let Some(place) = node.label.place() {
-            let writes = writes.entry(place).or_default();
+        if let Some(object) = node.label.object() {
+            let writes = writes.entry(object).or_default();
             if node.label.writes() {
                 writes.insert(id);
             }
         }
     }
-    let places: BTreeSet<Place> = (writes.keys().chain(witness.modification.keys()))
+    let objects: BTreeSet<ObjectId> = (writes.keys().chain(witness.modification.keys()))
         .copied()
         .collect();
-    for place in places {
+    for object in objects {
         let order = witness
             .modification
-            .get(&place)
+            .get(&object)
             .map_or(&[][..], Vec::as_slice);
         let initial = |id: &NodeId| matches!(witness.node(*id).label, Label::Initial { .. });
         let begins = order.first().is_some_and(initial);
         let once = order.iter().filter(|id| initial(id)).count() == 1;
-        if !begins || !once || !is_order_of(order, writes.get(&place)) {
-            return Err(Defect::Modification(place));
+        if !begins || !once || !is_order_of(order, writes.get(&object)) {
+            return Err(Defect::Modification(object));
         }
     }
     Ok(())

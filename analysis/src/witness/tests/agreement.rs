@@ -9,16 +9,16 @@ use super::random::MODELS;
 use crate::event::{Event, Operation};
 use crate::model::Model;
 use crate::violation::{EventIndex, Violation};
-use crate::witness::trace::Step;
-use crate::witness::{Unproved, Witness, belongs, check, explain, prove};
-use crate::{Analyzer, Config};
+use crate::witness::trace::RunNode;
+use crate::witness::{ProofError, Witness, belongs, check, explain, prove};
+use crate::{Analyzer, AnalyzerConfig};
 
 /// Every violation that the analyzer finds in a run; every event has a site of
 /// its own, so none is merged with another.
 fn violations(events: &[Event], model: Model) -> Vec<Violation> {
-    let mut analyzer = Analyzer::new(Config {
+    let mut analyzer = Analyzer::new(AnalyzerConfig {
         model,
-        ..Config::default()
+        ..AnalyzerConfig::default()
     });
     for event in events {
         analyzer.feed(event).expect("a good stream");
@@ -70,7 +70,7 @@ fn the_analyzer_finds_all_that_the_checker_allows() {
     for seed in 0..20_000 {
         let case = case(seed);
         let plain = |event: &Event| matches!(event.operation, Operation::Write { .. });
-        let untold = |step: &Step| !step.told && step.label.is_update();
+        let untold = |step: &RunNode| !step.told && step.label.is_rmw();
         let writes = newest(&case.trace, case.location).map_or(0, |(_, writes)| writes);
         // The analyzer falls silent where a plain write races, and it does not
         // order anything by when an untold write must have happened.
@@ -125,6 +125,6 @@ fn a_violation_that_is_none_is_not_proved() {
     let proofs = prove(&case.run.events, &[elsewhere, claim], Model::Rc11);
     assert!(matches!(
         proofs[..],
-        [Err(Unproved::Build(_)), Err(Unproved::Refuted(_))]
+        [Err(ProofError::Build(_)), Err(ProofError::Refuted(_))]
     ));
 }

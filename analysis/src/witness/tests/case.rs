@@ -8,7 +8,7 @@ use crate::violation::Violation;
 use crate::witness::emit;
 use crate::witness::graph::{Label, Witness};
 use crate::witness::part::Part;
-use crate::witness::stale::{Stale, choices};
+use crate::witness::stale::{StaleChoice, choices};
 use crate::witness::trace::{PlainWrites, Trace};
 
 /// A random run that ends with a random access, which is not in the trace.
@@ -62,7 +62,7 @@ impl Case {
         Some(self.run.violation(writes[newer - 1], &stale[..newer]))
     }
 
-    pub(super) fn choices(&self, violation: &Violation) -> Vec<Stale> {
+    pub(super) fn choices(&self, violation: &Violation) -> Vec<StaleChoice> {
         choices(&self.trace, &self.run.events, violation).expect("the violation fits")
     }
 
@@ -70,7 +70,7 @@ impl Case {
     pub(super) fn whole(
         &self,
         violation: &Violation,
-        stale: &Stale,
+        stale: &StaleChoice,
         label: Label,
         model: Model,
     ) -> Witness {

@@ -90,8 +90,8 @@ fn corrupt(dice: &mut Dice, witness: &mut Witness) {
         4 => witness.nodes[at].event = Some(EventIndex(dice.below(60))),
         _ => {
             let orders: Vec<_> = witness.modification.keys().copied().collect();
-            let place = dice.pick(&orders);
-            witness.modification.entry(place).or_default().push(any);
+            let object = dice.pick(&orders);
+            witness.modification.entry(object).or_default().push(any);
         }
     }
 }

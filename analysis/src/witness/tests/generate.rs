@@ -3,7 +3,7 @@
 
 use super::run::{Run, bytes};
 use crate::event::{
-    CasOutcome, CasStrength, Exit, LocationId, LockId, LockMode, Operation, ThreadId,
+    CasOutcome, CasStrength, LocationId, LockId, LockMode, LoopExit, Operation, ThreadId,
 };
 use crate::order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 
@@ -71,7 +71,7 @@ pub(super) fn run(dice: &mut Dice, profile: Profile) -> Run {
         run: Run::default(),
         values: vec![0; profile.locations as usize],
         running: (1..=profile.threads).map(ThreadId).collect(),
-        lock: Held::default(),
+        lock: HeldLock::default(),
         profile,
     };
     for location in 0..profile.locations {
@@ -90,13 +90,13 @@ struct World {
     run: Run,
     values: Vec<u64>,
     running: Vec<ThreadId>,
-    lock: Held,
+    lock: HeldLock,
     profile: Profile,
 }
 
 /// Who holds the one lock.
 #[derive(Default)]
-struct Held {
+struct HeldLock {
     owner: Option<u32>,
     readers: Vec<u32>,
 }
@@ -215,7 +215,7 @@ pub(super) fn access(
             location,
             order: load,
             value: read,
-            exit: dice.percent(15).then_some(Exit::equal(dice.below(3))),
+            exit: dice.percent(15).then_some(LoopExit::equal(dice.below(3))),
         },
         4..7 => {
             *current = dice.below(3);
@@ -236,7 +236,7 @@ pub(super) fn access(
                 order: rmw(dice),
                 read,
                 written: *current,
-                exit: dice.percent(25).then_some(Exit::equal(dice.below(3))),
+                exit: dice.percent(25).then_some(LoopExit::equal(dice.below(3))),
             }
         }
         _ => {

@@ -2,7 +2,7 @@
 //! that forbids the weak outcome refutes the same graph by the right axiom.
 
 use super::run::{Cas, Orders, RA, RLX, Run, SC, X, Y};
-use crate::event::{CasStrength, Exit};
+use crate::event::{CasStrength, LoopExit};
 use crate::model::Model;
 use crate::order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 use crate::witness::{BuildError, Edge, Label, Refutation, Witness, check, explain};
@@ -82,7 +82,7 @@ fn rc20_finds_cycles_through_the_order_of_fences_that_rc11_does_not_have() {
         Ok(())
     );
     let path = explain::path(&run.events, &violation, Model::Rc20).expect("a path");
-    let edges: Vec<Edge> = path.steps.iter().map(|step| step.edge).collect();
+    let edges: Vec<Edge> = path.path.iter().map(|edge| edge.edge).collect();
     use Edge::{FenceOrder as Order, Modification, ProgramOrder};
     assert_eq!(
         edges,
@@ -144,7 +144,7 @@ fn fences_synchronise_with_accesses_and_with_each_other() {
 }
 
 #[test]
-fn a_release_sequence_goes_on_through_updates_only() {
+fn a_release_sequence_goes_on_through_rmws_only() {
     let build = |continues: bool| {
         let mut run = Run::new();
         let newer = run.store(1, X, RLX.store, 1);
@@ -210,11 +210,11 @@ fn two_plus_two_writes_has_a_witness_unless_sc() {
 }
 
 #[test]
-fn an_update_cannot_be_split_from_what_it_read() {
-    // Store buffering with an update of x: the store of x may not slip between.
-    let build = |update: bool| {
+fn an_rmw_cannot_be_split_from_what_it_read() {
+    // Store buffering with an RMW of x: the store of x may not slip between.
+    let build = |rmw: bool| {
         let mut run = Run::new();
-        let newer = match update {
+        let newer = match rmw {
             true => run.rmw(1, X, RLX.rmw, 0, 1),
             false => run.store(1, X, RLX.store, 1),
         };
@@ -230,7 +230,7 @@ fn an_update_cannot_be_split_from_what_it_read() {
 }
 
 #[test]
-fn an_update_acts_on_a_stale_value_and_its_result_is_not_made_up() {
+fn an_rmw_acts_on_a_stale_value_and_its_result_is_not_made_up() {
     let mut run = Run::new();
     let newer = run.store(1, X, RLX.store, 5);
     run.load(1, Y, RLX.load, 0);
@@ -238,8 +238,8 @@ fn an_update_acts_on_a_stale_value_and_its_result_is_not_made_up() {
     run.rmw(2, X, RLX.rmw, 5, 6);
     let witness = run.witness(newer, None, Model::Rc11);
     assert_eq!(check(&witness, Model::Rc11), Ok(()));
-    let Label::Update { read, written, .. } = witness.node(witness.access).label else {
-        panic!("the access is an update");
+    let Label::Rmw { read, written, .. } = witness.node(witness.access).label else {
+        panic!("the access is an rmw");
     };
     assert_eq!((read, written), (Some(0), None));
 }
@@ -279,7 +279,7 @@ fn a_compare_exchange_succeeds_or_fails_by_the_stale_value() {
     let witness = stale_cas(succeeds_on_0).expect("it can succeed");
     assert!(matches!(
         witness.node(witness.access).label,
-        Label::Update { read: Some(0), .. }
+        Label::Rmw { read: Some(0), .. }
     ));
     assert_eq!(check(&witness, Model::Rc11), Ok(()));
 
@@ -297,7 +297,7 @@ fn a_compare_exchange_succeeds_or_fails_by_the_stale_value() {
 }
 
 #[test]
-fn a_compare_exchange_that_read_an_update_can_only_fail_if_it_is_weak() {
+fn a_compare_exchange_that_read_an_rmw_can_only_fail_if_it_is_weak() {
     let build = |strength| {
         let mut run = Run::new();
         run.rmw(3, X, RLX.rmw, 0, 7);
@@ -329,18 +329,18 @@ fn a_compare_exchange_that_read_an_update_can_only_fail_if_it_is_weak() {
 
 #[test]
 fn a_wait_takes_only_what_ends_it_and_rounds_do_not_count() {
-    let build = |exit: Exit| {
+    let build = |exit: LoopExit| {
         let mut run = Run::new();
         let newer = run.store(1, X, RLX.store, 1);
         run.load(1, Y, RLX.load, 0);
         // A round that goes on: if it counted, the thread would have seen x = 1.
-        run.wait(2, X, RA.load, 1, Exit::equal(9));
+        run.wait(2, X, RA.load, 1, LoopExit::equal(9));
         run.store(2, Y, RLX.store, 1);
         run.wait(2, X, RLX.load, 1, exit);
         Witness::build(&run.events, &run.violation(newer, &[None]), Model::Rc11)
     };
-    assert_eq!(build(Exit::equal(1)), Err(BuildError::NothingToTake));
-    let witness = build(Exit::equal(0)).expect("0 ends it");
+    assert_eq!(build(LoopExit::equal(1)), Err(BuildError::NothingToTake));
+    let witness = build(LoopExit::equal(0)).expect("0 ends it");
     assert_eq!(check(&witness, Model::Rc11), Ok(()));
 }
 
@@ -392,14 +392,14 @@ fn explanations_are_the_shortest_cycle() {
     let (run, newer) = store_buffering(RLX, [None, None]);
     let explanation = explain::path(&run.events, &run.violation(newer, &[None]), Model::Rc11);
     let explanation = explanation.expect("a path");
-    let steps: Vec<(Edge, u64)> = explanation.steps.iter().map(|s| (s.edge, s.to.0)).collect();
+    let steps: Vec<(Edge, u64)> = explanation.path.iter().map(|s| (s.edge, s.to.0)).collect();
     use Edge::{FromRead, ProgramOrder};
     assert_eq!(steps, [(ProgramOrder, 3), (FromRead, 4), (ProgramOrder, 5)]);
     assert_eq!((explanation.newer.0, explanation.back), (2, FromRead));
 }
 
 #[test]
-fn sc_updates_are_ordered_like_other_sc_accesses() {
+fn sc_rmws_are_ordered_like_other_sc_accesses() {
     let build = |order: RmwOrder| {
         let mut run = Run::new();
         let newer = run.rmw(1, X, order, 0, 1);

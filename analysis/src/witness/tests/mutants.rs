@@ -7,10 +7,10 @@ use super::tamper::without;
 use crate::event::{LocationId, LockMode, Operation, ThreadId};
 use crate::model::Model;
 use crate::order::FenceOrder;
-use crate::witness::{Defect, Guard, Label, NodeId, Place, Refutation, Start, Witness, check};
+use crate::witness::{Defect, Guard, Label, NodeId, ObjectId, Refutation, Start, Witness, check};
 
-/// Store buffering with an update of x in front, so that there is something to
-/// break: init, x: 0 -> 3 by an update, x = 1; a = y || y = 1; b = x.
+/// Store buffering with an RMW of x in front, so that there is something to
+/// break: init, x: 0 -> 3 by an RMW, x = 1; a = y || y = 1; b = x.
 fn witness() -> Witness {
     let mut run = Run::new();
     let stale = run.rmw(3, X, RLX.rmw, 0, 3);
@@ -28,8 +28,8 @@ fn node(witness: &Witness, is: impl Fn(&Label) -> bool) -> NodeId {
     found.expect("such a node").0
 }
 
-fn place(location: u32) -> Place {
-    Place {
+fn object(location: u32) -> ObjectId {
+    ObjectId {
         location: LocationId(location),
         incarnation: 0,
     }
@@ -47,7 +47,7 @@ fn a_read_from_a_write_of_another_value() {
     let mut witness = witness();
     let newer = node(
         &witness,
-        |l| matches!(l, Label::Write { value: 1, place, .. } if place.location.0 == X),
+        |l| matches!(l, Label::Write { value: 1, object, .. } if object.location.0 == X),
     );
     witness.reads_from.insert(witness.access, newer);
     let read = witness.access;
@@ -64,7 +64,7 @@ fn a_read_from_a_write_of_another_value() {
 fn a_read_from_another_location_or_from_no_write() {
     let mut witness = witness();
     let read = witness.access;
-    let elsewhere = witness.modification[&place(Y)][0];
+    let elsewhere = witness.modification[&object(Y)][0];
     witness.reads_from.insert(read, elsewhere);
     assert_eq!(
         defect(&witness),
@@ -92,7 +92,7 @@ fn a_read_from_the_newer_write_is_no_witness() {
     let mut witness = witness();
     let newer = node(
         &witness,
-        |l| matches!(l, Label::Write { value: 1, place, .. } if place.location.0 == X),
+        |l| matches!(l, Label::Write { value: 1, object, .. } if object.location.0 == X),
     );
     witness.reads_from.insert(witness.access, newer);
     let access = &mut witness.nodes[witness.access.0].label;
@@ -108,33 +108,33 @@ fn a_read_from_the_newer_write_is_no_witness() {
 #[test]
 fn modification_orders_that_are_none() {
     let whole = witness();
-    let order = &whole.modification[&place(X)];
+    let order = &whole.modification[&object(X)];
     let mut duplicate = order.clone();
     duplicate.push(order[1]);
     let mut late_initial = order.clone();
     late_initial.swap(0, 1);
     let mut foreign = order.clone();
-    foreign.push(whole.modification[&place(Y)][0]);
+    foreign.push(whole.modification[&object(Y)][0]);
     let missing = order[..1].to_vec();
     for order in [duplicate, late_initial, foreign, missing, Vec::new()] {
         let mut witness = whole.clone();
-        witness.modification.insert(place(X), order);
-        assert_eq!(defect(&witness), Defect::Modification(place(X)));
+        witness.modification.insert(object(X), order);
+        assert_eq!(defect(&witness), Defect::Modification(object(X)));
     }
 }
 
 #[test]
-fn a_write_between_an_update_and_its_source() {
+fn a_write_between_an_rmw_and_its_source() {
     let mut witness = witness();
     let order = witness
         .modification
-        .get_mut(&place(X))
+        .get_mut(&object(X))
         .expect("x is written");
     order.swap(1, 2);
-    let (between, update) = (order[1], order[2]);
+    let (between, rmw) = (order[1], order[2]);
     assert_eq!(
         check(&witness, Model::Rc11),
-        Err(Refutation::Atomicity { update, between })
+        Err(Refutation::Atomicity { rmw, between })
     );
 }
 
@@ -150,7 +150,7 @@ fn dropped_and_doubled_events() {
     }
     let first = node(
         &whole,
-        |l| matches!(l, Label::Write { place, .. } if place.location.0 == Y),
+        |l| matches!(l, Label::Write { object, .. } if object.location.0 == Y),
     );
     let gap = Defect::Gap {
         thread: ThreadId(2),
@@ -180,8 +180,8 @@ fn values_that_lead_the_program_elsewhere() {
 #[test]
 fn a_result_that_the_run_never_showed_is_not_read() {
     let mut witness = witness();
-    let update = node(&witness, Label::is_update);
-    if let Label::Update { written, .. } = &mut witness.nodes[update.0].label {
+    let rmw = node(&witness, Label::is_rmw);
+    if let Label::Rmw { written, .. } = &mut witness.nodes[rmw.0].label {
         *written = None;
     }
     if let Label::Read { value, .. } = &mut witness.nodes[witness.access.0].label {
@@ -192,7 +192,7 @@ fn a_result_that_the_run_never_showed_is_not_read() {
         defect(&witness),
         Defect::Value {
             read,
-            source_node: update
+            source_node: rmw
         }
     );
 }
@@ -223,7 +223,7 @@ fn threads_that_end_twice_or_are_joined_alive() {
     let mut undead = whole.clone();
     let read = node(
         &undead,
-        |l| matches!(l, Label::Read { place, .. } if place.location.0 == Y),
+        |l| matches!(l, Label::Read { object, .. } if object.location.0 == Y),
     );
     let position = undead.nodes[read.0].position;
     undead.nodes[read.0].position = undead.nodes[exit.0].position;
@@ -296,11 +296,11 @@ fn load_buffering(release: bool) -> Witness {
     witness.reads_from.remove(&access);
     let read = node(
         &witness,
-        |l| matches!(l, Label::Read { place, .. } if place.location.0 == Y),
+        |l| matches!(l, Label::Read { object, .. } if object.location.0 == Y),
     );
     let write = node(
         &witness,
-        |l| matches!(l, Label::Write { place, .. } if place.location.0 == Y),
+        |l| matches!(l, Label::Write { object, .. } if object.location.0 == Y),
     );
     witness.reads_from.insert(read, write);
     if let Label::Read { value, .. } = &mut witness.nodes[read.0].label {

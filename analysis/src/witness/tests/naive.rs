@@ -49,8 +49,8 @@ impl Graph {
                 .collect()
         };
         let after = |order: &[crate::witness::NodeId], a: usize, b: usize| {
-            let place = |n: usize| order.iter().position(|id| id.0 == n);
-            matches!((place(a), place(b)), (Some(a), Some(b)) if a < b)
+            let object = |n: usize| order.iter().position(|id| id.0 == n);
+            matches!((object(a), object(b)), (Some(a), Some(b)) if a < b)
         };
         let po = every(&|a, b| match (node(a).thread, node(b).thread) {
             (None, Some(_)) => true,
@@ -97,12 +97,11 @@ impl Graph {
     }
 
     fn consistent(&self, model: Model) -> bool {
-        let atomic = (self.fr.iter()).all(|&(update, between)| {
-            !self.labels[update].is_update() || !self.mo.contains(&(between, update))
+        let atomic = (self.fr.iter()).all(|&(rmw, between)| {
+            !self.labels[rmw].is_rmw() || !self.mo.contains(&(between, rmw))
         });
-        let overtaken = (self.rf.iter()).any(|&(write, read)| {
-            self.labels[read].is_update() && !self.mo.contains(&(write, read))
-        });
+        let overtaken = (self.rf.iter())
+            .any(|&(write, read)| self.labels[read].is_rmw() && !self.mo.contains(&(write, read)));
         let hb = self.all(&[&self.po, &self.sw(), &self.sync]);
         let eco = self.all(&[&self.rf, &self.mo, &self.fr]);
         let thin_air = !acyclic(&self.all(&[&self.po, &self.rf, &self.sync]));
@@ -129,8 +128,8 @@ impl Graph {
     }
 
     fn psc(&self, hb: &Pairs, eco: &Pairs) -> Pairs {
-        let place = |n: usize| self.labels[n].place();
-        let same = |&(a, b): &(usize, usize)| place(a).is_some() && place(a) == place(b);
+        let object = |n: usize| self.labels[n].object();
+        let same = |&(a, b): &(usize, usize)| object(a).is_some() && object(a) == object(b);
         let elsewhere: Pairs = self.po.iter().copied().filter(|pair| !same(pair)).collect();
         let mut scb = compose(&compose(&elsewhere, hb), &elsewhere);
         scb.extend(hb.iter().copied().filter(same));

@@ -8,7 +8,7 @@ use crate::model::Model;
 use crate::violation::{EventIndex, Violation};
 use crate::witness::build::{BuildError, graph};
 use crate::witness::graph::{Label, Witness};
-use crate::witness::stale::Stale;
+use crate::witness::stale::StaleChoice;
 use crate::witness::{Refutation, check};
 
 pub(super) const MODELS: [Model; 2] = [Model::Rc11, Model::Rc20];
@@ -74,17 +74,17 @@ fn a_run_as_it_was_is_consistent_and_sequential() {
         let Some((object, number)) = newest(&case.trace, case.location) else {
             continue;
         };
-        let place = case.trace.object(object).place;
+        let id = case.trace.object(object).id;
         let value = case.trace.value(object, number);
         let order = crate::LoadOrder::SeqCst;
         let guard = crate::witness::Guard::Any;
         let label = Label::Read {
-            place,
+            object: id,
             order,
             value,
             guard,
         };
-        let stale = Stale {
+        let stale = StaleChoice {
             object,
             number,
             label,

@@ -1,8 +1,8 @@
 //! Runs written down by hand: a stream of events, one call for each.
 
 use crate::event::{
-    Bytes, CasOutcome, CasStrength, Event, Exit, LocationId, LockId, LockMode, Operation, SiteId,
-    ThreadId,
+    Bytes, CasOutcome, CasStrength, Event, LocationId, LockId, LockMode, LoopExit, Operation,
+    SiteId, ThreadId,
 };
 use crate::model::Model;
 use crate::order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
@@ -95,7 +95,7 @@ impl Run {
         location: u32,
         order: LoadOrder,
         value: u64,
-        exit: Exit,
+        exit: LoopExit,
     ) -> usize {
         self.push(
             thread,

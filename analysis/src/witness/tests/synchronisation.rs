@@ -169,7 +169,7 @@ fn a_long_run_is_cut_at_the_stale_write() {
     // x and y, and the events from the stale write on.
     assert_eq!(witness.nodes.len(), 2 + 5);
     let before = (witness.iter()).find_map(|(_, node)| match node.label {
-        Label::Initial { place, value } if place.location.0 == X => Some((value, node.event)),
+        Label::Initial { object, value } if object.location.0 == X => Some((value, node.event)),
         _ => None,
     });
     let (value, event) = before.expect("x has an initial write");
@@ -205,7 +205,7 @@ fn explanations_go_through_threads_and_locks() {
     let access = run.load(2, X, RLX.load, 1);
     let violation = run.violation(newer, &[None]);
     let explanation = explain::path(&run.events, &violation, Model::Rc11).expect("a path");
-    let steps: Vec<(Edge, usize)> = (explanation.steps.iter())
+    let steps: Vec<(Edge, usize)> = (explanation.path.iter())
         .map(|step| (step.edge, step.to.0 as usize))
         .collect();
     let expected = [

@@ -9,7 +9,7 @@ use crate::model::Model;
 use crate::order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 use crate::witness::build::graph;
 use crate::witness::graph::{Guard, Label, Node, NodeId, Start, Witness};
-use crate::witness::{Defect, Foreign, Refutation, belongs, check};
+use crate::witness::{Defect, Refutation, RunMismatch, belongs, check};
 
 /// Every witness in RC11 that the first seeds give.
 fn witnesses() -> impl Iterator<Item = (u64, Witness)> {
@@ -50,7 +50,7 @@ fn a_read_from_any_other_write_of_another_value_is_caught() {
     for (seed, witness) in witnesses() {
         for (&read, &source) in &witness.reads_from {
             let label = witness.node(read).label;
-            for &other in &witness.modification[&label.place().expect("it reads")] {
+            for &other in &witness.modification[&label.object().expect("it reads")] {
                 if witness.node(other).label.value_written() == label.value_read() {
                     continue;
                 }
@@ -73,19 +73,19 @@ fn a_read_from_any_other_write_of_another_value_is_caught() {
 }
 
 #[test]
-fn an_update_moved_away_from_its_source_is_caught() {
+fn an_rmw_moved_away_from_its_source_is_caught() {
     let mut caught = 0;
     for (seed, witness) in witnesses() {
-        for (place, order) in &witness.modification {
+        for (object, order) in &witness.modification {
             for at in 1..order.len() {
                 // One of the two that change places reads the other, or what
                 // is before it.
                 let moved = [order[at - 1], order[at]];
-                if at == 1 || !moved.iter().any(|&id| witness.node(id).label.is_update()) {
+                if at == 1 || !moved.iter().any(|&id| witness.node(id).label.is_rmw()) {
                     continue;
                 }
                 let mut witness = witness.clone();
-                let order = witness.modification.get_mut(place).expect("it is there");
+                let order = witness.modification.get_mut(object).expect("it is there");
                 order.swap(at - 1, at);
                 let refuted = check(&witness, Model::Rc11);
                 let atomicity = matches!(refuted, Err(Refutation::Atomicity { .. }));
@@ -182,7 +182,7 @@ fn a_graph_that_says_other_things_than_the_run_is_foreign() {
                     }
                 }
                 Label::Write { value, .. } => *value += 1,
-                Label::Update { guard, .. } => *guard = Guard::Differs(77),
+                Label::Rmw { guard, .. } => *guard = Guard::Differs(77),
                 Label::Fence { order } => *order = other_fence(*order),
                 _ => continue,
             }
@@ -191,7 +191,7 @@ fn a_graph_that_says_other_things_than_the_run_is_foreign() {
             {
                 assert_eq!(
                     belongs(&changed, events),
-                    Err(Foreign::Event(id)),
+                    Err(RunMismatch::Event(id)),
                     "seed {seed}"
                 );
                 caught += 1;
@@ -225,7 +225,7 @@ fn an_event_left_out_is_missed() {
             {
                 other.position -= u32::from(other.position > node.position);
             }
-            let missed = Foreign::LeftOut(thread, event);
+            let missed = RunMismatch::LeftOut(thread, event);
             assert_eq!(belongs(&witness, events), Err(missed), "seed {seed}");
         }
     }
@@ -242,7 +242,7 @@ fn strengthen(label: &mut Label) {
     match label {
         Label::Read { order, .. } => *order = LoadOrder::SeqCst,
         Label::Write { order, .. } => *order = StoreOrder::SeqCst,
-        Label::Update { order, .. } => *order = RmwOrder::SeqCst,
+        Label::Rmw { order, .. } => *order = RmwOrder::SeqCst,
         Label::Fence { order } => *order = FenceOrder::SeqCst,
         _ => {}
     }
@@ -268,13 +268,13 @@ pub(super) fn without(witness: &Witness, gone: NodeId) -> Witness {
         false => shift(witness.access),
     };
     // A location that nothing accesses any more is not in the graph.
-    if let Some(place) = label.place()
+    if let Some(object) = label.object()
         && witness
             .nodes
             .iter()
-            .all(|node| node.label.place() != Some(place))
+            .all(|node| node.label.object() != Some(object))
     {
-        witness.modification.remove(&place);
+        witness.modification.remove(&object);
     }
     if let Start::Cut { positions, .. } = &mut witness.start {
         let left = |thread| witness.nodes.iter().any(|node| node.thread == Some(thread));

@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 use wmfix_frontend::{
-    Exit, Joint, Language, LoopRole, Note, Operand, Operation, OrderPlace, OrderSpelling, Relation,
-    Site, TreeScan,
+    Comparison, Joint, Language, LoopExit, LoopRole, Note, Operand, Operation, OrderPlace,
+    OrderSpelling, Site, TreeScan,
 };
 
 /// The object, indented.
@@ -99,14 +99,14 @@ pub fn role_name(role: &LoopRole) -> Option<String> {
     }
 }
 
-fn exit_words(exit: &Exit) -> String {
-    let relation = match exit.relation {
-        Relation::Equal => "==",
-        Relation::NotEqual => "!=",
-        Relation::Less => "<",
-        Relation::LessOrEqual => "<=",
-        Relation::Greater => ">",
-        Relation::GreaterOrEqual => ">=",
+fn exit_words(exit: &LoopExit) -> String {
+    let comparison = match exit.comparison {
+        Comparison::Equal => "==",
+        Comparison::NotEqual => "!=",
+        Comparison::Less => "<",
+        Comparison::LessOrEqual => "<=",
+        Comparison::Greater => ">",
+        Comparison::GreaterOrEqual => ">=",
     };
     let operand = |operand: &Operand| match operand {
         Operand::Constant(value) => value.to_string(),
@@ -116,7 +116,7 @@ fn exit_words(exit: &Exit) -> String {
         Some(mask) => format!("& {} ", operand(mask)),
         None => String::new(),
     };
-    words += &format!("{relation} {}", operand(&exit.operand));
+    words += &format!("{comparison} {}", operand(&exit.operand));
     if exit.bounded {
         words += ", bounded";
     }
