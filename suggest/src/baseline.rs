@@ -5,9 +5,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::Strategy;
-use crate::findings::{CollectedFindings, Tally, signal_name};
+use crate::findings::{CollectedFindings, FailedRun, Tally};
 use crate::options::RunOptions;
 use crate::pipeline::Subject;
+use crate::report::signal_name;
 use crate::run::Ended;
 
 /// Texts that say that a program reads its standard input.
@@ -31,7 +32,12 @@ pub fn notes(
         let Some((launch, again)) = subject.launches.get(number) else {
             continue;
         };
-        let Some((ended, seed, output)) = &tally.failure else {
+        let Some(FailedRun {
+            ended,
+            seed,
+            output,
+        }) = &tally.failure
+        else {
             continue;
         };
         let program = launch.command.first().map(PathBuf::from);

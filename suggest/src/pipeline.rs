@@ -248,7 +248,7 @@ impl<'o> Session<'o> {
             }
         }
         self.total.runs += runs;
-        let silent = self.collected.processes == 0 && self.collected.troubles.is_empty();
+        let silent = self.collected.processes == 0 && self.collected.problems.is_empty();
         Ok((silent && runs > 0).then_some(Examined::NotInstrumented))
     }
 

@@ -125,6 +125,20 @@ pub enum Order {
     SeqCst,
 }
 
+impl Order {
+    /// The name in C without `memory_order_`: what reports print.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Relaxed => "relaxed",
+            Self::Consume => "consume",
+            Self::Acquire => "acquire",
+            Self::Release => "release",
+            Self::AcqRel => "acq_rel",
+            Self::SeqCst => "seq_cst",
+        }
+    }
+}
+
 /// What a thread did. Values are raw bits, zero-extended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {

@@ -5,38 +5,50 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use wmfix_analysis::SiteId;
 
 use super::observation::{
-    KnownFindings, Observation, ProcessEnd, RaceInstance, RaceKey, ViolationInstance, ViolationKey,
+    KnownFindings, Observation, RaceInstance, RaceKey, TraceProblem, ViolationInstance,
+    ViolationKey,
 };
+use super::process_end::ProcessEnd;
 use crate::run::{Ended, Taken};
 
-/// So many runs of a program that hang, and nothing but these, are enough.
-const HANGS: u64 = 2;
+/// A program is given up after this many runs if all of them hang.
+const MAX_HUNG_RUNS: u64 = 2;
 
-/// So many runs of a program that fail, and nothing but these, are enough.
-const FAILURES: u64 = 10;
+/// A program is given up after this many runs if all of them fail.
+const MAX_FAILED_RUNS: u64 = 10;
 
-/// So many runs of a program with one thread are enough: there is nothing that
-/// could come in another order.
-const ALONE: u64 = 2;
+/// A program with one thread is run this often: there is nothing that could
+/// come in another order.
+const MAX_SINGLE_THREADED_RUNS: u64 = 2;
 
 /// How the runs of one program went.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// How many there were.
     pub runs: u64,
-    /// How many came to no good end.
+    /// How many failed.
     pub failed: u64,
     /// How many of these hung.
     pub hung: u64,
     /// How many had more than one thread.
     pub concurrent: u64,
-    /// The first that came to no good end: how, its seed, and the end of what it
-    /// printed.
-    pub failure: Option<(Ended, u64, String)>,
+    /// The first that failed.
+    pub failure: Option<FailedRun>,
+}
+
+/// A run that failed.
+#[derive(Clone, Debug)]
+pub struct FailedRun {
+    /// How it ended.
+    pub ended: Ended,
+    /// Its seed.
+    pub seed: u64,
+    /// The end of what it printed.
+    pub output: String,
 }
 
 impl Tally {
-    /// Whether not a single run came to a good end.
+    /// Whether every run failed.
     pub fn always_failed(&self) -> bool {
         self.runs > 0 && self.failed == self.runs
     }
@@ -44,8 +56,9 @@ impl Tally {
     /// Whether another run would be no different.
     fn is_enough(&self) -> bool {
         self.always_failed()
-            && (self.failed >= FAILURES || self.hung == self.runs && self.hung >= HANGS)
-            || self.concurrent == 0 && self.runs >= ALONE
+            && (self.failed >= MAX_FAILED_RUNS
+                || self.hung == self.runs && self.hung >= MAX_HUNG_RUNS)
+            || self.concurrent == 0 && self.runs >= MAX_SINGLE_THREADED_RUNS
     }
 }
 
@@ -77,6 +90,17 @@ pub struct RaceFinding {
     pub runs: u64,
 }
 
+/// An end of processes, and how often it was seen.
+#[derive(Clone, Debug)]
+pub struct CountedEnd {
+    /// The end.
+    pub end: ProcessEnd,
+    /// How many processes came to it.
+    pub processes: u64,
+    /// The seed of the first run with such a process.
+    pub first_seed: u64,
+}
+
 /// All runs together.
 #[derive(Debug, Default)]
 pub struct CollectedFindings {
@@ -90,17 +114,17 @@ pub struct CollectedFindings {
     pub events: u64,
     /// How many runs ended in which way.
     pub ended: BTreeMap<Ended, u64>,
-    /// How many processes did not end by themselves, by how; and the first seed.
-    pub ends: BTreeMap<ProcessEnd, (u64, u64)>,
+    /// The ends of processes that did not exit by themselves.
+    pub ends: Vec<CountedEnd>,
     /// What was wrong with traces, and how often.
-    pub troubles: BTreeMap<String, u64>,
+    pub problems: Vec<(TraceProblem, u64)>,
     /// How many processes left a trace.
     pub processes: u64,
     /// How many runs left none.
     pub untraced: u64,
     /// The end of what the first run printed that did not end well.
     pub failed_output: Option<String>,
-    /// An exit code other than 0 is no good end.
+    /// An exit code other than 0 is a failure.
     pub must_pass: bool,
     /// How the runs of each program went.
     pub tallies: BTreeMap<usize, Tally>,
@@ -121,15 +145,18 @@ impl CollectedFindings {
         let mut new = false;
         let failed = observation.failed()
             || self.must_pass && !matches!(observation.ended, Ended::Exited(0));
-        let silent = observation.processes == 0 && observation.troubles.is_empty();
+        let silent = observation.processes == 0 && observation.problems.is_empty();
         let tally = self.tallies.entry(program).or_default();
         tally.runs += 1;
         tally.failed += u64::from(failed);
         tally.hung += u64::from(observation.ended == Ended::TimedOut);
         tally.concurrent += u64::from(observation.concurrent);
         if failed && tally.failure.is_none() {
-            let output = observation.failed_output.clone().unwrap_or_default();
-            tally.failure = Some((observation.ended, seed, output));
+            tally.failure = Some(FailedRun {
+                ended: observation.ended,
+                seed,
+                output: observation.failed_output.clone().unwrap_or_default(),
+            });
         }
         self.untraced += u64::from(silent);
         // Where no run has left a trace the next one will not either.
@@ -197,10 +224,21 @@ impl CollectedFindings {
         }
         *self.ended.entry(observation.ended).or_default() += 1;
         for end in observation.ends {
-            self.ends.entry(end).or_insert((0, seed)).0 += 1;
+            match self.ends.iter_mut().find(|known| known.end == end) {
+                Some(known) => known.processes += 1,
+                None => self.ends.push(CountedEnd {
+                    end,
+                    processes: 1,
+                    first_seed: seed,
+                }),
+            }
         }
-        for trouble in observation.troubles {
-            *self.troubles.entry(trouble).or_default() += 1;
+        for problem in observation.problems {
+            let known = self.problems.iter_mut().find(|(one, _)| *one == problem);
+            match known {
+                Some((_, count)) => *count += 1,
+                None => self.problems.push((problem, 1)),
+            }
         }
         // Nothing was instrumented, or another run would be no different.
         if enough {
@@ -223,11 +261,11 @@ impl CollectedFindings {
         let mut tallies = self.tallies.values();
         let always = tallies.find(|tally| tally.always_failed());
         let always = always.and_then(|tally| tally.failure.as_ref());
-        let always = always.map(|(_, _, output)| output.as_str());
+        let always = always.map(|failure| failure.output.as_str());
         always.or(self.failed_output.as_deref())
     }
 
-    /// Whether there is a program of which not a single run came to a good end.
+    /// Whether there is a program of which every run failed.
     pub fn every_run_failed(&self) -> bool {
         self.tallies.values().any(Tally::always_failed)
     }

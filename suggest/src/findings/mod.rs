@@ -1,15 +1,17 @@
-//! From runs to findings: each run's trace is analysed, and what the runs show
-//! is put together, told apart by place and kind. Knows nothing of how findings
-//! are printed.
+//! From runs to findings: each run's trace is analysed, and what all runs have
+//! shown is collected, told apart by place and kind. Holds enums, numbers and
+//! names from the program; every sentence about them is the report's.
 
 mod collect;
 mod identity;
 mod observation;
+mod process_end;
 mod story;
 #[cfg(test)]
 mod tests;
 
-pub use collect::{CollectedFindings, RaceFinding, Tally, ViolationFinding};
+pub use collect::{CollectedFindings, FailedRun, RaceFinding, Tally, ViolationFinding};
 pub use identity::Identity;
-pub use observation::{KnownFindings, ViolationInstance, observe, signal_name};
-pub use story::StepRole;
+pub use observation::{KnownFindings, TraceProblem, ViolationInstance, observe};
+pub use process_end::{EndCause, WaitTarget};
+pub use story::{StepRole, StoryObject, StoryOperation};

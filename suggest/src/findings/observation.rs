@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use anyhow::Context;
 use wmfix_analysis::{
-    Analyzer, AnalyzerConfig, Event, EventIndex, FoundRace, Model, Operation, SiteId, ThreadId,
-    Violation, ViolationKind,
+    Analyzer, AnalyzerConfig, Event, EventIndex, FoundRace, Model, Operation, SiteId, StreamError,
+    ThreadId, Violation, ViolationKind,
 };
-use wmfix_trace::Ending;
+use wmfix_trace::HeaderError;
 
+use super::process_end::ProcessEnd;
 use super::story::{self, StoryStep};
 use crate::observe::{DecodedTrace, Places, decode};
 use crate::run::{Ended, Finished};
@@ -46,29 +47,27 @@ pub struct Observation {
     pub events: u64,
     /// Equal for equal schedules.
     pub schedule: u64,
-    /// How its processes ended, if not by themselves, and what was wrong.
+    /// How its processes ended that did not exit by themselves.
     pub ends: Vec<ProcessEnd>,
     /// How many processes left a trace.
     pub processes: usize,
     /// A process had more than one thread.
     pub concurrent: bool,
-    /// What was wrong with a trace.
-    pub troubles: Vec<String>,
+    /// What was wrong with its traces.
+    pub problems: Vec<TraceProblem>,
     /// The end of what the program printed, if it did not end well.
     pub failed_output: Option<String>,
     /// What each process did.
     pub traces: Vec<Vec<Event>>,
 }
 
-/// How a process ended that did not end by itself.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ProcessEnd {
-    /// In words.
-    pub what: String,
-    /// It was no good end: a crash, a deadlock, a livelock.
-    pub fatal: bool,
-    /// Threads that could not go on: who, and where.
-    pub stuck: Vec<(u32, SiteId, String)>,
+/// A trace that tells nothing, or less than it should.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceProblem {
+    /// It cannot be read.
+    Unreadable(HeaderError),
+    /// Its events cannot have happened in this order.
+    Contradictory(StreamError),
 }
 
 /// A violation in one run.
@@ -124,7 +123,7 @@ pub fn observe(
         ends: Vec::new(),
         processes: 0,
         concurrent: false,
-        troubles: Vec::new(),
+        problems: Vec::new(),
         failed_output: finished.failed_output(),
         traces: Vec::new(),
     };
@@ -140,7 +139,7 @@ pub fn observe(
                 observation.keep_trace(bytes, violations, races);
                 observation.traces.push(decoded.events);
             }
-            Err(error) => observation.troubles.push(error.to_string()),
+            Err(error) => observation.problems.push(TraceProblem::Unreadable(error)),
         }
     }
     Ok(observation)
@@ -149,7 +148,7 @@ pub fn observe(
 impl Observation {
     /// Whether the run came to no good end.
     pub fn failed(&self) -> bool {
-        !self.ended.is_of_its_own() || self.ends.iter().any(|end| end.fatal)
+        !self.ended.is_of_its_own() || self.ends.iter().any(|end| end.cause.is_failure())
     }
 
     /// Keeps the trace with what was found new in it, from these numbers on.
@@ -193,8 +192,7 @@ impl Observation {
             }
         }
         if let Some(error) = refused {
-            self.troubles
-                .push(format!("the trace contradicts itself: {error}"));
+            self.problems.push(TraceProblem::Contradictory(error));
         }
         for found in analyzer.violations() {
             let violation = &found.violation;
@@ -227,7 +225,7 @@ impl Observation {
             });
             self.races.push((key, instance));
         }
-        self.ends.extend(process_end(decoded, places));
+        self.ends.extend(ProcessEnd::of(decoded, places));
     }
 }
 
@@ -279,74 +277,6 @@ fn race_key(found: &FoundRace, places: &Mutex<Places>) -> RaceKey {
     let shown = |site| places.get(site).shown;
     let (first, second) = (shown(found.race.first.site), shown(found.race.second.site));
     (first.min(second), first.max(second))
-}
-
-fn process_end(decoded: &DecodedTrace, places: &Mutex<Places>) -> Option<ProcessEnd> {
-    use wmfix_trace::End;
-    let what = match decoded.ending {
-        Ending::Complete(End::Exit { .. }) | Ending::Open => return None,
-        Ending::Complete(End::Signal { number, .. }) => {
-            format!("was ended by {}", signal_name(number))
-        }
-        Ending::Complete(End::Deadlock) => "came to a deadlock".to_owned(),
-        Ending::Complete(End::Livelock) => "came to a livelock".to_owned(),
-        ref other => other.to_string(),
-    };
-    let stuck = decoded.stuck.iter().map(|(stuck, site)| {
-        use wmfix_trace::WaitsFor;
-        let on = |address: u64| {
-            variable_at(address, decoded, places).map_or(String::new(), |name| format!(" {name}"))
-        };
-        let waits = match stuck.waits_for {
-            WaitsFor::Lock(address) => format!("waits for the lock{}", on(address)),
-            WaitsFor::Condition(address) => format!("waits for the condition{}", on(address)),
-            WaitsFor::Semaphore(address) => format!("waits for the semaphore{}", on(address)),
-            WaitsFor::Barrier(address) => format!("waits at the barrier{}", on(address)),
-            WaitsFor::Futex(address) => format!("waits for a change of{}", on(address)),
-            WaitsFor::Thread(thread) => format!("waits for the end of thread {}", thread.0),
-            WaitsFor::Value(location) => {
-                let address = decoded
-                    .locations
-                    .get(location.0 as usize)
-                    .map_or(0, |known| known.address);
-                format!("reads{} again and again", on(address))
-            }
-            WaitsFor::Nothing => "could run".to_owned(),
-            WaitsFor::Outside => "is in a call outside of wmfix's control".to_owned(),
-            WaitsFor::Time => "sleeps".to_owned(),
-        };
-        (stuck.thread.0, *site, waits)
-    });
-    let fatal = matches!(
-        decoded.ending,
-        Ending::Complete(End::Signal { .. } | End::Deadlock | End::Livelock)
-    );
-    Some(ProcessEnd {
-        what,
-        fatal,
-        stuck: stuck.collect(),
-    })
-}
-
-/// A signal's name, for the ones that programs die of.
-pub fn signal_name(number: i32) -> String {
-    let name = match number {
-        1 => "SIGHUP",
-        2 => "SIGINT",
-        3 => "SIGQUIT",
-        4 => "SIGILL",
-        5 => "SIGTRAP",
-        6 => "SIGABRT",
-        7 => "SIGBUS",
-        8 => "SIGFPE",
-        9 => "SIGKILL",
-        11 => "SIGSEGV",
-        13 => "SIGPIPE",
-        14 => "SIGALRM",
-        15 => "SIGTERM",
-        _ => return format!("signal {number}"),
-    };
-    name.to_owned()
 }
 
 fn is_atomic(operation: &Operation) -> bool {

@@ -1,5 +1,6 @@
-//! The way to a violation: the part of the run that proves it, in words, and
-//! whether the independent checker agrees with the proof.
+//! The way to a violation: the part of the run that shows it, step by step, and
+//! whether the independent checker of witnesses agrees. Values and names only:
+//! the report finds the words.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -20,13 +21,69 @@ pub struct StoryStep {
     pub thread: ThreadId,
     /// Where.
     pub site: SiteId,
-    /// What was done, in words, with values.
-    pub what: String,
+    /// What was done.
+    pub operation: StoryOperation,
     /// What part it plays.
     pub role: StepRole,
-    /// Why it comes after the step of the chain before it, if it is on the chain
+    /// What orders it after the step of the chain before it, if it is on the chain
     /// from the newer write to the access.
-    pub because: Option<&'static str>,
+    pub edge: Option<Edge>,
+}
+
+/// What was done in a step, with the values as the program has them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoryOperation {
+    /// An atomic load.
+    Read {
+        /// Of what.
+        object: StoryObject,
+        /// The value.
+        value: u128,
+    },
+    /// An atomic store.
+    Store {
+        /// To what.
+        object: StoryObject,
+        /// The value.
+        value: u128,
+    },
+    /// A read-modify-write, or a compare-exchange that succeeded.
+    Rmw {
+        /// Of what.
+        object: StoryObject,
+        /// The value before.
+        read: u128,
+        /// The value after.
+        written: u128,
+    },
+    /// A compare-exchange that failed.
+    FailedExchange {
+        /// Of what.
+        object: StoryObject,
+        /// The value that it found.
+        value: u128,
+    },
+    /// A fence.
+    Fence(FenceOrder),
+    /// The start of another thread.
+    ThreadStart(ThreadId),
+    /// The end of another thread was waited for.
+    ThreadJoin(ThreadId),
+    /// The end of the thread itself.
+    ThreadExit,
+    /// A lock is taken, or a signal received.
+    Acquire(LockMode),
+    /// A lock is given back, or a signal sent.
+    Release(LockMode),
+}
+
+/// An atomic object of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoryObject {
+    /// A variable of this name.
+    Variable(String),
+    /// One without a name: its number in the run.
+    Location(u32),
 }
 
 /// The part that a step plays.
@@ -53,9 +110,9 @@ pub fn steps(
     places: &Mutex<Places>,
     model: Model,
 ) -> Vec<StoryStep> {
-    /// What is shown of a long way: its end.
-    const MOST: usize = 30;
-    let mut wanted: BTreeMap<EventIndex, Option<&'static str>> = BTreeMap::new();
+    /// Of a longer story the end is kept, and what the proof needs.
+    const MAX_STEPS: usize = 30;
+    let mut wanted: BTreeMap<EventIndex, Option<Edge>> = BTreeMap::new();
     if let Ok(witness) = Witness::build(&decoded.events, violation, model) {
         let events = witness.nodes.iter().filter(|node| node.thread.is_some());
         wanted.extend(
@@ -67,7 +124,7 @@ pub fn steps(
     if let Ok(explanation) = witness::explain::path(&decoded.events, violation, model) {
         wanted.entry(explanation.newer).or_default();
         for step in explanation.path {
-            wanted.insert(step.to, Some(reason(step.edge)));
+            wanted.insert(step.to, Some(step.edge));
         }
     }
     wanted.entry(violation.access).or_default();
@@ -79,7 +136,7 @@ pub fn steps(
             .map(|event| (event, None)),
     );
     let mut steps: Vec<StoryStep> = Vec::new();
-    for (index, because) in wanted {
+    for (index, edge) in wanted {
         let Some(event) = usize::try_from(index.0)
             .ok()
             .and_then(|at| decoded.events.get(at))
@@ -93,118 +150,90 @@ pub fn steps(
         } else {
             StepRole::Way
         };
-        let Some(what) = words(event, decoded, places) else {
+        let Some(operation) = StoryOperation::of(event, decoded, places) else {
             continue;
         };
         steps.push(StoryStep {
             thread: event.thread,
             site: event.site,
-            what,
+            operation,
             role,
-            because,
+            edge,
         });
     }
-    let too_many = steps.len().saturating_sub(MOST);
+    let too_many = steps.len().saturating_sub(MAX_STEPS);
     let mut at = 0;
     steps.retain(|step| {
         at += 1;
-        at > too_many || step.role != StepRole::Way || step.because.is_some()
+        at > too_many || step.role != StepRole::Way || step.edge.is_some()
     });
     steps
 }
 
-/// An event in words; births and deaths of memory and plain accesses are not
-/// part of the story.
-fn words(event: &Event, decoded: &DecodedTrace, places: &Mutex<Places>) -> Option<String> {
-    let name = |location: LocationId| {
-        let known = decoded.locations.get(location.0 as usize);
-        let name = known.and_then(|known| variable_at(known.address, decoded, places));
-        name.unwrap_or_else(|| format!("location {}", location.0))
-    };
-    let value = |location: LocationId, value: u64| {
-        let size = decoded
-            .locations
-            .get(location.0 as usize)
-            .map_or(8, |known| known.size);
-        decoded.wide_values.widen(value, size)
-    };
-    Some(match event.operation {
-        Operation::Load {
-            location,
-            value: read,
-            ..
-        } => {
-            format!("reads {} from {}", value(location, read), name(location))
-        }
-        Operation::Store {
-            location,
-            value: written,
-            ..
-        } => {
-            format!("stores {} to {}", value(location, written), name(location))
-        }
-        Operation::Rmw {
-            location,
-            read,
-            written,
-            ..
-        }
-        | Operation::CompareExchange {
-            location,
-            read,
-            outcome: CasOutcome::Exchanged(written),
-            ..
-        } => format!(
-            "changes {} from {} to {}",
-            name(location),
-            value(location, read),
-            value(location, written)
-        ),
-        Operation::CompareExchange {
-            location,
-            read,
-            outcome: CasOutcome::Failed,
-            ..
-        } => {
-            format!(
-                "reads {} from {} and does not exchange it",
-                value(location, read),
-                name(location)
-            )
-        }
-        Operation::Fence { order } => match order {
-            FenceOrder::Acquire => "acquire fence".to_owned(),
-            FenceOrder::Release => "release fence".to_owned(),
-            FenceOrder::AcqRel => "acq_rel fence".to_owned(),
-            FenceOrder::SeqCst => "seq_cst fence".to_owned(),
-        },
-        Operation::Create { child } => format!("starts thread {}", child.0),
-        Operation::Join { child } => format!("has waited for the end of thread {}", child.0),
-        Operation::Exit => "ends".to_owned(),
-        Operation::Acquire { mode, .. } => match mode {
-            LockMode::Exclusive | LockMode::Shared => "takes a lock".to_owned(),
-            LockMode::Signal => "receives a signal".to_owned(),
-        },
-        Operation::Release { mode, .. } => match mode {
-            LockMode::Exclusive | LockMode::Shared => "gives a lock back".to_owned(),
-            LockMode::Signal => "sends a signal".to_owned(),
-        },
-        Operation::Birth { .. }
-        | Operation::Death { .. }
-        | Operation::Read { .. }
-        | Operation::Write { .. } => {
-            return None;
-        }
-    })
-}
-
-fn reason(edge: Edge) -> &'static str {
-    match edge {
-        Edge::ProgramOrder => "later in the same thread",
-        Edge::ReadsFrom => "reads that value",
-        Edge::Modification => "writes after that write",
-        Edge::FromRead => "writes after that read",
-        Edge::Synchronisation => "is ordered by a lock or a thread's start or end",
-        Edge::FenceOrder => "is a later fence",
+impl StoryOperation {
+    /// What an event does; births and deaths of memory and plain accesses are not
+    /// part of the story.
+    fn of(event: &Event, decoded: &DecodedTrace, places: &Mutex<Places>) -> Option<Self> {
+        let object = |location: LocationId| {
+            let known = decoded.locations.get(location.0 as usize);
+            let name = known.and_then(|known| variable_at(known.address, decoded, places));
+            name.map_or(StoryObject::Location(location.0), StoryObject::Variable)
+        };
+        let widen = |location: LocationId, value: u64| {
+            let known = decoded.locations.get(location.0 as usize);
+            let size = known.map_or(8, |known| known.size);
+            decoded.wide_values.widen(value, size)
+        };
+        Some(match event.operation {
+            Operation::Load {
+                location, value, ..
+            } => Self::Read {
+                object: object(location),
+                value: widen(location, value),
+            },
+            Operation::Store {
+                location, value, ..
+            } => Self::Store {
+                object: object(location),
+                value: widen(location, value),
+            },
+            Operation::Rmw {
+                location,
+                read,
+                written,
+                ..
+            }
+            | Operation::CompareExchange {
+                location,
+                read,
+                outcome: CasOutcome::Exchanged(written),
+                ..
+            } => Self::Rmw {
+                object: object(location),
+                read: widen(location, read),
+                written: widen(location, written),
+            },
+            Operation::CompareExchange {
+                location,
+                read,
+                outcome: CasOutcome::Failed,
+                ..
+            } => Self::FailedExchange {
+                object: object(location),
+                value: widen(location, read),
+            },
+            Operation::Fence { order } => Self::Fence(order),
+            Operation::Create { child } => Self::ThreadStart(child),
+            Operation::Join { child } => Self::ThreadJoin(child),
+            Operation::Exit => Self::ThreadExit,
+            Operation::Acquire { mode, .. } => Self::Acquire(mode),
+            Operation::Release { mode, .. } => Self::Release(mode),
+            Operation::Birth { .. }
+            | Operation::Death { .. }
+            | Operation::Read { .. }
+            | Operation::Write { .. } => {
+                return None;
+            }
+        })
     }
 }

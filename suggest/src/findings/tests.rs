@@ -5,12 +5,14 @@ use std::sync::Mutex;
 
 use wmfix_analysis::{AnalyzerConfig, ViolationKind};
 use wmfix_trace::{
-    Cause, End, Header, LocationId, MAX_RECORD, Operation, Order, PlaceId, StackId, Strategy,
-    ThreadId, Turn, Volatile, encode_end, encode_event, encode_header, encode_place, encode_turn,
+    Cause, End, Header, HeaderError, LocationId, MAX_RECORD, Operation, Order, PlaceId, StackId,
+    Strategy, ThreadId, Turn, Volatile, encode_end, encode_event, encode_header, encode_place,
+    encode_turn,
 };
 
 use super::collect::CollectedFindings;
-use super::observation::{KnownFindings, observe};
+use super::observation::{KnownFindings, TraceProblem, observe};
+use super::process_end::EndCause;
 use crate::observe::Places;
 use crate::run::{Ended, Finished};
 
@@ -165,7 +167,7 @@ fn sequentially_consistent_accesses_stay_silent() {
     let collected = collected(&[store_buffering(Order::SeqCst, Order::SeqCst, 1)]);
     assert!(collected.violations.is_empty());
     assert!(collected.races.is_empty());
-    assert!(collected.troubles.is_empty());
+    assert!(collected.problems.is_empty());
 }
 
 #[test]
@@ -194,15 +196,20 @@ fn a_plain_race_is_found_once_for_both_directions() {
 }
 
 #[test]
-fn damaged_and_unfinished_traces_are_said() {
+fn damaged_and_unfinished_traces_are_told_apart() {
     let mut cut = store_buffering(Order::Release, Order::Acquire, 1);
     let length = cut.len();
     cut.truncate(length - 3);
     let deadlock = Made::new().event(0, started(1)).end(End::Deadlock);
     let collected = collected(&[cut, b"no trace".to_vec(), deadlock]);
     assert_eq!(collected.violations.len(), 1);
-    assert_eq!(collected.troubles.len(), 1);
-    let ends: Vec<_> = collected.ends.keys().map(|end| end.what.as_str()).collect();
-    assert!(ends.iter().any(|end| end.contains("cut")), "{ends:?}");
-    assert!(ends.contains(&"came to a deadlock"), "{ends:?}");
+    assert_eq!(
+        collected.problems,
+        [(TraceProblem::Unreadable(HeaderError::NotATrace), 1)]
+    );
+    let causes: Vec<EndCause> = collected.ends.iter().map(|one| one.end.cause).collect();
+    assert!(
+        matches!(causes[..], [EndCause::Cut { .. }, EndCause::Deadlock]),
+        "{causes:?}"
+    );
 }

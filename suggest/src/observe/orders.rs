@@ -44,15 +44,3 @@ pub fn of_fence(order: Order) -> Option<FenceOrder> {
         Order::SeqCst => Some(FenceOrder::SeqCst),
     }
 }
-
-/// An order's name, as in reports.
-pub fn name(order: Order) -> &'static str {
-    match order {
-        Order::Relaxed => "relaxed",
-        Order::Consume => "consume",
-        Order::Acquire => "acquire",
-        Order::Release => "release",
-        Order::AcqRel => "acq_rel",
-        Order::SeqCst => "seq_cst",
-    }
-}

@@ -11,7 +11,6 @@ use wmfix_frontend::{MemoryOrder, Passing, Site, Span, Vocabularies};
 use wmfix_trace::{Operation, Order};
 
 use super::operands::{TextId, WaitLoop};
-use super::orders;
 use super::sources::Sources;
 use super::waits::WaitRole;
 use crate::symbols::{Address, Frame, SourcePoint, Symbols, innermost_own};
@@ -42,8 +41,8 @@ pub enum EventKind {
 pub struct Place {
     /// What is done there.
     pub action: EventKind,
-    /// The memory order, as it was said in the run.
-    pub order: Option<&'static str>,
+    /// The memory order that the run had.
+    pub order: Option<Order>,
     /// The point in the source; `None` without debug information.
     pub point: Option<SourcePoint>,
     /// The function around it.
@@ -237,7 +236,7 @@ impl Places {
             .map(|site| self.text(&site.file, &site.span));
         self.all.push(Place {
             action,
-            order: order(operation).map(orders::name),
+            order: order(operation),
             point,
             function: function.unwrap_or_default(),
             address: innermost,

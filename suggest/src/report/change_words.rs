@@ -196,7 +196,7 @@ fn rmw(order: RmwOrder) -> &'static str {
     }
 }
 
-fn fence(order: FenceOrder) -> &'static str {
+pub fn fence(order: FenceOrder) -> &'static str {
     match order {
         FenceOrder::Acquire => "acquire",
         FenceOrder::Release => "release",

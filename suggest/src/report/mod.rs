@@ -8,6 +8,7 @@ mod dossier;
 mod html;
 pub mod model;
 mod sarif;
+mod step_words;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -19,3 +20,4 @@ pub use html::{Page, html};
 pub use model::Verdict;
 pub use sarif::sarif;
 pub use text::{TextRenderer, group_text, repair_text};
+pub use words::signal_name;

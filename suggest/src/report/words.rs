@@ -1,5 +1,7 @@
 //! What is said about a finding, in plain words. Pure text, no layout.
 
+use nix::sys::signal::Signal;
+
 use super::dossier::{FindingDetail, RaceSides};
 use super::model::{Race, ReportedPlace, StaleKind, Value, Violation};
 
@@ -190,5 +192,13 @@ fn either(values: &[Value]) -> String {
         [first, rest @ ..] => rest.iter().fold(first.to_string(), |text, value| {
             format!("{text} or {value}")
         }),
+    }
+}
+
+/// The name of a signal.
+pub fn signal_name(number: i32) -> String {
+    match Signal::try_from(number) {
+        Ok(signal) => signal.as_str().to_owned(),
+        Err(_) => format!("signal {number}"),
     }
 }

@@ -1,23 +1,28 @@
-//! How the runs ended, in words, for those that did not end by themselves.
+//! How the runs ended, in words, for those that did not exit by themselves.
 
 use super::spots::SpotFinder;
-use crate::findings::{CollectedFindings, signal_name};
+use crate::findings::{CollectedFindings, EndCause, TraceProblem, WaitTarget};
+use crate::report::words::signal_name;
 use crate::run::Ended;
 
-/// How runs ended that did not end by themselves.
+/// How runs ended that did not exit by themselves.
 pub fn ends(spots: &mut SpotFinder<'_>, collected: &CollectedFindings) -> Vec<String> {
     let mut notes = Vec::new();
-    for (end, (count, seed)) in &collected.ends {
+    for counted in &collected.ends {
         let mut note = format!(
-            "{} {} (first with seed {seed})",
-            processes(*count),
-            end.what
+            "{} (first with seed {})",
+            cause(counted.processes, counted.end.cause),
+            counted.first_seed
         );
-        for (thread, site, waits) in &end.stuck {
-            let place = spots.spot(*site).place;
+        for stuck in &counted.end.stuck {
+            let place = spots.spot(stuck.site).place;
             note += &format!(
-                "\n  thread {thread} {waits}, in {} at {}:{}",
-                place.function, place.file, place.line
+                "\n  thread {} {}, in {} at {}:{}",
+                stuck.thread,
+                waits_for(&stuck.waits_for),
+                place.function,
+                place.file,
+                place.line
             );
         }
         notes.push(note);
@@ -38,11 +43,58 @@ pub fn ends(spots: &mut SpotFinder<'_>, collected: &CollectedFindings) -> Vec<St
         let total: u64 = collected.ended.values().sum();
         notes.push(format!("{count} of {total} runs {what}"));
     }
-    for (trouble, count) in &collected.troubles {
-        notes.push(format!("{}: {trouble}", processes(*count)));
+    for (problem, count) in &collected.problems {
+        let processes = processes(*count);
+        notes.push(match problem {
+            TraceProblem::Unreadable(error) => format!("{processes}: {error}"),
+            TraceProblem::Contradictory(error) => {
+                format!("{processes}: the trace contradicts itself: {error}")
+            }
+        });
     }
     notes.sort();
     notes
+}
+
+/// What so many processes came to.
+fn cause(count: u64, cause: EndCause) -> String {
+    let processes = processes(count);
+    match cause {
+        EndCause::Signal(number) if count == 1 => {
+            format!("{processes} was ended by {}", signal_name(number))
+        }
+        EndCause::Signal(number) => format!("{processes} were ended by {}", signal_name(number)),
+        EndCause::Deadlock => format!("{processes} came to a deadlock"),
+        EndCause::Livelock => format!("{processes} came to a livelock"),
+        EndCause::NoSpace { errno } => {
+            format!("{processes}: the trace could not grow (errno {errno})")
+        }
+        EndCause::Cut { offset } => format!("{processes}: the trace is cut at byte {offset}"),
+        EndCause::Corrupt { offset, what } => {
+            format!("{processes}: the trace is damaged at byte {offset}: {what}")
+        }
+    }
+}
+
+fn waits_for(target: &WaitTarget) -> String {
+    let named = |words: &str, name: &Option<String>| match name {
+        Some(name) => format!("{words} {name}"),
+        None => words.to_owned(),
+    };
+    match target {
+        WaitTarget::Lock(name) => named("waits for the lock", name),
+        WaitTarget::Condition(name) => named("waits for the condition", name),
+        WaitTarget::Semaphore(name) => named("waits for the semaphore", name),
+        WaitTarget::Barrier(name) => named("waits at the barrier", name),
+        WaitTarget::Futex(Some(name)) => format!("waits for a change of {name}"),
+        WaitTarget::Futex(None) => "waits for a futex".to_owned(),
+        WaitTarget::Thread(thread) => format!("waits for the end of thread {thread}"),
+        WaitTarget::Value(Some(name)) => format!("reads {name} again and again"),
+        WaitTarget::Value(None) => "reads again and again".to_owned(),
+        WaitTarget::Nothing => "could run".to_owned(),
+        WaitTarget::Outside => "is in a call outside of wmfix's control".to_owned(),
+        WaitTarget::Time => "sleeps".to_owned(),
+    }
 }
 
 fn processes(count: u64) -> String {

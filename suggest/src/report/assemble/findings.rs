@@ -6,6 +6,7 @@ use super::spots::SpotFinder;
 use crate::findings::{RaceFinding, StepRole, ViolationFinding, ViolationInstance};
 use crate::report::dossier::{FindingDetail, Mark, RaceSides, ReportedStep};
 use crate::report::model::{self, StaleKind};
+use crate::report::step_words;
 
 /// A violation without its name.
 pub fn violation(
@@ -57,8 +58,8 @@ fn steps(spots: &mut SpotFinder<'_>, instance: &ViolationInstance) -> Vec<Report
         ReportedStep {
             thread: step.thread.0,
             place,
-            what: step.what.clone(),
-            because: step.because.map(str::to_owned),
+            what: step_words::operation(&step.operation),
+            because: step.edge.map(|edge| step_words::reason(edge).to_owned()),
             mark: match step.role {
                 StepRole::Way => None,
                 StepRole::Newer => Some(Mark::Newer),

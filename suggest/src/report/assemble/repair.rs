@@ -210,7 +210,8 @@ fn unrepairable(
 fn place(at: &Spotted, spots: &mut SpotFinder<'_>) -> model::ReportedPlace {
     match &at.text {
         Some(site) => {
-            let order = spots.places.get(at.site).order.unwrap_or_default();
+            let order = spots.places.get(at.site).order;
+            let order = order.map_or("", |order| order.name());
             site_place(site, spots.shown(&site.file), order.to_owned())
         }
         None => spots.spot(at.site).place,

@@ -42,7 +42,7 @@ impl SpotFinder<'_> {
     /// A site as it is shown.
     pub fn spot(&mut self, site: SiteId) -> Spot {
         let place = self.places.get(site).clone();
-        let order = place.order.unwrap_or_default().to_owned();
+        let order = place.order.map_or("", |order| order.name()).to_owned();
         let callers = place
             .callers
             .iter()

@@ -1,0 +1,61 @@
+//! What is said about the steps of a run that showed a violation. Pure text, no
+//! layout.
+
+use wmfix_analysis::LockMode;
+use wmfix_analysis::witness::Edge;
+
+use crate::findings::{StoryObject, StoryOperation};
+
+/// What was done in a step.
+pub fn operation(operation: &StoryOperation) -> String {
+    match operation {
+        StoryOperation::Read {
+            object: from,
+            value,
+        } => format!("reads {value} from {}", object(from)),
+        StoryOperation::Store { object: to, value } => {
+            format!("stores {value} to {}", object(to))
+        }
+        StoryOperation::Rmw {
+            object: of,
+            read,
+            written,
+        } => format!("changes {} from {read} to {written}", object(of)),
+        StoryOperation::FailedExchange { object: of, value } => {
+            format!("reads {value} from {} and does not exchange it", object(of))
+        }
+        StoryOperation::Fence(order) => format!("{} fence", super::change_words::fence(*order)),
+        StoryOperation::ThreadStart(child) => format!("starts thread {}", child.0),
+        StoryOperation::ThreadJoin(child) => {
+            format!("has waited for the end of thread {}", child.0)
+        }
+        StoryOperation::ThreadExit => "ends".to_owned(),
+        StoryOperation::Acquire(LockMode::Exclusive | LockMode::Shared) => {
+            "takes a lock".to_owned()
+        }
+        StoryOperation::Acquire(LockMode::Signal) => "receives a signal".to_owned(),
+        StoryOperation::Release(LockMode::Exclusive | LockMode::Shared) => {
+            "gives a lock back".to_owned()
+        }
+        StoryOperation::Release(LockMode::Signal) => "sends a signal".to_owned(),
+    }
+}
+
+/// Why a step comes after the one before it.
+pub fn reason(edge: Edge) -> &'static str {
+    match edge {
+        Edge::ProgramOrder => "later in the same thread",
+        Edge::ReadsFrom => "reads that value",
+        Edge::Modification => "writes after that write",
+        Edge::FromRead => "writes after that read",
+        Edge::Synchronisation => "is ordered by a lock or a thread's start or end",
+        Edge::FenceOrder => "is a later fence",
+    }
+}
+
+fn object(object: &StoryObject) -> String {
+    match object {
+        StoryObject::Variable(name) => name.clone(),
+        StoryObject::Location(number) => format!("location {number}"),
+    }
+}
