@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::cli::Strategy;
 use crate::findings::{CollectedFindings, FailedRun, Tally};
 use crate::options::RunOptions;
-use crate::pipeline::Subject;
-use crate::report::signal_name;
+use crate::report::{signal_name, with_seed};
 use crate::run::Ended;
+use crate::subject::Subject;
 
 /// Texts that say that a program reads its standard input.
 const READS_INPUT: [&str; 6] = [
@@ -29,7 +29,7 @@ pub fn notes(
 ) -> Vec<String> {
     let mut notes = Vec::new();
     for (&number, tally) in &collected.tallies {
-        let Some((launch, again)) = subject.launches.get(number) else {
+        let Some(command) = subject.commands.get(number) else {
             continue;
         };
         let Some(FailedRun {
@@ -40,7 +40,7 @@ pub fn notes(
         else {
             continue;
         };
-        let program = launch.command.first().map(PathBuf::from);
+        let program = command.launch.command.first().map(PathBuf::from);
         let program = program.as_deref().and_then(Path::file_name);
         let name = program.unwrap_or_default().to_string_lossy().into_owned();
         let how = how(*ended);
@@ -56,7 +56,7 @@ pub fn notes(
                 "`{name}` {how} in {} of {} runs; to see it again: {}",
                 tally.failed,
                 tally.runs,
-                again.with_seed(*seed)
+                with_seed(&command.rerun, *seed)
             ));
         }
     }
@@ -123,9 +123,9 @@ fn advice(
         );
     }
     let no_input = subject
-        .launches
+        .commands
         .iter()
-        .all(|(launch, _)| launch.input.is_none());
+        .all(|command| command.launch.input.is_none());
     if no_input && subject.files.iter().any(|file| reads_input(file)) {
         advice.push(
             "it reads its standard input, which is empty here: name a file as `stdin` in [test] of wmfix.toml"

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 /// How a command ended. The compiler wrappers are the exception: they end as
 /// the compiler does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
+pub enum ExitStatus {
     /// 0: nothing found.
     Clean,
     /// 1: there are findings.
@@ -16,10 +16,10 @@ pub enum Exit {
     /// 3: the program could not be built, or crashed or hung in every run.
     Failed,
     /// 4: our own fault, or that of the machine we run on.
-    OurFault,
+    InternalError,
 }
 
-impl Exit {
+impl ExitStatus {
     /// The number that the process ends with.
     pub fn code(self) -> u8 {
         match self {
@@ -27,13 +27,13 @@ impl Exit {
             Self::Findings => 1,
             Self::Usage => 2,
             Self::Failed => 3,
-            Self::OurFault => 4,
+            Self::InternalError => 4,
         }
     }
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
+impl From<ExitStatus> for ExitCode {
+    fn from(exit: ExitStatus) -> Self {
         Self::from(exit.code())
     }
 }

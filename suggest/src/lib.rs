@@ -5,25 +5,28 @@
 
 mod allow;
 mod baseline;
+mod candidates;
 mod cc;
 mod cli;
 mod commands;
 pub mod config;
 mod exit;
 mod findings;
-mod mend;
 mod observe;
 mod options;
-mod patch;
 mod pipeline;
 mod progress;
 mod project;
+mod recorded_runs;
+mod repair_loop;
 mod report;
 mod run;
 mod runtime_archive;
 mod sarif;
 mod state;
+mod subject;
 mod symbols;
+mod trace_remapper;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -32,16 +35,16 @@ use clap::Parser;
 
 use cc::Language;
 
-pub use exit::Exit;
+pub use exit::ExitStatus;
 pub use run::guard::this_is_our_program;
 
 /// Runs one command, `args` with the program's name first, and says how it ended.
-pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitStatus {
     let args: Vec<OsString> = args.into_iter().collect();
     let name = args.first().and_then(|name| name.to_str());
     if name.is_some_and(run::guard::is_called_by) {
         run::guard::keep(std::io::stdin().lock());
-        return Exit::Clean;
+        return ExitStatus::Clean;
     }
     match wrapper_call(&args) {
         Some((language, arguments)) => ended(cc::run(language, arguments)),
@@ -60,34 +63,34 @@ fn wrapper_call(args: &[OsString]) -> Option<(Language, Vec<OsString>)> {
     Some((language, args[2..].to_vec()))
 }
 
-fn parsed(args: Vec<OsString>) -> Exit {
+fn parsed(args: Vec<OsString>) -> ExitStatus {
     let parsed = match cli::Cli::try_parse_from(args) {
         Ok(parsed) => parsed,
         Err(error) => {
             let exit = if error.use_stderr() {
-                Exit::Usage
+                ExitStatus::Usage
             } else {
-                Exit::Clean
+                ExitStatus::Clean
             };
             return match error.print() {
                 Ok(()) => exit,
-                Err(_) => Exit::OurFault,
+                Err(_) => ExitStatus::InternalError,
             };
         }
     };
     ended(commands::run(parsed))
 }
 
-fn ended(result: anyhow::Result<Exit>) -> Exit {
+fn ended(result: anyhow::Result<ExitStatus>) -> ExitStatus {
     result.unwrap_or_else(|error| {
         // Whoever reads our result has read enough.
         let cause = error
             .downcast_ref::<std::io::Error>()
             .map(std::io::Error::kind);
         if cause == Some(std::io::ErrorKind::BrokenPipe) {
-            return Exit::Clean;
+            return ExitStatus::Clean;
         }
         eprintln!("wmfix: {error:#}");
-        Exit::OurFault
+        ExitStatus::InternalError
     })
 }

@@ -3,6 +3,9 @@
 
 use std::path::PathBuf;
 
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+
 use crate::cli::{Color, Format, MemoryModel, RunFlags, Strategy, Switch, Volatile};
 use crate::config::Config;
 
@@ -68,6 +71,31 @@ impl RunOptions {
     }
 }
 
+impl RunOptions {
+    /// The options that change what a run shows, as far as they are not the
+    /// defaults, as words of a command line.
+    pub fn to_repeat(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        let mut add = |flag: &str, value: Option<PossibleValue>| {
+            let value = value.map(|value| value.get_name().to_owned());
+            words.extend([Some(flag.to_owned()), value].into_iter().flatten());
+        };
+        if self.strategy != Strategy::Pct {
+            add("--strategy", self.strategy.to_possible_value());
+        }
+        if self.volatile != Volatile::Ignore {
+            add("--volatile", self.volatile.to_possible_value());
+        }
+        if self.model != MemoryModel::Rc11 {
+            add("--model", self.model.to_possible_value());
+        }
+        if self.races != Switch::On {
+            add("--races", self.races.to_possible_value());
+        }
+        words
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -96,5 +124,13 @@ mod tests {
             (7, Switch::On, 3)
         );
         assert_eq!(meant("wmfix check --runs 9", &config).runs, 9);
+    }
+
+    #[test]
+    fn only_what_is_not_the_default_is_repeated() {
+        let config = Config::none(Path::new("."));
+        let options = meant("wmfix check --runs 9 --model rc20 --races off", &config);
+        assert_eq!(options.to_repeat(), ["--model", "rc20", "--races", "off"]);
+        assert!(meant("wmfix check", &config).to_repeat().is_empty());
     }
 }

@@ -15,36 +15,11 @@ use crate::cli::{MemoryModel, Switch};
 use crate::findings::{CollectedFindings, KnownFindings, observe};
 use crate::observe::Places;
 use crate::options::RunOptions;
-use crate::patch::Corpus;
 use crate::progress::Progress;
-use crate::report::{
-    Dossier, FindingNames, RepairInputs, ReportInputs, RerunCommand, assemble, names,
-};
+use crate::recorded_runs::RecordedRuns;
+use crate::report::{Dossier, FindingNames, RepairInputs, ReportInputs, assemble, names};
 use crate::run::{Budget, Launch, Stopped, Summary, Taken, Watchdog, until_quiet};
-
-/// What is to be examined.
-#[derive(Clone, Debug)]
-pub struct Subject {
-    /// What to run, one after the other.
-    pub launches: Vec<(Launch, RerunCommand)>,
-    /// Files whose sites are to be counted, absolute.
-    pub files: Vec<PathBuf>,
-    /// They are tests: an exit code other than 0 is a failure.
-    pub must_pass: bool,
-    /// The copy that it was built from, unless it was built where it is.
-    pub copied: Option<Copied>,
-}
-
-/// A copy of a tree.
-#[derive(Clone, Debug)]
-pub struct Copied {
-    /// Its folder.
-    pub folder: PathBuf,
-    /// The folder of the user's that it is a copy of.
-    pub original: PathBuf,
-    /// Its files differ from the user's: they are read where they are.
-    pub patched: bool,
-}
+use crate::subject::Subject;
 
 /// What came of an examination.
 #[derive(Debug)]
@@ -88,7 +63,7 @@ pub struct Session<'o> {
     places: Mutex<Places>,
     known: KnownFindings,
     collected: CollectedFindings,
-    corpus: Corpus,
+    recorded: RecordedRuns,
     total: Summary,
     started: Instant,
     stage: &'static str,
@@ -109,7 +84,7 @@ impl<'o> Session<'o> {
             places: Mutex::new(Places::new(vocabularies.clone())),
             known: KnownFindings::default(),
             collected: CollectedFindings::default(),
-            corpus: Corpus::default(),
+            recorded: RecordedRuns::default(),
             total: Summary {
                 runs: 0,
                 stopped: Stopped::Quiet,
@@ -169,12 +144,12 @@ impl<'o> Session<'o> {
     /// The traces that were kept, to be taken back, and the places they name.
     pub fn lend_traces(&mut self) -> (Vec<Vec<Event>>, &mut Places) {
         let places = self.places.get_mut().expect("no panic while locked");
-        (self.corpus.lend(), places)
+        (self.recorded.lend(), places)
     }
 
     /// Takes back what was lent, before the next run.
     pub fn take_back(&mut self, traces: Vec<Vec<Event>>) -> &mut Places {
-        self.corpus.take_back(traces);
+        self.recorded.take_back(traces);
         self.places()
     }
 
@@ -182,7 +157,7 @@ impl<'o> Session<'o> {
     /// many of them are new.
     pub fn add_traces(&mut self, traces: Vec<Vec<Event>>) -> usize {
         let offered = traces.into_iter();
-        let kept = offered.map(|trace| self.corpus.offer(trace, true, true));
+        let kept = offered.map(|trace| self.recorded.offer(trace, true, true));
         kept.filter(|&kept| kept).count()
     }
 
@@ -191,14 +166,15 @@ impl<'o> Session<'o> {
     pub fn run(&mut self, subject: &Subject, seed: u64) -> anyhow::Result<Option<Examined>> {
         let (options, config, keep) = (self.options, self.config(), self.keep);
         let folders = Folders::new()?;
-        if let Some(copied) = subject.copied.clone().filter(|copied| !copied.patched) {
+        if let Some(copied) = subject.copy.clone().filter(|copied| !copied.patched) {
             let symbols = &mut self.places().symbols;
             symbols.copied(copied.folder, copied.original);
         }
         self.collected.must_pass = subject.must_pass;
         let mut progress = Progress::new(options, self.stage);
         let mut runs = 0;
-        for (number, (launch, _)) in subject.launches.iter().enumerate() {
+        for (number, command) in subject.commands.iter().enumerate() {
+            let launch = &command.launch;
             if let Some(trouble) = cannot_start(launch) {
                 return Ok(Some(Examined::NotStarted(trouble)));
             }
@@ -213,7 +189,7 @@ impl<'o> Session<'o> {
             progress.limit(time_left);
             let watchdog = Watchdog::new(Duration::from_secs_f64(options.timeout));
             let (places, known) = (&self.places, &self.known);
-            let (collected, corpus) = (&mut self.collected, &mut self.corpus);
+            let (collected, recorded) = (&mut self.collected, &mut self.recorded);
             let run = |number: u64| {
                 let folder = folders.take()?;
                 let finished = launch.once(seed.wrapping_add(number), folder.path(), &watchdog)?;
@@ -230,7 +206,7 @@ impl<'o> Session<'o> {
                     let taken = collected.take(number, seed.wrapping_add(run), observation, known);
                     if keep == Keep::Traces {
                         for trace in traces {
-                            corpus.offer(trace, failing, taken == Taken::New);
+                            recorded.offer(trace, failing, taken == Taken::New);
                         }
                     }
                     progress.run(collected, taken);
@@ -263,10 +239,10 @@ impl<'o> Session<'o> {
             summary: self.total,
             seconds: self.started.elapsed().as_secs_f64(),
             files: subject.files,
-            again: subject
-                .launches
+            rerun: subject
+                .commands
                 .into_iter()
-                .map(|(_, again)| again)
+                .map(|command| command.rerun)
                 .collect(),
             current_folder: std::env::current_dir().context("no current folder")?,
         };

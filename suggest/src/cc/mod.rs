@@ -4,6 +4,7 @@
 
 mod arguments;
 mod compiler;
+mod links;
 mod machine;
 mod plan;
 
@@ -13,12 +14,13 @@ use std::process::Command;
 
 use anyhow::Context;
 
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::runtime_archive::RuntimeFiles;
 use arguments::Output;
 use compiler::Compiler;
 
 pub use compiler::{Language, NoCompiler, program_on_path, real_compiler, users_choice};
+pub use links::{WRAPPER_NAMES, link_wrappers};
 
 /// The real compiler's command for a command line of the wrapper's.
 #[derive(Debug)]
@@ -30,12 +32,12 @@ pub struct Wrapped {
 }
 
 /// Becomes the real compiler with these arguments. Returns only if it cannot.
-pub fn run(language: Language, given: Vec<OsString>) -> anyhow::Result<Exit> {
+pub fn run(language: Language, given: Vec<OsString>) -> anyhow::Result<ExitStatus> {
     let mut wrapped = match wrap(language, given)? {
         Ok(wrapped) => wrapped,
         Err(none) => {
             eprintln!("wmfix: {none}");
-            return Ok(Exit::Usage);
+            return Ok(ExitStatus::Usage);
         }
     };
     for note in &wrapped.notes {

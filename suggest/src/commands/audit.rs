@@ -8,7 +8,7 @@ use super::examine::colors;
 use super::suggest::{Suggested, suggest};
 use super::{deliver, output};
 use crate::cli::{AuditArgs, Format};
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::report::{Page, TextRenderer, html};
 use crate::state;
 
@@ -16,7 +16,7 @@ use crate::state;
 const PAGE: &str = "wmfix-audit.html";
 
 /// Examines what is at the path, and everything around it.
-pub fn run(arguments: AuditArgs) -> anyhow::Result<Exit> {
+pub fn run(arguments: AuditArgs) -> anyhow::Result<ExitStatus> {
     let folder = arguments.output.clone();
     let subject = arguments.path.display().to_string();
     let suggested = match suggest(arguments.into(), true)? {

@@ -3,17 +3,17 @@
 use super::examine::{examine_and_report, ready};
 use crate::cli::CheckArgs;
 use crate::config::Config;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::options::RunOptions;
 use crate::project::{Prepared, Project};
 
 /// Builds what is at the path, runs it, and reports.
-pub fn run(arguments: CheckArgs) -> anyhow::Result<Exit> {
+pub fn run(arguments: CheckArgs) -> anyhow::Result<ExitStatus> {
     let config = match Config::about(&arguments.path) {
         Ok(config) => config,
         Err(mistake) => {
             eprintln!("wmfix: {mistake}");
-            return Ok(Exit::Usage);
+            return Ok(ExitStatus::Usage);
         }
     };
     let mut options = RunOptions::new(arguments.how, arguments.model, &config);
@@ -21,7 +21,7 @@ pub fn run(arguments: CheckArgs) -> anyhow::Result<Exit> {
         Ok(project) => project,
         Err(nothing) => {
             eprintln!("wmfix: {nothing}");
-            return Ok(Exit::Usage);
+            return Ok(ExitStatus::Usage);
         }
     };
     if let Some(exit) = ready(&mut options)? {
@@ -31,7 +31,7 @@ pub fn run(arguments: CheckArgs) -> anyhow::Result<Exit> {
         Prepared::Built(subject) => examine_and_report(subject, options, &project.config),
         Prepared::Failed(trouble) => {
             trouble.tell();
-            Ok(Exit::Failed)
+            Ok(ExitStatus::Failed)
         }
     }
 }

@@ -6,12 +6,12 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::cli::Cli;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 
 /// Prints the completion script for `shell`.
-pub fn run(shell: Shell) -> anyhow::Result<Exit> {
+pub fn run(shell: Shell) -> anyhow::Result<ExitStatus> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "wmfix", &mut script);
     std::io::stdout().write_all(&script)?;
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }

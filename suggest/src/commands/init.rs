@@ -12,15 +12,15 @@ use wmfix_frontend::Vocabularies;
 use super::scan::propose_vocabulary;
 use crate::cli::InitArgs;
 use crate::config::{Build, Config, FILE_NAME};
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::project::Tool;
 
 /// Writes the file, and prints it.
-pub fn run(arguments: &InitArgs) -> anyhow::Result<Exit> {
+pub fn run(arguments: &InitArgs) -> anyhow::Result<ExitStatus> {
     let file = Path::new(FILE_NAME);
     if file.exists() && !arguments.force {
         eprintln!("wmfix: there is a {FILE_NAME} here already: use --force to write a new one");
-        return Ok(Exit::Usage);
+        return Ok(ExitStatus::Usage);
     }
     let text = text(Path::new("."));
     let written = File::create(file).and_then(|mut out| out.write_all(text.as_bytes()));
@@ -29,7 +29,7 @@ pub fn run(arguments: &InitArgs) -> anyhow::Result<Exit> {
     Config::read(&file.canonicalize()?).context("the file that was written is wrong")?;
     print!("{text}");
     eprintln!("wmfix: wrote {FILE_NAME}; docs/configuration.md explains every key");
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }
 
 fn text(folder: &Path) -> String {

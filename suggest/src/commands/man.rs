@@ -6,10 +6,10 @@ use clap::CommandFactory;
 use clap_mangen::Man;
 
 use crate::cli::Cli;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 
 /// Prints the manual page of wmfix, then that of each command.
-pub fn run() -> anyhow::Result<Exit> {
+pub fn run() -> anyhow::Result<ExitStatus> {
     let mut command = Cli::command();
     command.build();
     let mut page = Vec::new();
@@ -20,5 +20,5 @@ pub fn run() -> anyhow::Result<Exit> {
         }
     }
     std::io::stdout().write_all(&page)?;
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }

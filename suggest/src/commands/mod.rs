@@ -12,17 +12,15 @@ mod output;
 mod run;
 mod scan;
 mod suggest;
-pub mod wrappers;
+mod wrappers;
 
 use crate::cc::{self, Language};
 use crate::cli::{Cli, Command};
-use crate::exit::Exit;
-
-pub use examine::{options_to_repeat, quoted};
+use crate::exit::ExitStatus;
 
 /// Runs the command. An `Err` is our own fault or the machine's: everything
-/// that users or their programs can do wrong is an [`Exit`].
-pub fn run(cli: Cli) -> anyhow::Result<Exit> {
+/// that users or their programs can do wrong is an [`ExitStatus`].
+pub fn run(cli: Cli) -> anyhow::Result<ExitStatus> {
     match cli.command {
         Command::Suggest(arguments) => suggest::run(arguments),
         Command::Check(arguments) => check::run(arguments),

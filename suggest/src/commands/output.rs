@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use wmfix_rewriter::unified_diff;
 
-use crate::mend::{Mended, steps};
+use crate::repair_loop::{RepairResult, steps};
 use crate::report::{Dossier, Page, group_text, html};
 
 /// Writes the patches of a repair and the page of a report into a folder. Patches
@@ -15,7 +15,7 @@ use crate::report::{Dossier, Page, group_text, html};
 pub fn write(
     folder: &Path,
     dossier: &Dossier,
-    mended: Option<&Mended>,
+    mended: Option<&RepairResult>,
     subject: &str,
     page: Page,
 ) -> anyhow::Result<()> {
@@ -50,7 +50,7 @@ pub fn put(path: &Path, text: &[u8]) -> anyhow::Result<()> {
 }
 
 /// All changes of a repair as one diff, with paths relative to the current folder.
-pub fn diff(mended: &Mended) -> anyhow::Result<Vec<u8>> {
+pub fn diff(mended: &RepairResult) -> anyhow::Result<Vec<u8>> {
     let mut diff = Vec::new();
     for file in &mended.files {
         let (path, is_below) = shown(&file.path)?;

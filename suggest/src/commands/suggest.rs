@@ -12,11 +12,11 @@ use super::{deliver, output};
 use crate::allow::AllowRules;
 use crate::cli::{Cost, Format, MemoryModel, SuggestArgs};
 use crate::config::Config;
-use crate::exit::Exit;
-use crate::mend::{Mended, Mending, mend};
+use crate::exit::ExitStatus;
 use crate::options::RunOptions;
 use crate::pipeline::{Examined, Keep, Session};
 use crate::project::{Prepared, Project};
+use crate::repair_loop::{RepairResult, RepairTask, mend};
 use crate::report::{Dossier, Page, RepairInputs, TextRenderer, Verdict};
 use wmfix_repair::Profile;
 
@@ -25,7 +25,7 @@ pub struct Suggested {
     /// All that is known.
     pub dossier: Dossier,
     /// The repair, if there was something to repair.
-    pub mended: Option<Mended>,
+    pub mended: Option<RepairResult>,
     /// The repair as one diff.
     pub patch: Vec<u8>,
     /// What the flags and the configuration mean.
@@ -35,7 +35,7 @@ pub struct Suggested {
 }
 
 /// Finds the cheapest repair of what is at the path, and prints it.
-pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
+pub fn run(arguments: SuggestArgs) -> anyhow::Result<ExitStatus> {
     let (apply, folder) = (arguments.apply, arguments.output.clone());
     let subject = arguments.path.display().to_string();
     let suggested = match suggest(arguments, false)? {
@@ -57,7 +57,7 @@ pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
         let files = mended.files.iter().map(|file| (&*file.path, &file.edits));
         if let Err(error) = write_files(&tree, &files.collect::<Vec<_>>()) {
             eprintln!("wmfix: --apply has changed nothing: {error}");
-            return Ok(Exit::OurFault);
+            return Ok(ExitStatus::InternalError);
         }
     }
     Ok(exit)
@@ -65,12 +65,15 @@ pub fn run(arguments: SuggestArgs) -> anyhow::Result<Exit> {
 
 /// Finds the cheapest repair of what is at the path. Also counts the sites of the
 /// files there that are part of no test, if `all_files` is set.
-pub fn suggest(arguments: SuggestArgs, all_files: bool) -> anyhow::Result<Result<Suggested, Exit>> {
+pub fn suggest(
+    arguments: SuggestArgs,
+    all_files: bool,
+) -> anyhow::Result<Result<Suggested, ExitStatus>> {
     let config = match Config::about(&arguments.path) {
         Ok(config) => config,
         Err(mistake) => {
             eprintln!("wmfix: {mistake}");
-            return Ok(Err(Exit::Usage));
+            return Ok(Err(ExitStatus::Usage));
         }
     };
     let cost = arguments.cost.or(config.repair.cost);
@@ -80,7 +83,7 @@ pub fn suggest(arguments: SuggestArgs, all_files: bool) -> anyhow::Result<Result
         Ok(project) => project,
         Err(nothing) => {
             eprintln!("wmfix: {nothing}");
-            return Ok(Err(Exit::Usage));
+            return Ok(Err(ExitStatus::Usage));
         }
     };
     if let Some(exit) = ready(&mut options)? {
@@ -90,7 +93,7 @@ pub fn suggest(arguments: SuggestArgs, all_files: bool) -> anyhow::Result<Result
         Prepared::Built(subject) => subject,
         Prepared::Failed(trouble) => {
             trouble.tell();
-            return Ok(Err(Exit::Failed));
+            return Ok(Err(ExitStatus::Failed));
         }
     };
     if all_files {
@@ -107,14 +110,14 @@ pub fn suggest(arguments: SuggestArgs, all_files: bool) -> anyhow::Result<Result
         None | Some(Examined::Done(_)) => {}
         Some(Examined::NotStarted(why)) => {
             eprintln!("wmfix: {why}");
-            return Ok(Err(Exit::Usage));
+            return Ok(Err(ExitStatus::Usage));
         }
         Some(Examined::NotInstrumented) => {
             eprintln!("wmfix: no process of the command left a trace: does it run the programs?");
-            return Ok(Err(Exit::Usage));
+            return Ok(Err(ExitStatus::Usage));
         }
     }
-    let mending = Mending {
+    let mending = RepairTask {
         project: &project,
         profile: profile(cost),
         allow_rules: &allow_rules,
@@ -126,7 +129,7 @@ pub fn suggest(arguments: SuggestArgs, all_files: bool) -> anyhow::Result<Result
         Verdict::Findings if session.collected().every_run_failed() => {
             // Nothing can be verified on a program that never works.
             if options.format != Format::Text {
-                let text = deliver::rendered(&dossier, options.format, Exit::Failed)?;
+                let text = deliver::rendered(&dossier, options.format, ExitStatus::Failed)?;
                 std::io::stdout().write_all(text.as_bytes())?;
             }
             eprint!(
@@ -139,7 +142,7 @@ pub fn suggest(arguments: SuggestArgs, all_files: bool) -> anyhow::Result<Result
             eprintln!(
                 "wmfix: the program fails in every run before any change: make it work first"
             );
-            return Ok(Err(Exit::Failed));
+            return Ok(Err(ExitStatus::Failed));
         }
         Verdict::Findings => Some(mend(&mut session, &subject, &mending)?),
         Verdict::Clean | Verdict::Failed => None,

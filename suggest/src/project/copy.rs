@@ -73,7 +73,7 @@ pub fn bring_up_to_date(
     remove_file(manifest)?;
     let mut old = old.unwrap_or_default().files;
     if first {
-        super::slot::remove(folder)
+        super::build_folder::remove(folder)
             .with_context(|| format!("cannot empty {}", folder.display()))?;
     }
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;

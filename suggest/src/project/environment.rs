@@ -2,12 +2,12 @@
 //! whether an earlier build was given the same.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use crate::cc::{self, Language, NoCompiler};
-use crate::commands::{quoted, wrappers};
 use crate::config::Build;
 use crate::runtime_archive::{RUNTIME_HASH, cache_folder};
 
@@ -46,7 +46,7 @@ impl Wrappers {
         let folder = cache_folder()?.join(format!("wrappers-{}", &hash[..16]));
         let (cc, cxx) = (folder.join("wmfix-cc"), folder.join("wmfix-c++"));
         if !cc.exists() || !cxx.exists() {
-            wrappers::link_into(&wmfix, &folder)?;
+            cc::link_wrappers(&wmfix, &folder)?;
         }
         Ok(Self { cc, cxx })
     }
@@ -103,12 +103,15 @@ pub fn in_the_place_of_compilers(wrappers: &Wrappers, folder: &Path) -> io::Resu
     fs::create_dir_all(folder)?;
     for (name, wrapper) in names {
         if let Some(real) = cc::program_on_path(name) {
-            let words = [wrapper.as_os_str(), real.as_os_str()].map(quoted);
+            let mut text = b"#!/bin/sh\nexec".to_vec();
+            for word in [wrapper.as_os_str(), real.as_os_str()] {
+                let quoted = shlex::bytes::try_quote(word.as_bytes()).map_err(io::Error::other)?;
+                text.push(b' ');
+                text.extend_from_slice(&quoted);
+            }
+            text.extend_from_slice(b" \"$@\"\n");
             let script = folder.join(name);
-            fs::write(
-                &script,
-                format!("#!/bin/sh\nexec {} \"$@\"\n", words.join(" ")),
-            )?;
+            fs::write(&script, text)?;
             fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
         }
     }

@@ -3,6 +3,7 @@
 //! of builds; knows nothing of findings. The user's tree is only ever read.
 
 mod build;
+mod build_folder;
 mod command;
 mod copy;
 mod depends;
@@ -11,27 +12,25 @@ mod listing;
 mod main_function;
 mod programs;
 mod rules;
-mod slot;
 mod sources;
 mod system;
 mod tree;
 
 use std::cell::OnceCell;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
 use crate::config::{Config, repository};
 use crate::options::RunOptions;
-use crate::patch::PatchedFile;
-use crate::pipeline::{Copied, Subject};
 use crate::progress::Progress;
-use crate::report::RerunCommand;
 use crate::run::{Launch, interrupted};
+use crate::subject::PatchedFile;
+use crate::subject::{RerunCommand, SourceCopy, Subject, TestCommand};
 use build::Builder;
+use build_folder::BuildFolder;
 use programs::{Program, find_programs};
-use slot::Slot;
 use sources::PatchedCopy;
 use tree::TreeBuild;
 
@@ -54,7 +53,7 @@ pub struct Project {
     kind: Kind,
     /// What it says about itself.
     pub config: Config,
-    slot: OnceCell<Slot>,
+    build_folder: OnceCell<BuildFolder>,
 }
 
 #[derive(Debug)]
@@ -125,7 +124,7 @@ impl Project {
             command,
             kind,
             config,
-            slot: OnceCell::new(),
+            build_folder: OnceCell::new(),
         })
     }
 
@@ -146,13 +145,13 @@ impl Project {
             _ => "building the patched program",
         };
         let _progress = Progress::new(options, stage);
-        let slot = self.slot()?;
+        let lease = self.build_folder()?;
         let variant = if patched.is_empty() {
             "original"
         } else {
             "patched"
         };
-        let folder = slot.folder().join(variant);
+        let folder = lease.folder().join(variant);
         let prepared = match &self.kind {
             Kind::Programs(programs) => self.programs(programs, patched, &folder, options)?,
             Kind::Tree(tool) => TreeBuild {
@@ -173,12 +172,12 @@ impl Project {
     }
 
     /// Where this project is built, ours for as long as it lives.
-    fn slot(&self) -> anyhow::Result<&Slot> {
-        if let Some(slot) = self.slot.get() {
-            return Ok(slot);
+    fn build_folder(&self) -> anyhow::Result<&BuildFolder> {
+        if let Some(lease) = self.build_folder.get() {
+            return Ok(lease);
         }
-        let slot = Slot::of(&self.path).context("cannot use the cache folder")?;
-        Ok(self.slot.get_or_init(|| slot))
+        let lease = BuildFolder::of(&self.path).context("cannot use the cache folder")?;
+        Ok(self.build_folder.get_or_init(|| lease))
     }
 
     /// Whether the configuration's [build] and [test] are about this.
@@ -210,7 +209,7 @@ impl Project {
             [] => None,
             files => {
                 // A file of an earlier patch would be found before the user's.
-                slot::remove(&sources)?;
+                build_folder::remove(&sources)?;
                 Some(PatchedCopy::make(programs, files, &self.tree, &sources)?)
             }
         };
@@ -229,27 +228,27 @@ impl Project {
         let mut files: Vec<PathBuf> = programs.iter().flat_map(|p| p.sources.clone()).collect();
         files.sort();
         files.dedup();
-        let launches = match system::given(&self.command, &self.config, self.is_described()) {
-            Some(command) => vec![self.launch(command, &into, options)],
+        let commands = match system::given(&self.command, &self.config, self.is_described()) {
+            Some(command) => vec![self.test_command(command, &into, options)],
             None => executables
                 .into_iter()
                 .map(|executable| {
                     let arguments = self.config.test.args.iter().map(OsString::from);
                     let arguments = arguments.filter(|_| self.is_described());
                     let command = std::iter::once(executable.into()).chain(arguments);
-                    self.launch(command.collect(), &into, options)
+                    self.test_command(command.collect(), &into, options)
                 })
                 .collect(),
         };
         Ok(Prepared::Built(Subject {
-            launches,
+            commands,
             must_pass: true,
             files: if patched.is_empty() {
                 files
             } else {
                 Vec::new()
             },
-            copied: copy.map(|_| Copied {
+            copy: copy.map(|_| SourceCopy {
                 folder: sources,
                 original: self.tree.clone(),
                 patched: true,
@@ -258,12 +257,12 @@ impl Project {
     }
 
     /// How a command is run in the folder of what was built, and how to type that.
-    fn launch(
+    fn test_command(
         &self,
         command: Vec<OsString>,
         into: &Path,
         options: &RunOptions,
-    ) -> (Launch, RerunCommand) {
+    ) -> TestCommand {
         let mut launch = Launch::new(command, options);
         launch.folder = Some(into.to_owned());
         let stdin = self.config.test.stdin.as_ref();
@@ -281,24 +280,16 @@ impl Project {
             ("WMFIX_BUILD_DIR".into(), into.into()),
             ("WMFIX_SOURCE_DIR".into(), self.folder.clone().into()),
         ];
-        (launch, self.again(options))
+        let rerun = self.rerun_command(options);
+        TestCommand { launch, rerun }
     }
 
-    /// The command line that checks this project again, but for the seed.
-    fn again(&self, options: &RunOptions) -> RerunCommand {
-        use crate::commands::{options_to_repeat, quoted};
-        let words: Vec<String> = self.command.iter().map(|word| quoted(word)).collect();
-        RerunCommand {
-            before: format!(
-                "wmfix check {}{}",
-                quoted(self.named.as_os_str()),
-                options_to_repeat(options)
-            ),
-            after: match words[..] {
-                [] => String::new(),
-                _ => format!("-- {}", words.join(" ")),
-            },
-        }
+    /// The command that checks this project again, but for the seed.
+    fn rerun_command(&self, options: &RunOptions) -> RerunCommand {
+        let repeated = options.to_repeat();
+        let words = [OsStr::new("check"), self.named.as_os_str()];
+        let words = words.into_iter().chain(repeated.iter().map(OsStr::new));
+        RerunCommand::new(words, self.command.iter().map(OsString::as_os_str))
     }
 }
 

@@ -10,7 +10,7 @@ use ignore::WalkBuilder;
 use wmfix_frontend::Language;
 
 use super::programs::Program;
-use crate::patch::PatchedFile;
+use crate::subject::PatchedFile;
 
 /// A tree with more headers than this is not copied.
 const MOST_HEADERS: usize = 20_000;

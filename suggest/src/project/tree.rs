@@ -17,11 +17,11 @@ use super::environment::{self, Wrappers};
 use super::listing::{self, Test};
 use super::rules::Rules;
 use super::system::{self, Site, Tool};
-use super::{Prepared, Project, failed, slot};
+use super::{Prepared, Project, build_folder, failed};
 use crate::config::Build;
 use crate::options::RunOptions;
-use crate::patch::PatchedFile;
-use crate::pipeline::Subject;
+use crate::subject::PatchedFile;
+use crate::subject::{SourceCopy, Subject};
 
 /// One variant of a project, the original or the patched one, and where it is
 /// built.
@@ -55,7 +55,7 @@ impl TreeBuild<'_> {
         };
         let mark = self.folder.join("setting");
         if fs::read_to_string(&mark).is_ok_and(|known| known != setting) {
-            slot::remove(self.folder)
+            build_folder::remove(self.folder)
                 .with_context(|| format!("cannot empty {}", self.folder.display()))?;
         }
         fs::create_dir_all(self.folder)
@@ -91,9 +91,10 @@ impl TreeBuild<'_> {
             Ok(tests) => tests,
             Err(failed) => return Ok(failed),
         };
-        let launches = tests.into_iter().map(|test| {
+        let commands = tests.into_iter().map(|test| {
             let words = test.words.into_iter().map(OsString::from);
-            let (mut launch, again) = project.launch(words.collect(), &build, self.options);
+            let mut command = project.test_command(words.collect(), &build, self.options);
+            let launch = &mut command.launch;
             launch.environment.extend(tools.iter().cloned());
             let own = test.environment.into_iter();
             launch
@@ -105,17 +106,17 @@ impl TreeBuild<'_> {
                     .push(("PWD".into(), folder.clone().into()));
                 launch.folder = Some(folder);
             }
-            (launch, again)
+            command
         });
         let is_own = |file: &PathBuf| file.starts_with(below) && Language::may_be(file);
         let files = copied.files.into_iter().filter(is_own);
         let files = files.map(|file| project.tree.join(file));
         let original = patched.is_empty();
         Ok(Prepared::Built(Subject {
-            launches: launches.collect(),
+            commands: commands.collect(),
             must_pass: true,
             files: files.filter(|_| original).collect(),
-            copied: Some(crate::pipeline::Copied {
+            copy: Some(SourceCopy {
                 folder: tree,
                 original: project.tree.clone(),
                 patched: !original,
@@ -160,7 +161,7 @@ impl TreeBuild<'_> {
         if !configured.is_file() {
             let steps = self.tool.steps(site, config, &[]);
             if self.tool.builds_outside() {
-                slot::remove(site.build)?;
+                build_folder::remove(site.build)?;
                 fs::create_dir_all(site.build)?;
             }
             for step in &steps.configure {

@@ -3,12 +3,15 @@
 //! finding, how to see it again). Kept for `wmfix explain`.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::model::{Report, ReportedPlace, Value};
+
+use super::rerun::with_seed;
+use crate::subject::RerunCommand;
 
 /// A report with all that is known about its findings.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -22,7 +25,7 @@ pub struct Dossier {
     /// Every atomic operation of the program.
     pub inventory: Vec<InventoryEntry>,
     /// How to run each program again, but for the seed.
-    pub again: Vec<RerunCommand>,
+    pub rerun: Vec<RerunCommand>,
     /// The traces that showed the findings, by id.
     #[serde(skip)]
     pub traces: BTreeMap<String, Arc<[u8]>>,
@@ -51,15 +54,6 @@ pub struct InventoryEntry {
     pub place: ReportedPlace,
     /// Whether a run executed it.
     pub reached: bool,
-}
-
-/// The command line that shows a finding again.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct RerunCommand {
-    /// What comes before the seed: `wmfix check a.c`.
-    pub before: String,
-    /// What comes after it: `-- ./prog`, or nothing.
-    pub after: String,
 }
 
 /// More about one finding.
@@ -149,30 +143,8 @@ impl Dossier {
     /// The command line that shows a finding again.
     pub fn again_with(&self, id: &str, seed: u64) -> String {
         let program = self.details.get(id).map_or(0, |detail| detail.program);
-        self.again
+        self.rerun
             .get(program)
-            .map_or(String::new(), |again| again.with_seed(seed))
-    }
-}
-
-impl RerunCommand {
-    /// The command line that follows a recorded schedule.
-    pub fn with_trace(&self, trace: &Path) -> String {
-        let space = if self.after.is_empty() { "" } else { " " };
-        format!(
-            "{} --replay '{}'{space}{}",
-            self.before,
-            trace.display(),
-            self.after
-        )
-    }
-
-    /// The command line for a seed.
-    pub fn with_seed(&self, seed: u64) -> String {
-        let space = if self.after.is_empty() { "" } else { " " };
-        format!(
-            "{} --seed {seed} --runs 1{space}{}",
-            self.before, self.after
-        )
+            .map_or(String::new(), |rerun| with_seed(rerun, seed))
     }
 }

@@ -7,6 +7,7 @@ mod change_words;
 mod dossier;
 mod html;
 pub mod model;
+mod rerun;
 mod sarif;
 mod step_words;
 #[cfg(test)]
@@ -15,9 +16,10 @@ mod text;
 mod words;
 
 pub use assemble::{FindingNames, RepairInputs, ReportInputs, assemble, names};
-pub use dossier::{Dossier, RerunCommand};
+pub use dossier::Dossier;
 pub use html::{Page, html};
 pub use model::Verdict;
+pub use rerun::with_seed;
 pub use sarif::sarif;
 pub use text::{TextRenderer, group_text, repair_text};
 pub use words::signal_name;

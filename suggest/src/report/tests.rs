@@ -3,7 +3,7 @@
 //! repair of two groups.
 
 use super::{Dossier, Page, TextRenderer, group_text, html, repair_text, sarif};
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 
 fn dossier() -> Dossier {
     serde_json::from_str(include_str!("testdata/dossier.json")).expect("a dossier")
@@ -90,7 +90,8 @@ fn fingerprints_do_not_know_lines_and_fixes_hold_the_text() {
     }
     let results = |dossier: &Dossier| {
         let log: serde_json::Value =
-            serde_json::from_str(&sarif(dossier, Exit::Findings).expect("a log")).expect("JSON");
+            serde_json::from_str(&sarif(dossier, ExitStatus::Findings).expect("a log"))
+                .expect("JSON");
         log["runs"][0]["results"]
             .as_array()
             .expect("a list")

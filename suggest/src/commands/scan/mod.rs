@@ -15,11 +15,11 @@ use wmfix_frontend::{Vocabularies, scan_tree};
 
 use crate::cli::{ScanArgs, ScanFormat};
 use crate::config::{Config, Mistake};
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 
 /// Scans and prints. An inventory is no finding: the command ends well unless it
 /// was given something that is not there.
-pub fn run(arguments: ScanArgs) -> anyhow::Result<Exit> {
+pub fn run(arguments: ScanArgs) -> anyhow::Result<ExitStatus> {
     let paths = if arguments.paths.is_empty() {
         vec![PathBuf::from(".")]
     } else {
@@ -27,13 +27,13 @@ pub fn run(arguments: ScanArgs) -> anyhow::Result<Exit> {
     };
     if let Some(missing) = paths.iter().find(|path| !path.exists()) {
         eprintln!("wmfix: there is no {}", missing.display());
-        return Ok(Exit::Usage);
+        return Ok(ExitStatus::Usage);
     }
     let vocabularies = match vocabularies(&paths, &arguments) {
         Ok(vocabularies) => vocabularies,
         Err(mistake) => {
             eprintln!("wmfix: {mistake}");
-            return Ok(Exit::Usage);
+            return Ok(ExitStatus::Usage);
         }
     };
     let output = if arguments.learn {
@@ -48,8 +48,8 @@ pub fn run(arguments: ScanArgs) -> anyhow::Result<Exit> {
     };
     match std::io::stdout().lock().write_all(output.as_bytes()) {
         // A reader that has seen enough, as `head` does, is no fault.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Clean),
-        result => result.map(|()| Exit::Clean).map_err(Into::into),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitStatus::Clean),
+        result => result.map(|()| ExitStatus::Clean).map_err(Into::into),
     }
 }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use wmfix_rewriter::unified_diff;
 
 use super::spots::SpotFinder;
-use crate::patch::PatchedFile;
 use crate::report::model::{ReportedChange, ReportedHunk};
+use crate::subject::PatchedFile;
 
 /// The hunks of patched files.
 pub fn hunks(

@@ -14,13 +14,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::dossier::{Dossier, FindingDetail, RerunCommand, Seconds};
+use super::dossier::{Dossier, FindingDetail, Seconds};
 use super::model::{self, Finding, Report, Runs, VERSION, Verdict};
 use crate::allow::Allowances;
 use crate::findings::CollectedFindings;
-use crate::mend::{FindingKey, Mended};
 use crate::observe::Places;
+use crate::repair_loop::{FindingKey, RepairResult};
 use crate::run::{Stopped, Summary};
+use crate::subject::RerunCommand;
 use allowed::AppliedAllowances;
 use spots::SpotFinder;
 
@@ -34,7 +35,7 @@ pub struct ReportInputs {
     /// Files whose sites are to be counted, absolute.
     pub files: Vec<PathBuf>,
     /// How to run each program again.
-    pub again: Vec<RerunCommand>,
+    pub rerun: Vec<RerunCommand>,
     /// The folder that paths are shown relative to.
     pub current_folder: PathBuf,
 }
@@ -42,7 +43,7 @@ pub struct ReportInputs {
 /// A repair for the report.
 pub struct RepairInputs<'a> {
     /// What came of mending.
-    pub mended: &'a Mended,
+    pub mended: &'a RepairResult,
     /// What changes were weighed by.
     pub profile: &'static str,
     /// All of it as one unified diff.
@@ -120,7 +121,7 @@ pub fn assemble(
         inventory,
         details: found.details,
         traces: found.traces,
-        again: setting.again,
+        rerun: setting.rerun,
         output: collected.output_that_matters().map(str::to_owned),
         seconds,
     }

@@ -8,13 +8,13 @@ use wmfix_rewriter::unified_diff;
 use super::hunks::hunks;
 use super::spots::{SpotFinder, site_place};
 use super::{NamedFindings, RepairInputs, sort_ids};
-use crate::mend::{Explained, Left, Spotted, Verification, steps};
-use crate::patch::PatchedFile;
+use crate::repair_loop::{ChangeSite, ExplainedChange, RemainingFindings, Verification, steps};
 use crate::report::change_words::{self, ChangeDescription};
 use crate::report::model::{
     self, Position, Repair, Report, UnrepairedFindings, VerificationOutcome,
 };
 use crate::report::words;
+use crate::subject::PatchedFile;
 use wmfix_repair::ChangeKind;
 
 /// Puts the repair into a report that has its findings.
@@ -125,7 +125,7 @@ fn edits(files: &[PatchedFile], spots: &SpotFinder<'_>) -> Vec<model::ReportedEd
 }
 
 fn explained(
-    change: &Explained,
+    change: &ExplainedChange,
     report: &Report,
     found: &NamedFindings,
     spots: &mut SpotFinder<'_>,
@@ -177,7 +177,7 @@ fn without(report: &Report, ids: &[String], here: Option<&model::ReportedPlace>)
 }
 
 fn unrepairable(
-    left: &Left,
+    left: &RemainingFindings,
     report: &Report,
     found: &NamedFindings,
     spots: &mut SpotFinder<'_>,
@@ -207,7 +207,7 @@ fn unrepairable(
     }
 }
 
-fn place(at: &Spotted, spots: &mut SpotFinder<'_>) -> model::ReportedPlace {
+fn place(at: &ChangeSite, spots: &mut SpotFinder<'_>) -> model::ReportedPlace {
     match &at.text {
         Some(site) => {
             let order = spots.places.get(at.site).order;

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use super::dossier::Dossier;
 use super::model::{Report, Verdict, VerificationOutcome};
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::sarif;
 
 /// The log, indented, of a command that ends so.
-pub fn sarif(dossier: &Dossier, exit: Exit) -> anyhow::Result<String> {
+pub fn sarif(dossier: &Dossier, exit: ExitStatus) -> anyhow::Result<String> {
     let report = &dossier.report;
     let run = json!({
         "invocations": [{

@@ -11,6 +11,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Message, Renderer, Snippet
 use super::causes;
 use super::dossier::{Dossier, FindingDetail, Spot};
 use super::model::{Finding, Race, Report, Verdict, Violation};
+use super::rerun::with_trace;
 use super::words;
 
 use repair::changes_text;
@@ -110,12 +111,12 @@ impl TextRenderer {
 
     /// How to follow the recorded schedule, even after unrelated edits.
     fn schedule(&self, dossier: &Dossier, detail: &FindingDetail) -> String {
-        let (Some(trace), Some(again)) = (&detail.trace, dossier.again.get(detail.program)) else {
+        let (Some(trace), Some(rerun)) = (&detail.trace, dossier.rerun.get(detail.program)) else {
             return String::new();
         };
         format!(
             "\nThe schedule was recorded. To follow it, even after other edits:\n  {}\n",
-            again.with_trace(trace)
+            with_trace(rerun, trace)
         )
     }
 

@@ -8,8 +8,9 @@ use std::path::PathBuf;
 
 use wmfix_rewriter::{Edit, EditSet};
 
-use super::told::FindingKey;
-use crate::patch::{Menu, PatchedFile};
+use super::result::FindingKey;
+use crate::candidates::Candidates;
+use crate::subject::PatchedFile;
 use wmfix_repair::Change;
 
 /// Lines of context around a hunk: within these, patches get into each other's
@@ -39,14 +40,14 @@ pub struct Step {
 /// Splits changes, whose files are known, into groups. Each can be made alone,
 /// and one after the other they come to the whole.
 pub(super) fn split(
-    menu: &Menu,
+    candidates: &Candidates,
     changes: &[Change],
     reasons: &[Vec<FindingKey>],
     files: &[PatchedFile],
 ) -> Vec<Group> {
     let made = |numbers: Vec<usize>| {
         let some: Vec<Change> = numbers.iter().map(|&number| changes[number]).collect();
-        let (files, refused) = menu.patched(&some);
+        let (files, refused) = candidates.patched(&some);
         refused.is_empty().then_some(Group {
             changes: numbers,
             files,

@@ -5,25 +5,26 @@ use std::time::Duration;
 
 use super::chosen;
 use super::groups::split;
-use super::told::{Explained, FindingKey, Left, Mended, Spotted};
+use super::result::{ChangeSite, ExplainedChange, FindingKey, RemainingFindings, RepairResult};
 use super::verify::{Verification, Whereabouts, whereabouts};
+use crate::candidates::Candidates;
 use crate::observe::Places;
-use crate::patch::{Menu, PatchedFile};
 use crate::report::FindingNames;
+use crate::subject::PatchedFile;
 use wmfix_repair::{Change, Finding, Outcome, ReasonedChange, SearchEnd};
 
 /// Gives changes and findings their places.
 pub(super) struct Namer<'a> {
     /// What may be changed.
-    pub(super) menu: &'a Menu,
+    pub(super) candidates: &'a Candidates,
     /// Where events come from.
     pub(super) places: &'a Places,
 }
 
 impl Namer<'_> {
     /// What came of a search.
-    pub(super) fn mended(&self, outcome: &Outcome, files: Vec<PatchedFile>) -> Mended {
-        let needed = outcome.unrepairable.iter().map(|needed| Left {
+    pub(super) fn mended(&self, outcome: &Outcome, files: Vec<PatchedFile>) -> RepairResult {
+        let needed = outcome.unrepairable.iter().map(|needed| RemainingFindings {
             findings: self.keys(&needed.findings),
             needed: Some((
                 needed.change.kind,
@@ -34,18 +35,19 @@ impl Namer<'_> {
         let beyond = self
             .keys(&outcome.beyond_repair)
             .into_iter()
-            .map(|key| Left {
+            .map(|key| RemainingFindings {
                 findings: vec![key],
                 needed: None,
             });
-        let changes: Vec<Explained> = chosen(outcome).iter().map(|c| self.explained(c)).collect();
+        let changes: Vec<ExplainedChange> =
+            chosen(outcome).iter().map(|c| self.explained(c)).collect();
         let reasons: Vec<_> = changes.iter().map(|c| c.reasons.clone()).collect();
         let plain: Vec<Change> = chosen(outcome).iter().map(|c| c.change).collect();
         let groups = match files.is_empty() {
             true => Vec::new(),
-            false => split(self.menu, &plain, &reasons, &files),
+            false => split(self.candidates, &plain, &reasons, &files),
         };
-        Mended {
+        RepairResult {
             files,
             changes,
             groups,
@@ -83,12 +85,12 @@ impl Namer<'_> {
             .collect()
     }
 
-    fn explained(&self, reasoned: &ReasonedChange) -> Explained {
+    fn explained(&self, reasoned: &ReasonedChange) -> ExplainedChange {
         let Change { point, kind } = reasoned.change;
-        Explained {
+        ExplainedChange {
             action: kind,
             at: self.spotted(point),
-            before: self.menu.points[point].orders,
+            before: self.candidates.points[point].orders,
             reasons: self.keys(&reasoned.reasons),
         }
     }
@@ -110,10 +112,10 @@ impl Namer<'_> {
         keys
     }
 
-    fn spotted(&self, place: usize) -> Spotted {
-        Spotted {
-            site: self.menu.points[place].sites[0],
-            text: self.menu.site(place).cloned(),
+    fn spotted(&self, place: usize) -> ChangeSite {
+        ChangeSite {
+            site: self.candidates.points[place].sites[0],
+            text: self.candidates.site(place).cloned(),
         }
     }
 }

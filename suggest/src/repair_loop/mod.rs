@@ -3,10 +3,10 @@
 //! the first runs did not, its runs are brought back to the original's places,
 //! and the search goes on with them.
 
+mod explain;
 mod groups;
-mod told;
+mod result;
 mod verify;
-mod words;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -15,21 +15,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::allow::AllowRules;
+use crate::candidates::Candidates;
 use crate::options::RunOptions;
-use crate::patch::{Back, Menu};
-use crate::pipeline::{Session, Subject};
+use crate::pipeline::Session;
 use crate::progress::Progress;
 use crate::project::Project;
 use crate::run::interrupted;
+use crate::subject::Subject;
+use crate::trace_remapper::TraceRemapper;
+use explain::Namer;
 use verify::{Patched, verify};
 use wmfix_repair::{
     Change, ChangeKind, Options, Outcome, Problem, Profile, ReasonedChange, SearchEnd, repair,
     unneeded,
 };
-use words::Namer;
 
 pub use groups::steps;
-pub use told::{Explained, FindingKey, Left, Mended, Spotted};
+pub use result::{ChangeSite, ExplainedChange, FindingKey, RemainingFindings, RepairResult};
 pub use verify::Verification;
 
 /// So many repairs are tried before it is said that none was found that holds.
@@ -40,7 +42,7 @@ const ROUNDS: u64 = 6;
 const SEARCH_TIME: Duration = Duration::from_secs(60);
 
 /// What a patch is made for and how.
-pub struct Mending<'a> {
+pub struct RepairTask<'a> {
     /// What is mended.
     pub project: &'a Project,
     /// What changes are weighed by.
@@ -57,9 +59,9 @@ pub struct Mending<'a> {
 pub fn mend(
     session: &mut Session<'_>,
     subject: &Subject,
-    mending: &Mending<'_>,
-) -> anyhow::Result<Mended> {
-    let mut mender = Mender {
+    mending: &RepairTask<'_>,
+) -> anyhow::Result<RepairResult> {
+    let mut repair_loop = RepairLoop {
         mending,
         subject,
         refused: Vec::new(),
@@ -71,22 +73,22 @@ pub fn mend(
     let mut round = 0;
     loop {
         round += 1;
-        let (mended, patched) = mender.round(session, round)?;
+        let (mended, patched) = repair_loop.round(session, round)?;
         let Verification::Fails(why) = &mended.verification else {
-            return Ok(mender.finished(mended));
+            return Ok(repair_loop.finished(mended));
         };
         if interrupted() {
-            return Ok(mender.finished(mended));
+            return Ok(repair_loop.finished(mended));
         }
         if round == ROUNDS {
-            mender.notes.push(format!(
+            repair_loop.notes.push(format!(
                 "after {ROUNDS} rounds of repair and verification the patched program still \
                  shows what no run before had shown ({why}): more runs (--runs) may find a \
                  repair that holds"
             ));
-            return Ok(mender.finished(mended));
+            return Ok(repair_loop.finished(mended));
         }
-        mender.learn(session, patched, &mended)?;
+        repair_loop.learn(session, patched, &mended)?;
     }
 }
 
@@ -94,8 +96,8 @@ pub fn mend(
 type Refused = ((PathBuf, usize), ChangeKind, String);
 
 /// What one call of [`mend`] knows.
-struct Mender<'a> {
-    mending: &'a Mending<'a>,
+struct RepairLoop<'a> {
+    mending: &'a RepairTask<'a>,
     subject: &'a Subject,
     refused: Vec<Refused>,
     notes: Vec<String>,
@@ -105,25 +107,25 @@ struct Mender<'a> {
     verifying: Duration,
 }
 
-impl<'a> Mender<'a> {
+impl<'a> RepairLoop<'a> {
     /// The cheapest repair of the runs there are, verified.
     fn round(
         &mut self,
         session: &mut Session<'_>,
         round: u64,
-    ) -> anyhow::Result<(Mended, Option<Patched<'a>>)> {
+    ) -> anyhow::Result<(RepairResult, Option<Patched<'a>>)> {
         loop {
             let (config, allowed) = (session.config(), session.allowances().allowed_findings());
             let annotate = self.mending.annotate;
             let ids = annotate.then(|| session.names()).transpose()?;
             let (traces, places) = session.lend_traces();
-            let mut menu = Menu::new(&traces, places, self.mending.project.tree());
+            let mut candidates = Candidates::new(&traces, places, self.mending.project.tree());
             for (at, action, reason) in &self.refused {
-                menu.refuse(at, *action, reason);
+                candidates.refuse(at, *action, reason);
             }
             let problem = Problem {
                 traces,
-                points: menu.points.clone(),
+                points: candidates.points.clone(),
                 analysis: config,
                 allowed,
             };
@@ -134,17 +136,17 @@ impl<'a> Mender<'a> {
             let changes: Vec<Change> = chosen(&outcome).iter().map(|c| c.change).collect();
             if let Some(ids) = &ids {
                 let names = Namer {
-                    menu: &menu,
+                    candidates: &candidates,
                     places,
                 };
                 let labels = names.labels(&outcome, ids);
-                menu.annotate(labels);
+                candidates.annotate(labels);
             }
-            let (files, together) = menu.patched(&changes);
+            let (files, together) = candidates.patched(&changes);
             if !together.is_empty() && !interrupted() {
                 // The search has to go around what does not fit together.
                 let refused = together.into_iter().filter_map(|(change, reason)| {
-                    let site = menu.site(change.point)?;
+                    let site = candidates.site(change.point)?;
                     let at = (site.file.to_path_buf(), site.span.start);
                     Some((at, change.kind, reason))
                 });
@@ -152,7 +154,7 @@ impl<'a> Mender<'a> {
                 continue;
             }
             let names = Namer {
-                menu: &menu,
+                candidates: &candidates,
                 places,
             };
             let mut mended = names.mended(&outcome, files);
@@ -172,7 +174,7 @@ impl<'a> Mender<'a> {
         &mut self,
         session: &mut Session<'_>,
         patched: Option<Patched<'_>>,
-        mended: &Mended,
+        mended: &RepairResult,
     ) -> anyhow::Result<()> {
         let patch: Vec<_> = mended.files.iter().map(|file| &file.edits).collect();
         let is_new = self.failed.insert(format!("{patch:?}"));
@@ -183,7 +185,7 @@ impl<'a> Mender<'a> {
             let raised: Vec<_> = raised
                 .filter_map(|change| Some((change.at.text.as_ref()?, change.before)))
                 .collect();
-            let back = Back::new(&raised, &mended.files, copied, session.places());
+            let back = TraceRemapper::new(&raised, &mended.files, copied, session.places());
             let (traces, places) = patched.session.lend_traces();
             let returned = back.bring(traces, places, session.places());
             if let Some(why) = returned.lost.first() {
@@ -205,7 +207,7 @@ impl<'a> Mender<'a> {
         Ok(())
     }
 
-    fn finished(self, mut mended: Mended) -> Mended {
+    fn finished(self, mut mended: RepairResult) -> RepairResult {
         (mended.searched, mended.verified) = (self.searching, self.verifying);
         mended.notes = self.notes;
         mended
@@ -230,7 +232,7 @@ fn drop_unneeded(problem: &Problem, outcome: &mut Outcome) -> anyhow::Result<()>
     Ok(())
 }
 
-fn searched(problem: &Problem, mending: &Mending<'_>) -> anyhow::Result<Outcome> {
+fn searched(problem: &Problem, mending: &RepairTask<'_>) -> anyhow::Result<Outcome> {
     let cancel = Arc::new(AtomicBool::new(interrupted()));
     let options = Options {
         profile: mending.profile,

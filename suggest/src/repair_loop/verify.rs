@@ -6,13 +6,14 @@ use std::ffi::OsString;
 
 use wmfix_analysis::SiteId;
 
-use super::Mending;
+use super::RepairTask;
 use crate::findings::Identity;
 use crate::observe::{EventKind, Places};
-use crate::patch::PatchedFile;
-use crate::pipeline::{Copied, Keep, Session};
+use crate::pipeline::{Keep, Session};
 use crate::project::Prepared;
 use crate::run::interrupted;
+use crate::subject::PatchedFile;
+use crate::subject::SourceCopy;
 
 /// The seeds of a patched program's runs begin so far from the original's.
 const FRESH: u64 = 1 << 32;
@@ -49,13 +50,13 @@ pub(super) struct Patched<'m> {
     /// What was seen.
     pub(super) session: Session<'m>,
     /// The copy that it was built from.
-    pub(super) copied: Option<Copied>,
+    pub(super) copied: Option<SourceCopy>,
 }
 
 /// Builds and runs the patched program with seeds that no round before has used.
 pub(super) fn verify<'m>(
     original: &mut Session<'_>,
-    mending: &Mending<'m>,
+    mending: &RepairTask<'m>,
     files: &[PatchedFile],
     left: &BTreeSet<Whereabouts>,
     round: u64,
@@ -71,7 +72,7 @@ pub(super) fn verify<'m>(
             return Ok((Verification::DoesNotBuild, None));
         }
     };
-    let allow_rules = match &subject.copied {
+    let allow_rules = match &subject.copy {
         Some(copied) => mending
             .allow_rules
             .in_copy(&copied.original, &copied.folder),
@@ -90,7 +91,7 @@ pub(super) fn verify<'m>(
         None if interrupted() => Verification::Interrupted,
         None => judged(original, &mut session, left),
     };
-    let copied = subject.copied;
+    let copied = subject.copy;
     Ok((verification, Some(Patched { session, copied })))
 }
 

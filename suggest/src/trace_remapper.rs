@@ -10,17 +10,17 @@ use wmfix_analysis::{Event, Operation, SiteId};
 use wmfix_frontend::{LineIndex, Site};
 use wmfix_rewriter::Edit;
 
-use super::menu::PatchedFile;
 use crate::observe::{EventKind, Place, Places};
-use crate::pipeline::Copied;
+use crate::subject::PatchedFile;
+use crate::subject::SourceCopy;
 use crate::symbols::{Frame, SourcePoint};
 use wmfix_repair::Orders;
 
 /// The way back from a patched copy.
-pub struct Back<'a> {
-    copied: Option<&'a Copied>,
+pub struct TraceRemapper<'a> {
+    copied: Option<&'a SourceCopy>,
     /// Patched files, by the real path of the original.
-    files: HashMap<PathBuf, Moved<'a>>,
+    files: HashMap<PathBuf, EditedFile<'a>>,
     /// The orders that changed operations had, by file and start.
     orders: HashMap<(PathBuf, usize), Orders>,
     /// How the original's debug information names a file, by its real path.
@@ -28,7 +28,7 @@ pub struct Back<'a> {
 }
 
 /// A patched file.
-struct Moved<'a> {
+struct EditedFile<'a> {
     edits: &'a [Edit],
     before: LineIndex,
     after: LineIndex,
@@ -36,7 +36,7 @@ struct Moved<'a> {
 
 /// What came back.
 #[derive(Debug, Default)]
-pub struct Returned {
+pub struct RemappedTraces {
     /// Runs of the original.
     pub traces: Vec<Vec<Event>>,
     /// Why other runs could not be brought back.
@@ -44,7 +44,7 @@ pub struct Returned {
 }
 
 /// Where something in the patched program was before.
-enum Was {
+enum OriginalPlace {
     At(SiteId),
     /// Nowhere: the patch put it in.
     New,
@@ -53,23 +53,23 @@ enum Was {
 
 /// Where a byte of the patched text was before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Before {
+enum OriginalOffset {
     Kept(usize),
     /// In what this edit put in.
     Inside(usize),
 }
 
-impl<'a> Back<'a> {
+impl<'a> TraceRemapper<'a> {
     /// The way back from these files in a copy. `raised` are the operations whose
     /// orders were changed, and the orders that they had.
     pub fn new(
         raised: &[(&Site, Orders)],
         files: &'a [PatchedFile],
-        copied: Option<&'a Copied>,
+        copied: Option<&'a SourceCopy>,
         original: &Places,
     ) -> Self {
         let moved = files.iter().map(|file| {
-            let moved = Moved {
+            let moved = EditedFile {
                 edits: file.edits.edits(),
                 before: LineIndex::new(&file.before),
                 after: LineIndex::new(&file.after),
@@ -98,9 +98,9 @@ impl<'a> Back<'a> {
         traces: Vec<Vec<Event>>,
         patched: &Places,
         original: &mut Places,
-    ) -> Returned {
-        let mut known: HashMap<SiteId, Was> = HashMap::new();
-        let mut returned = Returned::default();
+    ) -> RemappedTraces {
+        let mut known: HashMap<SiteId, OriginalPlace> = HashMap::new();
+        let mut returned = RemappedTraces::default();
         for trace in traces {
             let mut events = Vec::with_capacity(trace.len());
             let mut lost = false;
@@ -109,13 +109,13 @@ impl<'a> Back<'a> {
                     .entry(event.site)
                     .or_insert_with(|| self.was(patched.get(event.site), original));
                 match was {
-                    Was::New => continue,
-                    Was::Lost(why) => {
+                    OriginalPlace::New => continue,
+                    OriginalPlace::Lost(why) => {
                         returned.lost.insert(why.clone());
                         lost = true;
                         break;
                     }
-                    Was::At(site) => event.site = *site,
+                    OriginalPlace::At(site) => event.site = *site,
                 }
                 if let Some(orders) = self.orders_before(original.get(event.site))
                     && !lower(&mut event.operation, orders)
@@ -146,7 +146,7 @@ impl<'a> Back<'a> {
     }
 
     /// Where a place of the patched program was.
-    fn was(&self, place: &Place, original: &mut Places) -> Was {
+    fn was(&self, place: &Place, original: &mut Places) -> OriginalPlace {
         let is_fence = place.action == EventKind::Fence;
         let added = |point: &SourcePoint| {
             let (_, before) = self.before(point);
@@ -156,7 +156,7 @@ impl<'a> Back<'a> {
         let called = place.callers.first().filter(|_| place.is_wrapped);
         let called = called.and_then(|frame| frame.at.as_ref());
         if is_fence && (place.point.iter().any(added) || called.is_some_and(added)) {
-            return Was::New;
+            return OriginalPlace::New;
         }
         let mut before = place.clone();
         before.point = place.point.as_ref().map(|point| self.point(point));
@@ -170,11 +170,11 @@ impl<'a> Back<'a> {
             before.site = match self.site(site, original) {
                 Some(site) => Some(site),
                 // Put in together with other text that was changed.
-                None if is_fence => return Was::New,
+                None if is_fence => return OriginalPlace::New,
                 None => {
                     let at = before.point.as_ref();
                     let at = at.map(|p| format!("{}:{}", p.file.display(), p.line));
-                    return Was::Lost(format!(
+                    return OriginalPlace::Lost(format!(
                         "`{}` at {} is not found in the text before the patch",
                         site.callee,
                         at.unwrap_or_default()
@@ -182,7 +182,7 @@ impl<'a> Back<'a> {
                 }
             };
         }
-        Was::At(original.adopt(before))
+        OriginalPlace::At(original.adopt(before))
     }
 
     /// The site of the original that a site of the patched text was.
@@ -198,8 +198,8 @@ impl<'a> Back<'a> {
             return sites.find(|other| other.span == site.span).cloned();
         };
         match moved.back(site.span.start) {
-            Before::Kept(start) => sites.find(|other| other.span.start == start).cloned(),
-            Before::Inside(edit) => {
+            OriginalOffset::Kept(start) => sites.find(|other| other.span.start == start).cloned(),
+            OriginalOffset::Inside(edit) => {
                 let span = &moved.edits[edit].span;
                 let mut inside = sites.filter(|other| {
                     span.start <= other.span.start
@@ -229,8 +229,8 @@ impl<'a> Back<'a> {
             };
         };
         let offset = match before {
-            Before::Kept(offset) => offset,
-            Before::Inside(edit) => moved.edits[edit].span.start,
+            OriginalOffset::Kept(offset) => offset,
+            OriginalOffset::Inside(edit) => moved.edits[edit].span.start,
         };
         let position = moved.before.position(offset);
         SourcePoint {
@@ -246,7 +246,7 @@ impl<'a> Back<'a> {
 
     /// The original file of a point, and where in it the point was if that file
     /// is patched.
-    fn before(&self, point: &SourcePoint) -> (PathBuf, Option<(&Moved<'a>, Before)>) {
+    fn before(&self, point: &SourcePoint) -> (PathBuf, Option<(&EditedFile<'a>, OriginalOffset)>) {
         let path = self.original(&point.file);
         let before = self.files.get(&path).and_then(|moved| {
             let start = moved.after.line_start(point.line)?;
@@ -267,9 +267,9 @@ impl<'a> Back<'a> {
     }
 }
 
-impl Moved<'_> {
+impl EditedFile<'_> {
     /// Where a byte of the patched text was.
-    fn back(&self, offset: usize) -> Before {
+    fn back(&self, offset: usize) -> OriginalOffset {
         let mut added: isize = 0;
         for (number, edit) in self.edits.iter().enumerate() {
             let start = edit.span.start.wrapping_add_signed(added);
@@ -277,18 +277,18 @@ impl Moved<'_> {
                 break;
             }
             if offset < start + edit.text.len() {
-                return Before::Inside(number);
+                return OriginalOffset::Inside(number);
             }
             added += edit.text.len() as isize - edit.span.len() as isize;
         }
-        Before::Kept(offset.wrapping_add_signed(-added))
+        OriginalOffset::Kept(offset.wrapping_add_signed(-added))
     }
 
     /// Whether something there is new, and not a change of what was there.
-    fn inserts(&self, before: Before) -> bool {
+    fn inserts(&self, before: OriginalOffset) -> bool {
         match before {
-            Before::Kept(_) => false,
-            Before::Inside(edit) => self.edits[edit].span.is_empty(),
+            OriginalOffset::Kept(_) => false,
+            OriginalOffset::Inside(edit) => self.edits[edit].span.is_empty(),
         }
     }
 }
@@ -342,7 +342,7 @@ mod tests {
         )
         .unwrap();
         let after = edits.apply(before).unwrap();
-        let moved = Moved {
+        let moved = EditedFile {
             edits: edits.edits(),
             before: LineIndex::new(before),
             after: LineIndex::new(&after),
@@ -351,12 +351,12 @@ mod tests {
             let found = after.windows(needle.len()).position(|w| w == needle);
             moved.back(found.unwrap())
         };
-        assert_eq!(at(b"load"), Before::Kept(0));
-        assert_eq!(at(b"acquire"), Before::Inside(0));
-        assert_eq!(at(b"fence"), Before::Inside(1));
+        assert_eq!(at(b"load"), OriginalOffset::Kept(0));
+        assert_eq!(at(b"acquire"), OriginalOffset::Inside(0));
+        assert_eq!(at(b"fence"), OriginalOffset::Inside(1));
         assert!(moved.inserts(at(b"fence")) && !moved.inserts(at(b"acquire")));
-        assert_eq!(at(b"store"), Before::Kept(14));
-        assert_eq!(at(b"y, "), Before::Kept(20));
-        assert_eq!(moved.back(after.len()), Before::Kept(before.len()));
+        assert_eq!(at(b"store"), OriginalOffset::Kept(14));
+        assert_eq!(at(b"y, "), OriginalOffset::Kept(20));
+        assert_eq!(moved.back(after.len()), OriginalOffset::Kept(before.len()));
     }
 }

@@ -17,7 +17,7 @@ const MOST_EVENTS: usize = 5_000_000;
 
 /// Runs that are kept.
 #[derive(Debug, Default)]
-pub struct Corpus {
+pub struct RecordedRuns {
     traces: Vec<Vec<Event>>,
     seen: HashSet<u64>,
     failing: usize,
@@ -25,7 +25,7 @@ pub struct Corpus {
     events: usize,
 }
 
-impl Corpus {
+impl RecordedRuns {
     /// Offers the trace of a run, and says whether it is kept. One that shows
     /// something new is, unless the same run is there already.
     pub fn offer(&mut self, trace: Vec<Event>, failing: bool, new: bool) -> bool {
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_run_is_kept_once_and_few_are_kept_that_show_nothing() {
-        let mut corpus = Corpus::default();
+        let mut corpus = RecordedRuns::default();
         for thread in 0..100 {
             corpus.offer(ended(thread), false, false);
             corpus.offer(ended(thread), false, false);

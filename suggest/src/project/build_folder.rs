@@ -19,12 +19,12 @@ const MOST: usize = 64;
 
 /// A slot, ours until it is dropped.
 #[derive(Debug)]
-pub struct Slot {
+pub struct BuildFolder {
     folder: PathBuf,
     _lock: File,
 }
 
-impl Slot {
+impl BuildFolder {
     /// A slot for what is at this path.
     pub fn of(path: &Path) -> anyhow::Result<Self> {
         let all = cache_folder()?.join("projects");
@@ -124,21 +124,21 @@ mod tests {
     fn two_at_once_do_not_share_a_slot_and_one_after_the_other_do() {
         let all = tempfile::tempdir().unwrap();
         let project = Path::new("/some/project");
-        let first = Slot::in_folder(all.path(), project).unwrap();
-        let second = Slot::in_folder(all.path(), project).unwrap();
+        let first = BuildFolder::in_folder(all.path(), project).unwrap();
+        let second = BuildFolder::in_folder(all.path(), project).unwrap();
         assert_ne!(first.folder(), second.folder());
         let folder = first.folder().to_owned();
         drop(first);
-        let third = Slot::in_folder(all.path(), project).unwrap();
+        let third = BuildFolder::in_folder(all.path(), project).unwrap();
         assert_eq!(third.folder(), folder);
-        let other = Slot::in_folder(all.path(), Path::new("/another")).unwrap();
+        let other = BuildFolder::in_folder(all.path(), Path::new("/another")).unwrap();
         assert_ne!(other.folder(), folder);
     }
 
     #[test]
     fn old_slots_and_too_many_are_removed_but_none_in_use() {
         let all = tempfile::tempdir().unwrap();
-        let age = |slot: &Slot, days: u64| {
+        let age = |slot: &BuildFolder, days: u64| {
             let lock = slot.folder().with_extension("lock");
             let then = SystemTime::now() - Duration::from_secs(days * 24 * 60 * 60);
             File::options()
@@ -148,14 +148,15 @@ mod tests {
                 .set_modified(then)
                 .unwrap();
         };
-        let used = Slot::in_folder(all.path(), Path::new("/used")).unwrap();
-        let unused = Slot::in_folder(all.path(), Path::new("/unused")).unwrap();
+        let used = BuildFolder::in_folder(all.path(), Path::new("/used")).unwrap();
+        let unused = BuildFolder::in_folder(all.path(), Path::new("/unused")).unwrap();
         age(&used, 15);
         age(&unused, 15);
         let gone = unused.folder().to_owned();
         drop(unused);
         for number in 0..=MOST {
-            let slot = Slot::in_folder(all.path(), Path::new(&format!("/{number}"))).unwrap();
+            let slot =
+                BuildFolder::in_folder(all.path(), Path::new(&format!("/{number}"))).unwrap();
             age(&slot, 1);
         }
         assert!(used.folder().exists());

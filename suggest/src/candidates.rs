@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use wmfix_analysis::{Event, FenceOrder, LoadOrder, Operation, RmwOrder, SiteId, StoreOrder};
 use wmfix_frontend::{MemoryOrder, ParsedFile, Site};
-use wmfix_rewriter::{Action as TextAction, EditSet, Project, Refusal, check_file, rewrite};
+use wmfix_rewriter::{Action as TextAction, Project, Refusal, check_file, rewrite};
 
 use crate::observe::{Places, SourceFile};
+use crate::subject::PatchedFile;
 use wmfix_repair::{Change, ChangeKind, ChangePoint, Orders};
 
 /// What may be changed: the places that the search chooses from, with their text.
-pub struct Menu {
+pub struct Candidates {
     /// For the search, in the order of the source.
     pub points: Vec<ChangePoint>,
     /// For each place, its operation in the text.
@@ -31,27 +32,14 @@ struct Text {
     sites: Vec<Site>,
 }
 
-/// A file with all its changes.
-#[derive(Clone, Debug)]
-pub struct PatchedFile {
-    /// Where it is.
-    pub path: PathBuf,
-    /// As it is.
-    pub before: Vec<u8>,
-    /// As it would be.
-    pub after: Vec<u8>,
-    /// What is between the two.
-    pub edits: EditSet,
-}
-
 /// Where an operation stands: its file and the range of its text, or, without a
 /// text, the number of its site.
 type Key = (Option<(PathBuf, usize, usize)>, Option<SiteId>);
 
-impl Menu {
+impl Candidates {
     /// What may be changed in files below `tree`, of the operations that ran.
     pub fn new(traces: &[Vec<Event>], places: &mut Places, tree: &Path) -> Self {
-        let mut menu = Self {
+        let mut candidates = Self {
             points: Vec::new(),
             sites: Vec::new(),
             files: BTreeMap::new(),
@@ -63,7 +51,7 @@ impl Menu {
         };
         let operations = operations(traces, places);
         let calls = calls(&operations, places);
-        let mut all: BTreeMap<Key, Candidates> = BTreeMap::new();
+        let mut all: BTreeMap<Key, OperationSites> = BTreeMap::new();
         for (key, (sites, orders)) in operations {
             let text = sites.first().and_then(|&id| places.get(id).site.clone());
             all.insert(key, (text, sites, orders));
@@ -75,23 +63,23 @@ impl Menu {
         }
         for (key, (text, sites, orders)) in all {
             if let (Some((path, ..)), _) = key {
-                menu.open(&path, places);
+                candidates.open(&path, places);
             }
-            menu.add_call(text.as_ref().filter(|_| orders == Orders::None));
-            menu.points.push(ChangePoint::new(sites, orders));
-            menu.sites.push(text);
+            candidates.add_call(text.as_ref().filter(|_| orders == Orders::None));
+            candidates.points.push(ChangePoint::new(sites, orders));
+            candidates.sites.push(text);
         }
         for file in places.sources.read() {
-            menu.project.names.add_text(&file.text);
+            candidates.project.names.add_text(&file.text);
         }
-        for number in 0..menu.points.len() {
-            for action in menu.points[number].kinds() {
-                if let Err(reason) = menu.try_one(number, action, tree) {
-                    menu.points[number].refuse(action, reason);
+        for number in 0..candidates.points.len() {
+            for action in candidates.points[number].kinds() {
+                if let Err(reason) = candidates.try_one(number, action, tree) {
+                    candidates.points[number].refuse(action, reason);
                 }
             }
         }
-        menu
+        candidates
     }
 
     /// The files with these changes, and the changes that cannot be made
@@ -108,8 +96,11 @@ impl Menu {
         let mut refused = Vec::new();
         for (path, changes) in by_file {
             let text = &self.files[path];
-            let wishes: Vec<_> = changes.iter().filter_map(|&c| self.wish(c)).collect();
-            let planned = rewrite(&text.parsed, &text.sites, &wishes, &self.project);
+            let text_changes: Vec<_> = changes
+                .iter()
+                .filter_map(|&c| self.text_change(c))
+                .collect();
+            let planned = rewrite(&text.parsed, &text.sites, &text_changes, &self.project);
             let why = planned.refused.iter();
             refused.extend(why.map(|(n, reason)| (changes[*n], reason.to_string())));
             let before = text.source.text.clone();
@@ -187,13 +178,13 @@ impl Menu {
             Ok(()) | Err(Refusal::ReadOnly(_)) => {}
             Err(refusal) => return Err(refusal.to_string()),
         }
-        let Some(wish) = self.wish(Change {
+        let Some(text_change) = self.text_change(Change {
             point: place,
             kind: action,
         }) else {
             return Err("the operation was not found in the text".to_owned());
         };
-        let planned = rewrite(&text.parsed, &text.sites, &[wish], &self.project);
+        let planned = rewrite(&text.parsed, &text.sites, &[text_change], &self.project);
         match planned.refused.first() {
             Some((_, refusal)) => Err(refusal.to_string()),
             None => Ok(()),
@@ -201,7 +192,7 @@ impl Menu {
     }
 
     /// A change as the rewriter takes it.
-    fn wish(&self, change: Change) -> Option<wmfix_rewriter::Change> {
+    fn text_change(&self, change: Change) -> Option<wmfix_rewriter::Change> {
         let site = self.sites[change.point].clone()?;
         let raise = |order, failure| TextAction::Raise { order, failure };
         let action = match change.kind {
@@ -219,16 +210,16 @@ impl Menu {
                 raise(rmw(success), (!unchanged).then(|| load(failure)))
             }
         };
-        let wish = wmfix_rewriter::Change::new(site, action);
+        let text_change = wmfix_rewriter::Change::new(site, action);
         Some(match self.labels.get(&change) {
-            Some(label) => wish.labelled(label),
-            None => wish,
+            Some(label) => text_change.labelled(label),
+            None => text_change,
         })
     }
 }
 
 /// An operation in the text, the sites that come from it, and its orders.
-type Candidates = (Option<Site>, Vec<SiteId>, Orders);
+type OperationSites = (Option<Site>, Vec<SiteId>, Orders);
 
 /// The calls of functions that are nothing but one operation, where there are
 /// several: a fence at one of them spares the others.

@@ -9,7 +9,7 @@ use wmfix_frontend::Site;
 
 use super::groups::Group;
 use super::verify::Verification;
-use crate::patch::PatchedFile;
+use crate::subject::PatchedFile;
 use wmfix_repair::{ChangeKind, Orders};
 
 /// What tells findings apart: the places, and what could go stale (`None` for
@@ -17,11 +17,11 @@ use wmfix_repair::{ChangeKind, Orders};
 pub type FindingKey = (SiteId, Option<SiteId>, Option<ViolationKind>);
 
 /// What came of it.
-pub struct Mended {
+pub struct RepairResult {
     /// The patched files; none if there is no repair.
     pub files: Vec<PatchedFile>,
     /// The changes with their reasons, in the order of the source.
-    pub changes: Vec<Explained>,
+    pub changes: Vec<ExplainedChange>,
     /// Changes that belong together.
     pub groups: Vec<Group>,
     /// What the changes cost together.
@@ -33,7 +33,7 @@ pub struct Mended {
     /// What the patched program showed.
     pub verification: Verification,
     /// What cannot be repaired.
-    pub left: Vec<Left>,
+    pub left: Vec<RemainingFindings>,
     /// How many repairs were tried, this one counted.
     pub rounds: u64,
     /// What people should know about how it was found.
@@ -45,7 +45,7 @@ pub struct Mended {
 }
 
 /// Where something is done, or would have to be.
-pub struct Spotted {
+pub struct ChangeSite {
     /// A site of the runs that it touches.
     pub site: SiteId,
     /// The operation in the text, if it was found there.
@@ -53,11 +53,11 @@ pub struct Spotted {
 }
 
 /// A change with its reasons.
-pub struct Explained {
+pub struct ExplainedChange {
     /// What is done.
     pub action: ChangeKind,
     /// Where.
-    pub at: Spotted,
+    pub at: ChangeSite,
     /// The orders before.
     pub before: Orders,
     /// The findings that come back without it.
@@ -65,15 +65,15 @@ pub struct Explained {
 }
 
 /// Findings that stay.
-pub struct Left {
+pub struct RemainingFindings {
     /// Which.
     pub findings: Vec<FindingKey>,
     /// The change that would be needed, and why it cannot be had; `None` if no
     /// change would help.
-    pub needed: Option<(ChangeKind, Spotted, String)>,
+    pub needed: Option<(ChangeKind, ChangeSite, String)>,
 }
 
-impl Mended {
+impl RepairResult {
     /// Whether the patched program could be built at all.
     pub fn builds(&self) -> bool {
         self.verification != Verification::DoesNotBuild
