@@ -6,6 +6,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::Deserialize;
+
 use crate::order::MemoryOrder;
 
 /// A byte range in one file.
@@ -154,8 +156,10 @@ pub enum Joint {
     Any,
 }
 
-/// A comparison of the value read with an operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// A comparison of the value read with an operand. Vocabularies name it in
+/// kebab case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Comparison {
     /// `==`
     Equal,

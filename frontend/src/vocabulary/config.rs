@@ -88,7 +88,7 @@ pub(crate) struct RawCall {
     /// What the call gives back.
     pub result: Option<ResultName>,
     /// The call waits until the value compares so with its second argument.
-    pub awaits: Option<ComparisonName>,
+    pub awaits: Option<Comparison>,
     /// The name alone says that this is an atomic operation.
     pub distinctive: Option<bool>,
 }
@@ -167,30 +167,6 @@ pub(crate) enum ResultName {
     Old,
     New,
     Success,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum ComparisonName {
-    Equal,
-    NotEqual,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-}
-
-impl From<ComparisonName> for Comparison {
-    fn from(name: ComparisonName) -> Self {
-        match name {
-            ComparisonName::Equal => Self::Equal,
-            ComparisonName::NotEqual => Self::NotEqual,
-            ComparisonName::Less => Self::Less,
-            ComparisonName::LessOrEqual => Self::LessOrEqual,
-            ComparisonName::Greater => Self::Greater,
-            ComparisonName::GreaterOrEqual => Self::GreaterOrEqual,
-        }
-    }
 }
 
 impl RawVocabulary {
@@ -293,7 +269,7 @@ impl RawCall {
                 None if compares => CallResult::Success,
                 None => CallResult::Old,
             },
-            awaits: self.awaits.map(Comparison::from),
+            awaits: self.awaits,
             distinctive: self.distinctive.unwrap_or(true),
         }
     }

@@ -23,14 +23,14 @@ pub struct ChangeDescription {
 }
 
 impl ChangeDescription {
-    /// What an action does where these orders are.
-    pub fn of(action: ChangeKind, before: Orders) -> Self {
-        let side = match action {
+    /// What a change does where these orders are.
+    pub fn of(kind: ChangeKind, before: Orders) -> Self {
+        let side = match kind {
             ChangeKind::FenceBefore => Some(FenceSide::Before),
             ChangeKind::FenceAfter => Some(FenceSide::After),
             _ => None,
         };
-        let to = order_name(action).to_owned();
+        let to = order_name(kind).to_owned();
         if let Some(side) = side {
             let word = match side {
                 FenceSide::Before => "before",
@@ -46,10 +46,10 @@ impl ChangeDescription {
             };
         }
         let (from, failure_from) = orders_before(before);
-        let on_failure = match (failure_from, action) {
+        let on_failure = match (failure_from, kind) {
             (Some(from), ChangeKind::CompareExchange { failure, .. }) => Some(OrderChange {
                 from: from.to_owned(),
-                to: load(failure).to_owned(),
+                to: failure.name().to_owned(),
             }),
             _ => None,
         };
@@ -75,52 +75,51 @@ impl ChangeDescription {
     }
 }
 
-/// The order that something has after an action.
-pub fn order_name(action: ChangeKind) -> &'static str {
-    match action {
+/// The order that something has after a change.
+pub fn order_name(kind: ChangeKind) -> &'static str {
+    match kind {
         ChangeKind::FenceBefore | ChangeKind::FenceAfter => "seq_cst",
-        ChangeKind::Load(order) => load(order),
-        ChangeKind::Store(order) => store(order),
-        ChangeKind::Rmw(order) | ChangeKind::CompareExchange { success: order, .. } => rmw(order),
-        ChangeKind::Fence(order) => fence(order),
+        ChangeKind::Load(order) => order.name(),
+        ChangeKind::Store(order) => order.name(),
+        ChangeKind::Rmw(order) | ChangeKind::CompareExchange { success: order, .. } => order.name(),
+        ChangeKind::Fence(order) => order.name(),
     }
 }
 
 /// What a change makes sure of, in one sentence.
-pub fn ensures(action: ChangeKind) -> &'static str {
-    match action {
+pub fn ensures(kind: ChangeKind) -> &'static str {
+    const ACQUIRE: &str = "Acquire makes sure that whoever reads a released value here also sees all that was written before the release.";
+    const RELEASE: &str = "Release makes sure that whoever reads this value with acquire also sees all that was written before it.";
+    const ACQ_REL: &str = "Acquire and release make sure that this thread sees all that was written before the value it takes over, and hands all of it on with the value it writes.";
+    const SEQ_CST: &str = "Sequentially consistent operations take effect in one order that all threads agree on, so that none of them is overtaken by another.";
+    const ON_FAILURE: &str = "The stronger order on failure makes sure that all that was written before the value found here is seen, too.";
+    const FENCE: &str = "The fence works in both directions then: what was written before it goes out first, and what is read after it is not older.";
+    const SEQ_CST_FENCE: &str = "The fence keeps what this thread does before it and after it in this order for every thread that has such a fence, too: what was written before is visible before anything after it is read.";
+    match kind {
         ChangeKind::FenceBefore
         | ChangeKind::FenceAfter
-        | ChangeKind::Fence(FenceOrder::SeqCst) => {
-            "The fence keeps what this thread does before it and after it in this order for every thread that has such a fence, too: what was written before is visible before anything after it is read."
+        | ChangeKind::Fence(FenceOrder::SeqCst) => SEQ_CST_FENCE,
+        ChangeKind::Fence(_) => FENCE,
+        ChangeKind::Load(LoadOrder::Acquire) => ACQUIRE,
+        ChangeKind::Store(StoreOrder::Release) => RELEASE,
+        ChangeKind::Load(LoadOrder::SeqCst) | ChangeKind::Store(StoreOrder::SeqCst) => SEQ_CST,
+        ChangeKind::Load(LoadOrder::Relaxed) | ChangeKind::Store(StoreOrder::Relaxed) => ON_FAILURE,
+        ChangeKind::Rmw(order) | ChangeKind::CompareExchange { success: order, .. } => {
+            match order {
+                RmwOrder::Relaxed => ON_FAILURE,
+                RmwOrder::Acquire => ACQUIRE,
+                RmwOrder::Release => RELEASE,
+                RmwOrder::AcqRel => ACQ_REL,
+                RmwOrder::SeqCst => SEQ_CST,
+            }
         }
-        ChangeKind::Fence(_) => {
-            "The fence works in both directions then: what was written before it goes out first, and what is read after it is not older."
-        }
-        _ => match order_name(action) {
-            "acquire" => {
-                "Acquire makes sure that whoever reads a released value here also sees all that was written before the release."
-            }
-            "release" => {
-                "Release makes sure that whoever reads this value with acquire also sees all that was written before it."
-            }
-            "acq_rel" => {
-                "Acquire and release make sure that this thread sees all that was written before the value it takes over, and hands all of it on with the value it writes."
-            }
-            "seq_cst" => {
-                "Sequentially consistent operations take effect in one order that all threads agree on, so that none of them is overtaken by another."
-            }
-            _ => {
-                "The stronger order on failure makes sure that all that was written before the value found here is seen, too."
-            }
-        },
     }
 }
 
 /// What a change costs each time it is executed, where these orders are.
-pub fn price(action: ChangeKind, before: Orders) -> Price {
+pub fn price(kind: ChangeKind, before: Orders) -> Price {
     let nothing = "nothing";
-    let (x86_64, aarch64) = match (action, before) {
+    let (x86_64, aarch64) = match (kind, before) {
         (ChangeKind::Fence(FenceOrder::SeqCst), Orders::Fence(FenceOrder::AcqRel)) => {
             ("a full barrier (mfence or a locked instruction)", nothing)
         }
@@ -159,48 +158,13 @@ pub fn price(action: ChangeKind, before: Orders) -> Price {
 /// The orders that are there, of a compare-exchange also that on failure.
 fn orders_before(orders: Orders) -> (&'static str, Option<&'static str>) {
     match orders {
-        Orders::Load(order) => (load(order), None),
-        Orders::Store(order) => (store(order), None),
-        Orders::Rmw(order) => (rmw(order), None),
+        Orders::Load(order) => (order.name(), None),
+        Orders::Store(order) => (order.name(), None),
+        Orders::Rmw(order) => (order.name(), None),
         Orders::CompareExchange {
             success, failure, ..
-        } => (rmw(success), Some(load(failure))),
-        Orders::Fence(order) => (fence(order), None),
+        } => (success.name(), Some(failure.name())),
+        Orders::Fence(order) => (order.name(), None),
         Orders::None => ("none", None),
-    }
-}
-
-fn load(order: LoadOrder) -> &'static str {
-    match order {
-        LoadOrder::Relaxed => "relaxed",
-        LoadOrder::Acquire => "acquire",
-        LoadOrder::SeqCst => "seq_cst",
-    }
-}
-
-fn store(order: StoreOrder) -> &'static str {
-    match order {
-        StoreOrder::Relaxed => "relaxed",
-        StoreOrder::Release => "release",
-        StoreOrder::SeqCst => "seq_cst",
-    }
-}
-
-fn rmw(order: RmwOrder) -> &'static str {
-    match order {
-        RmwOrder::Relaxed => "relaxed",
-        RmwOrder::Acquire => "acquire",
-        RmwOrder::Release => "release",
-        RmwOrder::AcqRel => "acq_rel",
-        RmwOrder::SeqCst => "seq_cst",
-    }
-}
-
-pub fn fence(order: FenceOrder) -> &'static str {
-    match order {
-        FenceOrder::Acquire => "acquire",
-        FenceOrder::Release => "release",
-        FenceOrder::AcqRel => "acq_rel",
-        FenceOrder::SeqCst => "seq_cst",
     }
 }

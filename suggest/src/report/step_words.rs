@@ -24,7 +24,7 @@ pub fn operation(operation: &StoryOperation) -> String {
         StoryOperation::FailedExchange { object: of, value } => {
             format!("reads {value} from {} and does not exchange it", object(of))
         }
-        StoryOperation::Fence(order) => format!("{} fence", super::change_words::fence(*order)),
+        StoryOperation::Fence(order) => format!("{} fence", order.name()),
         StoryOperation::ThreadStart(child) => format!("starts thread {}", child.0),
         StoryOperation::ThreadJoin(child) => {
             format!("has waited for the end of thread {}", child.0)
