@@ -8,7 +8,7 @@ use crate::cli::Strategy;
 use crate::findings::{CollectedFindings, FailedRun, Tally};
 use crate::options::RunOptions;
 use crate::report::{signal_name, with_seed};
-use crate::run::Ended;
+use crate::run::RunEnd;
 use crate::subject::Subject;
 
 /// Texts that say that a program reads its standard input.
@@ -89,20 +89,20 @@ pub fn notes(
     notes
 }
 
-fn how(ended: Ended) -> String {
+fn how(ended: RunEnd) -> String {
     match ended {
-        Ended::Exited(0) => "comes to a bad end".to_owned(),
-        Ended::Exited(code) => format!("fails with exit code {code}"),
-        Ended::Signalled(number) => format!("is ended by {}", signal_name(number)),
-        Ended::TimedOut => "hangs".to_owned(),
-        Ended::Interrupted => "was interrupted".to_owned(),
+        RunEnd::Exited(0) => "comes to a bad end".to_owned(),
+        RunEnd::Exited(code) => format!("fails with exit code {code}"),
+        RunEnd::Signalled(number) => format!("is ended by {}", signal_name(number)),
+        RunEnd::TimedOut => "hangs".to_owned(),
+        RunEnd::Interrupted => "was interrupted".to_owned(),
     }
 }
 
 /// What may be the reason, and what to do.
 fn advice(
     tally: &Tally,
-    ended: Ended,
+    ended: RunEnd,
     output: &str,
     subject: &Subject,
     options: &RunOptions,
@@ -116,7 +116,7 @@ fn advice(
         return advice;
     }
     let asks_for_arguments = output.to_lowercase().contains("usage");
-    if matches!(ended, Ended::Exited(_)) && asks_for_arguments {
+    if matches!(ended, RunEnd::Exited(_)) && asks_for_arguments {
         advice.push(
             "if it needs arguments, give them after --, as in `-- ./PROGRAM ARGUMENTS`, or as `args` in [test] of wmfix.toml"
                 .to_owned(),

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
 use crate::cli::{Color, Format, MemoryModel, RunFlags, Strategy, Switch, Volatile};
-use crate::config::Config;
+use crate::config::ProjectConfig;
 
 /// How programs are run and findings reported.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ const SEED: u64 = 1;
 
 impl RunOptions {
     /// What the flags mean for a project.
-    pub fn new(flags: RunFlags, model: MemoryModel, config: &Config) -> Self {
+    pub fn new(flags: RunFlags, model: MemoryModel, config: &ProjectConfig) -> Self {
         let run = &config.run;
         let seconds = |value: Option<crate::config::Seconds>| value.map(|seconds| seconds.0);
         Self {
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::cli::{Cli, Command};
 
-    fn meant(line: &str, config: &Config) -> RunOptions {
+    fn meant(line: &str, config: &ProjectConfig) -> RunOptions {
         let Command::Check(arguments) = Cli::parse_from(line.split(' ')).command else {
             panic!("{line}");
         };
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_command_line_wins_over_the_project_and_that_over_what_is_usual() {
-        let mut config = Config::none(Path::new("."));
+        let mut config = ProjectConfig::none(Path::new("."));
         assert_eq!(meant("wmfix check", &config).runs, RUNS);
         config.run.runs = std::num::NonZeroU64::new(7);
         config.run.races = Some(Switch::Off);
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn only_what_is_not_the_default_is_repeated() {
-        let config = Config::none(Path::new("."));
+        let config = ProjectConfig::none(Path::new("."));
         let options = meant("wmfix check --runs 9 --model rc20 --races off", &config);
         assert_eq!(options.to_repeat(), ["--model", "rc20", "--races", "off"]);
         assert!(meant("wmfix check", &config).to_repeat().is_empty());

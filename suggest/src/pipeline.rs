@@ -18,7 +18,7 @@ use crate::options::RunOptions;
 use crate::progress::Progress;
 use crate::recorded_runs::RecordedRuns;
 use crate::report::{Dossier, FindingNames, RepairInputs, ReportInputs, assemble, names};
-use crate::run::{Budget, Launch, Stopped, Summary, Taken, Watchdog, until_quiet};
+use crate::run::{Budget, Launch, RunWorth, StopReason, Summary, Watchdog, until_quiet};
 use crate::subject::Subject;
 
 /// What came of an examination.
@@ -87,7 +87,7 @@ impl<'o> Session<'o> {
             recorded: RecordedRuns::default(),
             total: Summary {
                 runs: 0,
-                stopped: Stopped::Quiet,
+                stopped: StopReason::Quiet,
             },
             started: Instant::now(),
             stage: "running",
@@ -206,20 +206,20 @@ impl<'o> Session<'o> {
                     let taken = collected.take(number, seed.wrapping_add(run), observation, known);
                     if keep == Keep::Traces {
                         for trace in traces {
-                            recorded.offer(trace, failing, taken == Taken::New);
+                            recorded.offer(trace, failing, taken == RunWorth::New);
                         }
                     }
                     progress.run(collected, taken);
                     // The schedule is given: another run would be the same again.
                     Ok(match options.replay {
-                        Some(_) => Taken::Enough,
+                        Some(_) => RunWorth::Enough,
                         None => taken,
                     })
                 },
             )?;
             runs += summary.runs;
             self.total.stopped = summary.stopped;
-            if summary.stopped == Stopped::Interrupted {
+            if summary.stopped == StopReason::Interrupted {
                 break;
             }
         }

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::findings::CollectedFindings;
 use crate::options::RunOptions;
-use crate::run::Taken;
+use crate::run::RunWorth;
 
 /// A line that is kept up to date until it is dropped.
 pub struct Progress {
@@ -49,10 +49,10 @@ impl Progress {
     }
 
     /// A run has been looked at.
-    pub fn run(&mut self, collected: &CollectedFindings, taken: Taken) {
+    pub fn run(&mut self, collected: &CollectedFindings, taken: RunWorth) {
         match taken {
-            Taken::New => self.quiet = 0,
-            Taken::Nothing | Taken::Enough => self.quiet += 1,
+            RunWorth::New => self.quiet = 0,
+            RunWorth::Nothing | RunWorth::Enough => self.quiet += 1,
         }
         if let Some(line) = &self.line {
             line.set_message(self.message(collected, Instant::now()));
@@ -90,19 +90,19 @@ mod tests {
 
     use super::*;
     use crate::cli::{Cli, Command};
-    use crate::config::Config;
+    use crate::config::ProjectConfig;
 
     #[test]
     fn it_says_the_stage_the_runs_the_findings_and_the_time_left() {
         let Command::Check(arguments) = Cli::parse_from(["wmfix", "check"]).command else {
             panic!("check");
         };
-        let config = Config::none(Path::new("."));
+        let config = ProjectConfig::none(Path::new("."));
         let options = RunOptions::new(arguments.how, arguments.model, &config);
         let mut progress = Progress::new(&options, "running");
         progress.limit(Some(Duration::from_secs(10)));
         let collected = CollectedFindings::default();
-        progress.run(&collected, Taken::Nothing);
+        progress.run(&collected, RunWorth::Nothing);
         let start = progress.deadline.unwrap() - Duration::from_secs(7);
         assert_eq!(
             progress.message(&collected, start),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use wmfix_analysis::{SiteId, ViolationKind};
 
-use crate::config::{AllowRule, AllowedKind, Config};
+use crate::config::{AllowRule, AllowedKind, ProjectConfig};
 use crate::observe::{Place, Places};
 use wmfix_repair::AllowedFindings;
 
@@ -51,7 +51,7 @@ const KINDS: [AllowedKind; 4] = [
 
 impl AllowRules {
     /// What a configuration allows, and every comment.
-    pub fn of(config: &Config) -> Self {
+    pub fn of(config: &ProjectConfig) -> Self {
         Self {
             entries: config.allow.clone(),
             file: config.file.clone().unwrap_or_default(),

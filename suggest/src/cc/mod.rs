@@ -24,7 +24,7 @@ pub use links::{WRAPPER_NAMES, link_wrappers};
 
 /// The real compiler's command for a command line of the wrapper's.
 #[derive(Debug)]
-pub struct Wrapped {
+pub struct CompilerCommand {
     /// To be run.
     pub command: Command,
     /// What the user should know, because it is not what was asked for.
@@ -51,7 +51,7 @@ pub fn run(language: Language, given: Vec<OsString>) -> anyhow::Result<ExitStatu
 pub fn wrap(
     language: Language,
     mut given: Vec<OsString>,
-) -> anyhow::Result<Result<Wrapped, NoCompiler>> {
+) -> anyhow::Result<Result<CompilerCommand, NoCompiler>> {
     let compiler = match Compiler::find(language, &mut given) {
         Ok(compiler) => compiler,
         Err(none) => return Ok(Err(none)),
@@ -76,7 +76,7 @@ pub fn wrap(
     } else {
         command.args(&given);
     }
-    Ok(Ok(Wrapped { command, notes }))
+    Ok(Ok(CompilerCommand { command, notes }))
 }
 
 /// Options that a project's wmfix.toml adds, one a line in the environment.

@@ -2,14 +2,14 @@
 
 use super::examine::{examine_and_report, ready};
 use crate::cli::CheckArgs;
-use crate::config::Config;
+use crate::config::ProjectConfig;
 use crate::exit::ExitStatus;
 use crate::options::RunOptions;
 use crate::project::{Prepared, Project};
 
 /// Builds what is at the path, runs it, and reports.
 pub fn run(arguments: CheckArgs) -> anyhow::Result<ExitStatus> {
-    let config = match Config::about(&arguments.path) {
+    let config = match ProjectConfig::about(&arguments.path) {
         Ok(config) => config,
         Err(mistake) => {
             eprintln!("wmfix: {mistake}");

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use super::deliver;
 use crate::allow::AllowRules;
 use crate::cli::Color;
-use crate::config::Config;
+use crate::config::ProjectConfig;
 use crate::exit::ExitStatus;
 use crate::options::RunOptions;
 use crate::pipeline::{Examined, examine};
@@ -30,7 +30,7 @@ pub fn ready(options: &mut RunOptions) -> anyhow::Result<Option<ExitStatus>> {
 pub fn examine_and_report(
     subject: Subject,
     options: RunOptions,
-    config: &Config,
+    config: &ProjectConfig,
 ) -> anyhow::Result<ExitStatus> {
     match examine(
         subject,

@@ -11,9 +11,9 @@ use wmfix_frontend::Vocabularies;
 
 use super::scan::propose_vocabulary;
 use crate::cli::InitArgs;
-use crate::config::{Build, Config, FILE_NAME};
+use crate::config::{BuildConfig, FILE_NAME, ProjectConfig};
 use crate::exit::ExitStatus;
-use crate::project::Tool;
+use crate::project::BuildTool;
 
 /// Writes the file, and prints it.
 pub fn run(arguments: &InitArgs) -> anyhow::Result<ExitStatus> {
@@ -26,19 +26,19 @@ pub fn run(arguments: &InitArgs) -> anyhow::Result<ExitStatus> {
     let written = File::create(file).and_then(|mut out| out.write_all(text.as_bytes()));
     written.with_context(|| format!("cannot write {FILE_NAME}"))?;
     // What was written must be readable, or the next command fails.
-    Config::read(&file.canonicalize()?).context("the file that was written is wrong")?;
+    ProjectConfig::read(&file.canonicalize()?).context("the file that was written is wrong")?;
     print!("{text}");
     eprintln!("wmfix: wrote {FILE_NAME}; docs/configuration.md explains every key");
     Ok(ExitStatus::Clean)
 }
 
 fn text(folder: &Path) -> String {
-    let tool = Tool::of(folder, &Build::default());
+    let tool = BuildTool::of(folder, &BuildConfig::default());
     let (system, tests) = match tool {
-        Some(Tool::Cmake) => ("system = \"cmake\"", "ctest --output-on-failure"),
-        Some(Tool::Meson) => ("system = \"meson\"", "meson test --no-rebuild -C ."),
-        Some(Tool::Make { .. }) => ("system = \"make\"", "make test"),
-        Some(Tool::Commands) | None => ("# system = \"none\"", "./program arguments"),
+        Some(BuildTool::Cmake) => ("system = \"cmake\"", "ctest --output-on-failure"),
+        Some(BuildTool::Meson) => ("system = \"meson\"", "meson test --no-rebuild -C ."),
+        Some(BuildTool::Make { .. }) => ("system = \"make\"", "make test"),
+        Some(BuildTool::Commands) | None => ("# system = \"none\"", "./program arguments"),
     };
     let found = match tool {
         Some(tool) => format!("This folder is built by {}.", tool.name()),

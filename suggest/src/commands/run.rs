@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::examine::{examine_and_report, ready};
 use crate::cli::RunArgs;
-use crate::config::Config;
+use crate::config::ProjectConfig;
 use crate::exit::ExitStatus;
 use crate::options::RunOptions;
 use crate::run::Launch;
@@ -13,7 +13,7 @@ use crate::subject::{RerunCommand, Subject, TestCommand};
 
 /// Runs something built with the wrappers, and reports.
 pub fn run(arguments: RunArgs) -> anyhow::Result<ExitStatus> {
-    let config = match Config::about(Path::new(".")) {
+    let config = match ProjectConfig::about(Path::new(".")) {
         Ok(config) => config,
         Err(mistake) => {
             eprintln!("wmfix: {mistake}");

@@ -11,7 +11,7 @@ use super::examine::{colors, ready};
 use super::{deliver, output};
 use crate::allow::AllowRules;
 use crate::cli::{Cost, Format, MemoryModel, SuggestArgs};
-use crate::config::Config;
+use crate::config::ProjectConfig;
 use crate::exit::ExitStatus;
 use crate::options::RunOptions;
 use crate::pipeline::{Examined, Keep, Session};
@@ -69,7 +69,7 @@ pub fn suggest(
     arguments: SuggestArgs,
     all_files: bool,
 ) -> anyhow::Result<Result<Suggested, ExitStatus>> {
-    let config = match Config::about(&arguments.path) {
+    let config = match ProjectConfig::about(&arguments.path) {
         Ok(config) => config,
         Err(mistake) => {
             eprintln!("wmfix: {mistake}");

@@ -1,8 +1,8 @@
 //! wmfix.toml: what a project says about itself. Owns the file's keys and what
 //! is wrong with a file; knows nothing of what the commands make of it.
 
+mod error;
 mod find;
-mod mistake;
 mod value;
 
 use std::fs;
@@ -15,25 +15,25 @@ use wmfix_frontend::Vocabularies;
 
 use crate::cli::{Cost, Strategy, Switch, Volatile};
 
+pub use error::ConfigError;
 pub use find::{FILE_NAME, find, repository};
-pub use mistake::Mistake;
-pub use value::{Glob, Seconds, Words};
+pub use value::{CommandText, Glob, Seconds};
 
 /// What a project says about itself; the defaults, if it says nothing.
 #[derive(Debug)]
-pub struct Config {
+pub struct ProjectConfig {
     /// The file, if there is one.
     pub file: Option<PathBuf>,
     /// The folder that the file lies in, and that its paths are relative to.
     pub folder: PathBuf,
     /// How it is built.
-    pub build: Build,
+    pub build: BuildConfig,
     /// How it is tested.
-    pub test: Test,
+    pub test: TestConfig,
     /// How its tests are run, where the command line does not say.
-    pub run: Run,
+    pub run: RunConfig,
     /// How it is repaired, where the command line does not say.
-    pub repair: Repair,
+    pub repair: RepairConfig,
     /// Files and folders that are not copied, as in a .gitignore.
     pub exclude: Vec<String>,
     /// How atomics are spelled: as everywhere, and in this project.
@@ -45,9 +45,9 @@ pub struct Config {
 /// `[build]`: how a project is built.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Build {
+pub struct BuildConfig {
     /// The build system, instead of the one that is found.
-    pub system: Option<System>,
+    pub system: Option<BuildSystem>,
     /// Shell commands that build it, instead of a build system.
     pub commands: Vec<String>,
     /// More arguments for `cmake` or `meson setup`.
@@ -65,7 +65,7 @@ pub struct Build {
 /// A build system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum System {
+pub enum BuildSystem {
     /// CMake.
     Cmake,
     /// Meson.
@@ -79,9 +79,9 @@ pub enum System {
 /// `[test]`: how a project is tested.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Test {
+pub struct TestConfig {
     /// The command, instead of the one that belongs to the build system.
-    pub command: Option<Words>,
+    pub command: Option<CommandText>,
     /// How long a run may take.
     pub timeout: Option<Seconds>,
     /// Arguments of programs that wmfix builds itself.
@@ -93,7 +93,7 @@ pub struct Test {
 /// `[run]`: as the options of the command line.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Run {
+pub struct RunConfig {
     /// `--runs`
     pub runs: Option<NonZeroU64>,
     /// `--time`
@@ -113,7 +113,7 @@ pub struct Run {
 /// `[repair]`: as the options of the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Repair {
+pub struct RepairConfig {
     /// `--cost`
     pub cost: Option<Cost>,
 }
@@ -152,19 +152,19 @@ pub enum AllowedKind {
 /// The file as it is written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Written {
-    build: Build,
-    test: Test,
-    run: Run,
-    repair: Repair,
+struct ConfigText {
+    build: BuildConfig,
+    test: TestConfig,
+    run: RunConfig,
+    repair: RepairConfig,
     exclude: Vec<Glob>,
     vocabulary: Option<toml::Value>,
-    allow: Vec<Spanned<WrittenAllow>>,
+    allow: Vec<Spanned<AllowRuleText>>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenAllow {
+struct AllowRuleText {
     file: Glob,
     function: Option<String>,
     operation: Option<String>,
@@ -173,10 +173,10 @@ struct WrittenAllow {
     reason: String,
 }
 
-impl Config {
+impl ProjectConfig {
     /// What is said about the file or folder at a path: in the nearest
     /// wmfix.toml, if there is one.
-    pub fn about(path: &Path) -> Result<Self, Mistake> {
+    pub fn about(path: &Path) -> Result<Self, ConfigError> {
         match find(path) {
             Some(file) => Self::read(&file),
             None => Ok(Self::none(path)),
@@ -188,10 +188,10 @@ impl Config {
         Self {
             file: None,
             folder: find::folder_of(path),
-            build: Build::default(),
-            test: Test::default(),
-            run: Run::default(),
-            repair: Repair::default(),
+            build: BuildConfig::default(),
+            test: TestConfig::default(),
+            run: RunConfig::default(),
+            repair: RepairConfig::default(),
             exclude: Vec::new(),
             vocabularies: Vocabularies::builtin(),
             allow: Vec::new(),
@@ -199,19 +199,20 @@ impl Config {
     }
 
     /// What a file says.
-    pub fn read(file: &Path) -> Result<Self, Mistake> {
-        let text = fs::read_to_string(file).map_err(|error| Mistake::unreadable(file, &error))?;
+    pub fn read(file: &Path) -> Result<Self, ConfigError> {
+        let text =
+            fs::read_to_string(file).map_err(|error| ConfigError::unreadable(file, &error))?;
         Self::parse(&text, file)
     }
 
     /// What a text says that stands in a file.
-    fn parse(text: &str, file: &Path) -> Result<Self, Mistake> {
-        let written: Written =
-            toml::from_str(text).map_err(|error| Mistake::of(file, text, &error))?;
+    fn parse(text: &str, file: &Path) -> Result<Self, ConfigError> {
+        let written: ConfigText =
+            toml::from_str(text).map_err(|error| ConfigError::of(file, text, &error))?;
         let vocabularies = Vocabularies::with_project(written.vocabulary.as_ref())
-            .map_err(|error| Mistake::of_vocabulary(file, text, &error))?;
+            .map_err(|error| ConfigError::of_vocabulary(file, text, &error))?;
         let allow = written.allow.into_iter().map(|entry| {
-            let line = mistake::line_of(text, entry.span().start);
+            let line = error::line_of(text, entry.span().start);
             let entry = entry.into_inner();
             AllowRule {
                 file: entry.file,

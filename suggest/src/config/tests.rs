@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::*;
 
-fn parsed(text: &str) -> Result<Config, Mistake> {
-    Config::parse(text, Path::new("/project/wmfix.toml"))
+fn parsed(text: &str) -> Result<ProjectConfig, ConfigError> {
+    ProjectConfig::parse(text, Path::new("/project/wmfix.toml"))
 }
 
 fn mistake(text: &str) -> String {
@@ -18,11 +18,11 @@ fn the_documented_file_says_what_the_documentation_says() {
     let page = include_str!("../../../docs/configuration.md");
     let block = page.split("```toml\n").nth(1).unwrap();
     let config = parsed(block.split("```").next().unwrap()).unwrap();
-    assert_eq!(config.build.system, Some(System::Cmake));
+    assert_eq!(config.build.system, Some(BuildSystem::Cmake));
     assert_eq!(config.build.configure, ["-DBUILD_TESTING=ON"]);
     assert_eq!(
         config.test.command,
-        Some(Words::Shell("ctest -L queues".to_owned()))
+        Some(CommandText::Shell("ctest -L queues".to_owned()))
     );
     assert_eq!(config.test.timeout, Some(Seconds(20.0)));
     assert_eq!(config.run.runs, NonZeroU64::new(200));
@@ -52,7 +52,7 @@ fn every_key_is_documented() {
         ("allow", "[[allow]]\nzzz = 1"),
     ];
     for (section, text) in sections {
-        let error = toml::from_str::<Written>(text).unwrap_err();
+        let error = toml::from_str::<ConfigText>(text).unwrap_err();
         let keys: Vec<&str> = error.message().split('`').skip(3).step_by(2).collect();
         assert!(!keys.is_empty(), "{error}");
         for key in keys {
@@ -144,7 +144,7 @@ fn a_file_is_found_upwards_to_the_repositorys_root() {
     let near = deep.join(FILE_NAME);
     fs::write(&near, "").unwrap();
     assert_eq!(find(&deep), Some(near.clone()));
-    let config = Config::about(&deep).unwrap();
+    let config = ProjectConfig::about(&deep).unwrap();
     assert_eq!(config.file, Some(near));
     assert_eq!(config.relative(&deep.join("a.c")), Path::new("a.c"));
 }
@@ -152,7 +152,7 @@ fn a_file_is_found_upwards_to_the_repositorys_root() {
 #[test]
 fn an_empty_file_says_what_no_file_says() {
     let config = parsed("").unwrap();
-    let none = Config::none(Path::new("/project"));
+    let none = ProjectConfig::none(Path::new("/project"));
     assert_eq!(config.build, none.build);
     assert_eq!(config.test, none.test);
     assert_eq!(config.run, none.run);

@@ -29,7 +29,7 @@ impl<'de> Deserialize<'de> for Seconds {
     untagged,
     expecting = "must be a text for the shell or a list of words"
 )]
-pub enum Words {
+pub enum CommandText {
     /// For the shell.
     Shell(String),
     /// The program and its arguments.

@@ -9,7 +9,7 @@ use super::observation::{
     ViolationKey,
 };
 use super::process_end::ProcessEnd;
-use crate::run::{Ended, Taken};
+use crate::run::{RunEnd, RunWorth};
 
 /// A program is given up after this many runs if all of them hang.
 const MAX_HUNG_RUNS: u64 = 2;
@@ -40,7 +40,7 @@ pub struct Tally {
 #[derive(Clone, Debug)]
 pub struct FailedRun {
     /// How it ended.
-    pub ended: Ended,
+    pub ended: RunEnd,
     /// Its seed.
     pub seed: u64,
     /// The end of what it printed.
@@ -113,7 +113,7 @@ pub struct CollectedFindings {
     /// How many events there were.
     pub events: u64,
     /// How many runs ended in which way.
-    pub ended: BTreeMap<Ended, u64>,
+    pub ended: BTreeMap<RunEnd, u64>,
     /// The ends of processes that did not exit by themselves.
     pub ends: Vec<CountedEnd>,
     /// What was wrong with traces, and how often.
@@ -141,15 +141,15 @@ impl CollectedFindings {
         seed: u64,
         observation: Observation,
         known: &KnownFindings,
-    ) -> Taken {
+    ) -> RunWorth {
         let mut new = false;
         let failed = observation.failed()
-            || self.must_pass && !matches!(observation.ended, Ended::Exited(0));
+            || self.must_pass && !matches!(observation.ended, RunEnd::Exited(0));
         let silent = observation.processes == 0 && observation.problems.is_empty();
         let tally = self.tallies.entry(program).or_default();
         tally.runs += 1;
         tally.failed += u64::from(failed);
-        tally.hung += u64::from(observation.ended == Ended::TimedOut);
+        tally.hung += u64::from(observation.ended == RunEnd::TimedOut);
         tally.concurrent += u64::from(observation.concurrent);
         if failed && tally.failure.is_none() {
             tally.failure = Some(FailedRun {
@@ -160,7 +160,7 @@ impl CollectedFindings {
         }
         self.untraced += u64::from(silent);
         // Where no run has left a trace the next one will not either.
-        let never_traced = silent && self.processes == 0 && observation.ended != Ended::TimedOut;
+        let never_traced = silent && self.processes == 0 && observation.ended != RunEnd::TimedOut;
         let enough = never_traced || tally.is_enough();
         let mut in_this_run = HashSet::new();
         for (key, instance) in observation.violations {
@@ -242,11 +242,11 @@ impl CollectedFindings {
         }
         // Nothing was instrumented, or another run would be no different.
         if enough {
-            Taken::Enough
+            RunWorth::Enough
         } else if new {
-            Taken::New
+            RunWorth::New
         } else {
-            Taken::Nothing
+            RunWorth::Nothing
         }
     }
 

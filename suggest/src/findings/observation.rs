@@ -13,7 +13,7 @@ use wmfix_trace::HeaderError;
 use super::process_end::ProcessEnd;
 use super::story::{self, StoryStep};
 use crate::observe::{DecodedTrace, Places, decode};
-use crate::run::{Ended, Finished};
+use crate::run::{FinishedRun, RunEnd};
 
 /// What tells violations apart: the access, the newer write (none: the first
 /// value), and what could go stale. Who calls a function that is nothing but the
@@ -36,7 +36,7 @@ pub struct KnownFindings {
 #[derive(Debug)]
 pub struct Observation {
     /// How the command ended.
-    pub ended: Ended,
+    pub ended: RunEnd,
     /// Violations, and the details of those that were not known.
     pub violations: Vec<(ViolationKey, Option<ViolationInstance>)>,
     /// Races, and the details of those that were not known.
@@ -108,7 +108,7 @@ pub struct RaceInstance {
 
 /// Analyses the traces of a finished run.
 pub fn observe(
-    finished: &Finished,
+    finished: &FinishedRun,
     places: &Mutex<Places>,
     known: &KnownFindings,
     config: AnalyzerConfig,
@@ -128,7 +128,7 @@ pub fn observe(
         traces: Vec::new(),
     };
     // Half a run proves nothing, and nobody waits for it any more.
-    let whole = finished.ended != Ended::Interrupted;
+    let whole = finished.ended != RunEnd::Interrupted;
     for path in finished.traces.iter().filter(|_| whole) {
         let bytes =
             std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;

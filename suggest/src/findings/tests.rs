@@ -14,7 +14,7 @@ use super::collect::CollectedFindings;
 use super::observation::{KnownFindings, TraceProblem, observe};
 use super::process_end::EndCause;
 use crate::observe::Places;
-use crate::run::{Ended, Finished};
+use crate::run::{FinishedRun, RunEnd};
 
 /// A trace in the making: every event at a place of its own.
 struct Made {
@@ -131,8 +131,8 @@ fn collected(traces: &[Vec<u8>]) -> CollectedFindings {
     for (seed, trace) in (0..).zip(traces) {
         let path = folder.path().join("trace");
         fs::write(&path, trace).unwrap();
-        let finished = Finished {
-            ended: Ended::Exited(0),
+        let finished = FinishedRun {
+            ended: RunEnd::Exited(0),
             output: folder.path().join("output"),
             traces: vec![path],
         };

@@ -16,7 +16,7 @@ use super::depends;
 use super::programs::{Program, language_of};
 use super::{Trouble, command::last_lines};
 use crate::cc::{self, Language};
-use crate::config::Build;
+use crate::config::BuildConfig;
 
 /// Builds programs.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct Builder<'a> {
     /// Quoted includes are also looked for here.
     pub include: &'a [PathBuf],
     /// Options of the project.
-    pub config: &'a Build,
+    pub config: &'a BuildConfig,
     /// Where the compiler is run: relative paths in the options start there.
     pub from: &'a Path,
     /// Where the programs go.

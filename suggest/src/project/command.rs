@@ -24,7 +24,7 @@ const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A command that is part of building.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct BuildCommand {
     /// The program and its arguments.
     pub words: Vec<OsString>,
     /// Whether the result depends on it: if not, only its effect counts.
@@ -33,18 +33,18 @@ pub struct Step {
 
 /// What came of a step.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Stepped {
+pub enum CommandOutcome {
     /// It went well.
-    Well,
+    Succeeded,
     /// It went wrong; the end of what it printed.
-    Badly(String),
+    Failed(String),
     /// The program is not there.
     Missing(String),
     /// The user wanted an end.
     Interrupted,
 }
 
-impl Step {
+impl BuildCommand {
     /// A step that must succeed.
     pub fn new<W: Into<OsString>>(words: impl IntoIterator<Item = W>) -> Self {
         Self {
@@ -66,7 +66,7 @@ impl Step {
         environment: &[(OsString, OsString)],
         log: &Path,
         limit: Option<Duration>,
-    ) -> anyhow::Result<Stepped> {
+    ) -> anyhow::Result<CommandOutcome> {
         let out = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
         let mut command = Command::new(&self.words[0]);
         command
@@ -85,7 +85,7 @@ impl Step {
         let mut child = match command.spawn() {
             Ok(child) => child,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Stepped::Missing(
+                return Ok(CommandOutcome::Missing(
                     self.words[0].to_string_lossy().into_owned(),
                 ));
             }
@@ -97,11 +97,11 @@ impl Step {
         watchdog.watch(&child).until_ended()?;
         let status = child.wait()?;
         Ok(if crate::run::interrupted() {
-            Stepped::Interrupted
+            CommandOutcome::Interrupted
         } else if status.success() {
-            Stepped::Well
+            CommandOutcome::Succeeded
         } else {
-            Stepped::Badly(last_lines(log)?)
+            CommandOutcome::Failed(last_lines(log)?)
         })
     }
 }
@@ -127,24 +127,28 @@ pub fn last_lines(file: &Path) -> anyhow::Result<String> {
 mod tests {
     use super::*;
 
-    fn run(words: &[&str]) -> Stepped {
+    fn run(words: &[&str]) -> CommandOutcome {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("log");
-        Step::new(words)
+        BuildCommand::new(words)
             .run(folder.path(), &[], &log, None)
             .unwrap()
     }
 
     #[test]
     fn a_step_ends_well_or_with_its_last_lines() {
-        assert_eq!(run(&["true"]), Stepped::Well);
-        let Stepped::Badly(output) = run(&["sh", "-c", "seq 1 100000; echo why >&2; exit 7"])
+        assert_eq!(run(&["true"]), CommandOutcome::Succeeded);
+        let CommandOutcome::Failed(output) =
+            run(&["sh", "-c", "seq 1 100000; echo why >&2; exit 7"])
         else {
             panic!("it failed");
         };
         assert!(output.ends_with("100000\nwhy\n"), "{output}");
         assert_eq!(output.lines().count(), LINES);
         let missing = run(&["no-such-program"]);
-        assert_eq!(missing, Stepped::Missing("no-such-program".to_owned()));
+        assert_eq!(
+            missing,
+            CommandOutcome::Missing("no-such-program".to_owned())
+        );
     }
 }

@@ -22,7 +22,7 @@ const RECENT: Duration = Duration::from_secs(2);
 
 /// What a copy holds.
 #[derive(Debug)]
-pub struct Copied {
+pub struct TreeCopy {
     /// Its files, relative to the tree, sorted.
     pub files: Vec<PathBuf>,
     /// Equal for equal contents.
@@ -66,7 +66,7 @@ pub fn bring_up_to_date(
     instead: &BTreeMap<PathBuf, &[u8]>,
     folder: &Path,
     manifest: &Path,
-) -> anyhow::Result<Copied> {
+) -> anyhow::Result<TreeCopy> {
     let old = read_manifest(manifest);
     // If this is ended half way, the next one must not believe in it.
     let first = old.is_none();
@@ -130,7 +130,7 @@ pub fn bring_up_to_date(
     let written = serde_json::to_vec(&new)?;
     fs::write(manifest, written).with_context(|| format!("cannot write {}", manifest.display()))?;
     let files = new.files.into_iter();
-    Ok(Copied {
+    Ok(TreeCopy {
         files: files
             .filter(|(_, entry)| entry.copied.is_some())
             .map(|(path, _)| path)

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use super::*;
-use crate::config::Config;
+use crate::config::ProjectConfig;
 
 struct World {
     _all: tempfile::TempDir,
@@ -31,12 +31,12 @@ impl World {
         fs::write(path, text).unwrap();
     }
 
-    fn update(&self, exclude: &[&str]) -> Copied {
+    fn update(&self, exclude: &[&str]) -> TreeCopy {
         self.update_with(exclude, &BTreeMap::new())
     }
 
-    fn update_with(&self, exclude: &[&str], instead: &BTreeMap<PathBuf, &[u8]>) -> Copied {
-        let mut config = Config::none(&self.tree);
+    fn update_with(&self, exclude: &[&str], instead: &BTreeMap<PathBuf, &[u8]>) -> TreeCopy {
+        let mut config = ProjectConfig::none(&self.tree);
         config.exclude = exclude.iter().map(|&text| text.to_owned()).collect();
         let rules = Rules::of(&config).unwrap();
         bring_up_to_date(&self.tree, &rules, instead, &self.copy, &self.manifest).unwrap()

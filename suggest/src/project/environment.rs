@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use crate::cc::{self, Language, NoCompiler};
-use crate::config::Build;
+use crate::config::BuildConfig;
 use crate::runtime_archive::{RUNTIME_HASH, cache_folder};
 
 /// Variables that compilers and build tools listen to.
@@ -53,7 +53,7 @@ impl Wrappers {
 }
 
 /// What a build tool finds in its environment.
-pub fn for_tools(wrappers: &Wrappers, config: &Build) -> Vec<(OsString, OsString)> {
+pub fn for_tools(wrappers: &Wrappers, config: &BuildConfig) -> Vec<(OsString, OsString)> {
     let mut all: Vec<(OsString, OsString)> = vec![
         ("CC".into(), wrappers.cc.clone().into()),
         ("CXX".into(), wrappers.cxx.clone().into()),
@@ -125,7 +125,7 @@ pub fn in_the_place_of_compilers(wrappers: &Wrappers, folder: &Path) -> io::Resu
 
 /// Everything but the files that a build depends on, as one text: what is built
 /// under another one is of no use.
-pub fn setting(config: &Build, more: &[&str]) -> Result<String, NoCompiler> {
+pub fn setting(config: &BuildConfig, more: &[&str]) -> Result<String, NoCompiler> {
     let mut hasher = blake3::Hasher::new();
     let mut add = |text: &[u8]| {
         hasher.update(&(text.len() as u64).to_le_bytes());

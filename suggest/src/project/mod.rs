@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::config::{Config, repository};
+use crate::config::{ProjectConfig, repository};
 use crate::options::RunOptions;
 use crate::progress::Progress;
 use crate::run::{Launch, interrupted};
@@ -35,7 +35,7 @@ use sources::PatchedCopy;
 use tree::TreeBuild;
 
 pub use programs::NothingToBuild;
-pub use system::Tool;
+pub use system::BuildTool;
 
 /// Something that can be built and run.
 #[derive(Debug)]
@@ -52,14 +52,14 @@ pub struct Project {
     command: Vec<OsString>,
     kind: Kind,
     /// What it says about itself.
-    pub config: Config,
+    pub config: ProjectConfig,
     build_folder: OnceCell<BuildFolder>,
 }
 
 #[derive(Debug)]
 enum Kind {
     Programs(Vec<Program>),
-    Tree(Tool),
+    Tree(BuildTool),
 }
 
 /// What came of preparing a project.
@@ -97,7 +97,7 @@ impl Project {
     pub fn find(
         path: &Path,
         command: Vec<OsString>,
-        config: Config,
+        config: ProjectConfig,
     ) -> Result<Self, NothingToBuild> {
         let unreadable = |error| NothingToBuild::Unreadable(path.to_owned(), error);
         let full = path.canonicalize().map_err(unreadable)?;
@@ -111,7 +111,10 @@ impl Project {
         } else {
             <_>::default()
         };
-        let tool = full.is_dir().then(|| Tool::of(&folder, &build)).flatten();
+        let tool = full
+            .is_dir()
+            .then(|| BuildTool::of(&folder, &build))
+            .flatten();
         let kind = match tool {
             Some(tool) => Kind::Tree(tool),
             None => Kind::Programs(find_programs(&full)?),

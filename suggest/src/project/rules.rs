@@ -10,7 +10,7 @@ use anyhow::Context;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{Match, Walk, WalkBuilder};
 
-use crate::config::Config;
+use crate::config::ProjectConfig;
 
 /// Files that a configured build leaves in a source folder.
 const LEFT_BY_BUILDS: [&str; 5] = [
@@ -32,7 +32,7 @@ pub struct Rules {
 
 impl Rules {
     /// The rules of a project.
-    pub fn of(config: &Config) -> anyhow::Result<Self> {
+    pub fn of(config: &ProjectConfig) -> anyhow::Result<Self> {
         let mut builder = GitignoreBuilder::new(&config.folder);
         for pattern in &config.exclude {
             let added = builder.add_line(config.file.clone(), pattern);

@@ -4,22 +4,22 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::command::Step;
-use crate::config::{Build, Config, System, Words};
+use super::command::BuildCommand;
+use crate::config::{BuildConfig, BuildSystem, CommandText, ProjectConfig};
 
 /// Files that say how a folder is built, and by what.
-const FILES: [(&str, System); 6] = [
-    ("CMakeLists.txt", System::Cmake),
-    ("meson.build", System::Meson),
-    ("GNUmakefile", System::Make),
-    ("makefile", System::Make),
-    ("Makefile", System::Make),
-    ("configure", System::Make),
+const FILES: [(&str, BuildSystem); 6] = [
+    ("CMakeLists.txt", BuildSystem::Cmake),
+    ("meson.build", BuildSystem::Meson),
+    ("GNUmakefile", BuildSystem::Make),
+    ("makefile", BuildSystem::Make),
+    ("Makefile", BuildSystem::Make),
+    ("configure", BuildSystem::Make),
 ];
 
 /// How a project is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tool {
+pub enum BuildTool {
     /// CMake, in a folder beside the sources.
     Cmake,
     /// Meson, in a folder beside the sources.
@@ -35,16 +35,16 @@ pub enum Tool {
 
 /// What is done before the tests can run.
 #[derive(Debug, Default)]
-pub struct Steps {
+pub struct BuildPlan {
     /// Once, or when the setting has changed.
-    pub configure: Vec<Step>,
+    pub configure: Vec<BuildCommand>,
     /// Whenever a file has changed.
-    pub build: Vec<Step>,
+    pub build: Vec<BuildCommand>,
 }
 
 /// Where a project is built.
 #[derive(Debug)]
-pub struct Site<'a> {
+pub struct BuildLayout<'a> {
     /// Its sources.
     pub sources: &'a Path,
     /// What is built; the same folder for some tools.
@@ -57,9 +57,9 @@ pub struct Site<'a> {
     pub jobs: usize,
 }
 
-impl Tool {
+impl BuildTool {
     /// The tool that builds a folder, if any does.
-    pub fn of(folder: &Path, build: &Build) -> Option<Self> {
+    pub fn of(folder: &Path, build: &BuildConfig) -> Option<Self> {
         if !build.commands.is_empty() {
             return Some(Self::Commands);
         }
@@ -69,12 +69,12 @@ impl Tool {
             found.map(|(_, system)| *system)
         };
         match build.system.or_else(found)? {
-            System::Cmake => Some(Self::Cmake),
-            System::Meson => Some(Self::Meson),
-            System::Make => Some(Self::Make {
+            BuildSystem::Cmake => Some(Self::Cmake),
+            BuildSystem::Meson => Some(Self::Meson),
+            BuildSystem::Make => Some(Self::Make {
                 configured: folder.join("configure").is_file(),
             }),
-            System::None => None,
+            BuildSystem::None => None,
         }
     }
 
@@ -95,45 +95,50 @@ impl Tool {
 
     /// How the project is built. `test` is what will be run later: make is asked
     /// for it once beforehand, because that is what builds the test programs.
-    pub fn steps(self, site: &Site<'_>, config: &Build, test: &[OsString]) -> Steps {
-        let jobs = site.jobs.to_string();
-        let mut steps = Steps::default();
+    pub fn steps(
+        self,
+        layout: &BuildLayout<'_>,
+        config: &BuildConfig,
+        test: &[OsString],
+    ) -> BuildPlan {
+        let jobs = layout.jobs.to_string();
+        let mut steps = BuildPlan::default();
         match self {
             Self::Cmake => {
-                let mut configure = Step::new(["cmake", "-S"]);
-                configure.words.push(site.sources.into());
-                configure.words.extend(["-B".into(), site.build.into()]);
+                let mut configure = BuildCommand::new(["cmake", "-S"]);
+                configure.words.push(layout.sources.into());
+                configure.words.extend(["-B".into(), layout.build.into()]);
                 configure.words.extend(words(&config.configure));
                 steps.configure.push(configure);
-                let mut build = Step::new(["cmake", "--build", ".", "--parallel", &jobs]);
+                let mut build = BuildCommand::new(["cmake", "--build", ".", "--parallel", &jobs]);
                 build.words.extend(words(&config.arguments));
                 steps.build.push(build);
             }
             Self::Meson => {
-                let mut configure = Step::new(["meson", "setup"]);
+                let mut configure = BuildCommand::new(["meson", "setup"]);
                 configure.words.extend(words(&config.configure));
                 configure
                     .words
-                    .extend([site.build.into(), site.sources.into()]);
+                    .extend([layout.build.into(), layout.sources.into()]);
                 steps.configure.push(configure);
-                let mut build = Step::new(["meson", "compile", "-C", ".", "-j", &jobs]);
+                let mut build = BuildCommand::new(["meson", "compile", "-C", ".", "-j", &jobs]);
                 build.words.extend(words(&config.arguments));
                 steps.build.push(build);
             }
             Self::Make { configured } => {
                 if configured {
-                    let mut configure = Step::new(["./configure"]);
+                    let mut configure = BuildCommand::new(["./configure"]);
                     configure.words.extend(words(&config.configure));
                     steps.configure.push(configure);
                 }
-                let mut build = self.make(site, config);
+                let mut build = self.make(layout, config);
                 build.words.extend(["-j".into(), jobs.into()]);
                 steps.build.push(build);
                 steps.build.extend(built_by(test));
             }
             Self::Commands => {
                 for command in &config.commands {
-                    steps.build.push(Step::new(["sh", "-c", command]));
+                    steps.build.push(BuildCommand::new(["sh", "-c", command]));
                 }
                 steps.build.extend(built_by(test));
             }
@@ -142,9 +147,9 @@ impl Tool {
     }
 
     /// make, with the wrappers where a Makefile has its compilers.
-    fn make(self, site: &Site<'_>, config: &Build) -> Step {
-        let mut make = Step::new(["make"]);
-        for (variable, wrapper) in [("CC=", site.cc), ("CXX=", site.cxx)] {
+    fn make(self, layout: &BuildLayout<'_>, config: &BuildConfig) -> BuildCommand {
+        let mut make = BuildCommand::new(["make"]);
+        for (variable, wrapper) in [("CC=", layout.cc), ("CXX=", layout.cxx)] {
             let mut word = OsString::from(variable);
             word.push(wrapper);
             make.words.push(word);
@@ -154,7 +159,12 @@ impl Tool {
     }
 
     /// The command that tests the project; `target` is the Makefile's.
-    pub fn test(self, site: &Site<'_>, config: &Build, target: Option<&str>) -> Vec<OsString> {
+    pub fn test(
+        self,
+        layout: &BuildLayout<'_>,
+        config: &BuildConfig,
+        target: Option<&str>,
+    ) -> Vec<OsString> {
         match self {
             Self::Cmake => words(&["ctest", "--output-on-failure"]),
             Self::Meson => words(&[
@@ -166,7 +176,7 @@ impl Tool {
                 ".",
             ]),
             Self::Make { .. } => {
-                let mut make = self.make(site, config);
+                let mut make = self.make(layout, config);
                 make.words.push("--no-print-directory".into());
                 make.words.extend(target.map(OsString::from));
                 make.words
@@ -189,20 +199,24 @@ impl Tool {
 }
 
 /// The test command that the user or the configuration gives.
-pub fn given(command: &[OsString], config: &Config, is_projects: bool) -> Option<Vec<OsString>> {
+pub fn given(
+    command: &[OsString],
+    config: &ProjectConfig,
+    is_projects: bool,
+) -> Option<Vec<OsString>> {
     if !command.is_empty() {
         return Some(command.to_vec());
     }
     match config.test.command.as_ref().filter(|_| is_projects)? {
-        Words::Shell(text) => Some(words(&["sh", "-c", text])),
-        Words::List(list) => Some(words(list)),
+        CommandText::Shell(text) => Some(words(&["sh", "-c", text])),
+        CommandText::List(list) => Some(words(list)),
     }
 }
 
 /// The first run of the tests, for what it builds. Whether they pass is found out
 /// by the runs that follow.
-fn built_by(test: &[OsString]) -> Option<Step> {
-    (!test.is_empty()).then(|| Step {
+fn built_by(test: &[OsString]) -> Option<BuildCommand> {
+    (!test.is_empty()).then(|| BuildCommand {
         words: test.to_vec(),
         must_succeed: false,
     })
@@ -221,16 +235,19 @@ mod tests {
     #[test]
     fn a_folder_is_built_by_what_its_files_say() {
         let folder = tempfile::tempdir().unwrap();
-        let mut build = Build::default();
-        assert_eq!(Tool::of(folder.path(), &build), None);
+        let mut build = BuildConfig::default();
+        assert_eq!(BuildTool::of(folder.path(), &build), None);
         fs::write(folder.path().join("configure"), "").unwrap();
-        let make = Tool::Make { configured: true };
-        assert_eq!(Tool::of(folder.path(), &build), Some(make));
+        let make = BuildTool::Make { configured: true };
+        assert_eq!(BuildTool::of(folder.path(), &build), Some(make));
         fs::write(folder.path().join("CMakeLists.txt"), "").unwrap();
-        assert_eq!(Tool::of(folder.path(), &build), Some(Tool::Cmake));
-        build.system = Some(System::None);
-        assert_eq!(Tool::of(folder.path(), &build), None);
+        assert_eq!(BuildTool::of(folder.path(), &build), Some(BuildTool::Cmake));
+        build.system = Some(BuildSystem::None);
+        assert_eq!(BuildTool::of(folder.path(), &build), None);
         build.commands = vec!["./build.sh".to_owned()];
-        assert_eq!(Tool::of(folder.path(), &build), Some(Tool::Commands));
+        assert_eq!(
+            BuildTool::of(folder.path(), &build),
+            Some(BuildTool::Commands)
+        );
     }
 }

@@ -11,14 +11,14 @@ use std::time::Duration;
 use anyhow::Context;
 use wmfix_frontend::Language;
 
-use super::command::{Step, Stepped};
-use super::copy::{Copied, bring_up_to_date};
+use super::command::{BuildCommand, CommandOutcome};
+use super::copy::{TreeCopy, bring_up_to_date};
 use super::environment::{self, Wrappers};
 use super::listing::{self, Test};
 use super::rules::Rules;
-use super::system::{self, Site, Tool};
+use super::system::{self, BuildLayout, BuildTool};
 use super::{Prepared, Project, build_folder, failed};
-use crate::config::Build;
+use crate::config::BuildConfig;
 use crate::options::RunOptions;
 use crate::subject::PatchedFile;
 use crate::subject::{SourceCopy, Subject};
@@ -29,7 +29,7 @@ pub struct TreeBuild<'a> {
     /// The project.
     pub project: &'a Project,
     /// What builds it.
-    pub tool: Tool,
+    pub tool: BuildTool,
     /// Where everything is kept.
     pub folder: &'a Path,
     /// How it is run later.
@@ -43,7 +43,7 @@ impl TreeBuild<'_> {
         let config = if project.is_described() {
             project.config.build.clone()
         } else {
-            Build::default()
+            BuildConfig::default()
         };
         let given = system::given(&project.command, &project.config, project.is_described());
         let wrappers = Wrappers::ready()?;
@@ -72,7 +72,7 @@ impl TreeBuild<'_> {
             sources.clone()
         };
         fs::create_dir_all(&build)?;
-        let site = Site {
+        let layout = BuildLayout {
             sources: &sources,
             build: &build,
             cc: &wrappers.cc,
@@ -86,7 +86,7 @@ impl TreeBuild<'_> {
             let path = environment::in_the_place_of_compilers(&wrappers, &names)?;
             building.push(("PATH".into(), path));
         }
-        let prepared = self.built(&site, &config, given, &copied.digest, &building)?;
+        let prepared = self.built(&layout, &config, given, &copied.digest, &building)?;
         let tests = match prepared {
             Ok(tests) => tests,
             Err(failed) => return Ok(failed),
@@ -124,7 +124,7 @@ impl TreeBuild<'_> {
         }))
     }
 
-    fn copy(&self, patched: &[PatchedFile], tree: &Path) -> anyhow::Result<Copied> {
+    fn copy(&self, patched: &[PatchedFile], tree: &Path) -> anyhow::Result<TreeCopy> {
         let project = self.project;
         let mut instead = BTreeMap::new();
         for file in patched {
@@ -143,8 +143,8 @@ impl TreeBuild<'_> {
     /// Builds what is not built yet, and gives the commands that test it.
     fn built(
         &self,
-        site: &Site<'_>,
-        config: &Build,
+        layout: &BuildLayout<'_>,
+        config: &BuildConfig,
         given: Option<Vec<OsString>>,
         digest: &str,
         tools: &[(OsString, OsString)],
@@ -159,13 +159,13 @@ impl TreeBuild<'_> {
         remove(&done)?;
         let configured = self.folder.join("configured");
         if !configured.is_file() {
-            let steps = self.tool.steps(site, config, &[]);
+            let steps = self.tool.steps(layout, config, &[]);
             if self.tool.builds_outside() {
-                build_folder::remove(site.build)?;
-                fs::create_dir_all(site.build)?;
+                build_folder::remove(layout.build)?;
+                fs::create_dir_all(layout.build)?;
             }
             for step in &steps.configure {
-                if let Some(failed) = self.step(step, site.build, tools)? {
+                if let Some(failed) = self.step(step, layout.build, tools)? {
                     return Ok(Err(failed));
                 }
             }
@@ -174,13 +174,13 @@ impl TreeBuild<'_> {
         let is_given = given.is_some();
         let command = match given {
             Some(command) => command,
-            None => match self.guessed(site, config, tools)? {
+            None => match self.guessed(layout, config, tools)? {
                 Ok(command) => command,
                 Err(failed) => return Ok(Err(failed)),
             },
         };
-        for step in self.tool.steps(site, config, &command).build {
-            if let Some(failed) = self.step(&step, site.build, tools)? {
+        for step in self.tool.steps(layout, config, &command).build {
+            if let Some(failed) = self.step(&step, layout.build, tools)? {
                 return Ok(Err(failed));
             }
         }
@@ -193,7 +193,7 @@ impl TreeBuild<'_> {
             environment: Vec::new(),
         };
         let tests = if self.tool.builds_outside() && !is_given {
-            match self.listed(site, tools)? {
+            match self.listed(layout, tools)? {
                 Ok(tests) => tests.unwrap_or_else(|| vec![whole]),
                 Err(failed) => return Ok(Err(failed)),
             }
@@ -207,16 +207,16 @@ impl TreeBuild<'_> {
     /// Runs a step; `None` if it went well, or if that does not matter.
     fn step(
         &self,
-        step: &Step,
+        step: &BuildCommand,
         folder: &Path,
         tools: &[(OsString, OsString)],
     ) -> anyhow::Result<Option<Prepared>> {
         let log = self.folder.join("log");
         let limit = (!step.must_succeed).then(|| Duration::from_secs_f64(self.options.timeout));
         let summary = match step.run(folder, tools, &log, limit)? {
-            Stepped::Well => return Ok(None),
-            Stepped::Badly(_) if !step.must_succeed => return Ok(None),
-            Stepped::Badly(output) => {
+            CommandOutcome::Succeeded => return Ok(None),
+            CommandOutcome::Failed(_) if !step.must_succeed => return Ok(None),
+            CommandOutcome::Failed(output) => {
                 let summary = format!(
                     "the project does not build: `{}` failed; its last lines are above, all of them in {}",
                     step.shown(),
@@ -225,11 +225,11 @@ impl TreeBuild<'_> {
                 return Ok(Some(failed(summary, output)));
             }
             // A test command of the user's is told about when it is run.
-            Stepped::Missing(program) if !step.must_succeed && program != "make" => {
+            CommandOutcome::Missing(program) if !step.must_succeed && program != "make" => {
                 return Ok(None);
             }
-            Stepped::Missing(program) => self.tool.missing(&program),
-            Stepped::Interrupted => "interrupted".to_owned(),
+            CommandOutcome::Missing(program) => self.tool.missing(&program),
+            CommandOutcome::Interrupted => "interrupted".to_owned(),
         };
         Ok(Some(failed(summary, String::new())))
     }
@@ -237,36 +237,36 @@ impl TreeBuild<'_> {
     /// The test command that belongs to the tool.
     fn guessed(
         &self,
-        site: &Site<'_>,
-        config: &Build,
+        layout: &BuildLayout<'_>,
+        config: &BuildConfig,
         tools: &[(OsString, OsString)],
     ) -> anyhow::Result<Result<Vec<OsString>, Prepared>> {
         let target = match self.tool {
-            Tool::Make { .. } => match self.make_target(site, tools)? {
+            BuildTool::Make { .. } => match self.make_target(layout, tools)? {
                 Ok(target) => Some(target),
                 Err(failed) => return Ok(Err(failed)),
             },
-            Tool::Commands => {
+            BuildTool::Commands => {
                 let summary = "wmfix.toml says how to build, but not how to test: add `command` to [test], or give the test command after --";
                 return Ok(Err(failed(summary.to_owned(), String::new())));
             }
-            Tool::Cmake | Tool::Meson => None,
+            BuildTool::Cmake | BuildTool::Meson => None,
         };
-        Ok(Ok(self.tool.test(site, config, target)))
+        Ok(Ok(self.tool.test(layout, config, target)))
     }
 
     /// The Makefile's own target for tests.
     fn make_target(
         &self,
-        site: &Site<'_>,
+        layout: &BuildLayout<'_>,
         tools: &[(OsString, OsString)],
     ) -> anyhow::Result<Result<&'static str, Prepared>> {
         // Prints all rules and makes nothing: there is no target of this name.
-        let step = Step {
+        let step = BuildCommand {
             words: ["make", "-pRrq", ":"].map(OsString::from).into(),
             must_succeed: false,
         };
-        if let Some(failed) = self.step(&step, site.build, tools)? {
+        if let Some(failed) = self.step(&step, layout.build, tools)? {
             return Ok(Err(failed));
         }
         let rules = fs::read(self.folder.join("log"))?;
@@ -295,25 +295,25 @@ impl TreeBuild<'_> {
     /// The tests that the tool knows of; none if it is to run them itself.
     fn listed(
         &self,
-        site: &Site<'_>,
+        layout: &BuildLayout<'_>,
         tools: &[(OsString, OsString)],
     ) -> anyhow::Result<Result<Option<Vec<Test>>, Prepared>> {
         let (step, advice) = match self.tool {
-            Tool::Meson => (
-                Step::new(["meson", "introspect", "--tests", "."]),
+            BuildTool::Meson => (
+                BuildCommand::new(["meson", "introspect", "--tests", "."]),
                 "Meson knows of no tests (`test` in meson.build)",
             ),
             _ => (
-                Step::new(["ctest", "--show-only=json-v1"]),
+                BuildCommand::new(["ctest", "--show-only=json-v1"]),
                 "CMake knows of no tests (`enable_testing` and `add_test` in the top CMakeLists.txt)",
             ),
         };
-        if let Some(failed) = self.step(&step, site.build, tools)? {
+        if let Some(failed) = self.step(&step, layout.build, tools)? {
             return Ok(Err(failed));
         }
         let listing = fs::read_to_string(self.folder.join("log"))?;
         let tests = match self.tool {
-            Tool::Meson => listing::meson(&listing),
+            BuildTool::Meson => listing::meson(&listing),
             _ => listing::ctest(&listing),
         };
         if tests.as_ref().is_some_and(Vec::is_empty) || listing.contains("No tests were found") {
@@ -323,7 +323,7 @@ impl TreeBuild<'_> {
             return Ok(Err(failed(summary, String::new())));
         }
         // The listing does not say which tests are to fail.
-        let to_fail = self.tool == Tool::Meson && mentions(site.sources, "should_fail");
+        let to_fail = self.tool == BuildTool::Meson && mentions(layout.sources, "should_fail");
         Ok(Ok(tests.filter(|_| !to_fail)))
     }
 }

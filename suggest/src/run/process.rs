@@ -8,7 +8,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use super::watchdog::{Killed, Watchdog};
+use super::watchdog::{KillReason, Watchdog};
 use crate::cli::{Strategy, Switch, Volatile};
 use crate::options::RunOptions;
 
@@ -29,9 +29,9 @@ pub struct Launch {
 
 /// A run that has ended.
 #[derive(Debug)]
-pub struct Finished {
+pub struct FinishedRun {
     /// How.
-    pub ended: Ended,
+    pub ended: RunEnd,
     /// What it wrote to stdout and stderr.
     pub output: PathBuf,
     /// The traces of its processes, sorted by name.
@@ -40,7 +40,7 @@ pub struct Finished {
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Ended {
+pub enum RunEnd {
     /// With this exit code.
     Exited(i32),
     /// By this signal.
@@ -88,7 +88,7 @@ impl Launch {
 
     /// Runs it once. `into` is a folder that no other run uses meanwhile. An error
     /// means that it could not be started at all.
-    pub fn once(&self, seed: u64, into: &Path, watchdog: &Watchdog) -> io::Result<Finished> {
+    pub fn once(&self, seed: u64, into: &Path, watchdog: &Watchdog) -> io::Result<FinishedRun> {
         let output = into.join("output");
         let traces = into.join("traces");
         empty_folder(&traces)?;
@@ -117,8 +117,8 @@ impl Launch {
             found.push(entry?.path());
         }
         found.sort();
-        Ok(Finished {
-            ended: Ended::of(status, killed),
+        Ok(FinishedRun {
+            ended: RunEnd::of(status, killed),
             output,
             traces: found,
         })
@@ -140,18 +140,18 @@ fn empty_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Waits for the end, which the watchdog may bring about.
-fn wait(mut child: Child, watchdog: &Watchdog) -> io::Result<(ExitStatus, Option<Killed>)> {
+fn wait(mut child: Child, watchdog: &Watchdog) -> io::Result<(ExitStatus, Option<KillReason>)> {
     let watched = watchdog.watch(&child);
     let killed = watched.until_ended()?;
     Ok((child.wait()?, killed))
 }
 
-impl Finished {
+impl FinishedRun {
     /// The end of what it printed, if it did not end well.
     pub fn failed_output(&self) -> Option<String> {
         /// Enough for a message, not for a log.
         const MOST: u64 = 4096;
-        if self.ended == Ended::Exited(0) {
+        if self.ended == RunEnd::Exited(0) {
             return None;
         }
         // A program may print gigabytes: only the end is ever read.
@@ -166,11 +166,11 @@ impl Finished {
     }
 }
 
-impl Ended {
-    fn of(status: ExitStatus, killed: Option<Killed>) -> Self {
+impl RunEnd {
+    fn of(status: ExitStatus, killed: Option<KillReason>) -> Self {
         match (killed, status.code(), status.signal()) {
-            (Some(Killed::TooLong), ..) => Self::TimedOut,
-            (Some(Killed::Interrupted), ..) => Self::Interrupted,
+            (Some(KillReason::TooLong), ..) => Self::TimedOut,
+            (Some(KillReason::Interrupted), ..) => Self::Interrupted,
             (None, Some(code), _) => Self::Exited(code),
             (None, None, signal) => Self::Signalled(signal.unwrap_or(0)),
         }

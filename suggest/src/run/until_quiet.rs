@@ -26,7 +26,7 @@ pub struct Budget {
 
 /// Why the loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stopped {
+pub enum StopReason {
     /// Nothing new was found for long enough.
     Quiet,
     /// The time was up.
@@ -37,7 +37,7 @@ pub enum Stopped {
 
 /// What looking at a run came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum RunWorth {
     /// There was something new in it.
     New,
     /// There was not.
@@ -52,7 +52,7 @@ pub struct Summary {
     /// The runs that were looked at.
     pub runs: u64,
     /// Why it ended.
-    pub stopped: Stopped,
+    pub stopped: StopReason,
 }
 
 /// Calls `run` with the numbers 0, 1, 2, … from several threads, and `take` with
@@ -63,7 +63,7 @@ pub fn until_quiet<T: Send>(
     budget: Budget,
     run: impl Fn(u64) -> anyhow::Result<T> + Sync,
     end_all: impl FnOnce(),
-    mut take: impl FnMut(u64, T) -> anyhow::Result<Taken>,
+    mut take: impl FnMut(u64, T) -> anyhow::Result<RunWorth>,
 ) -> anyhow::Result<Summary> {
     let started = Instant::now();
     let next = AtomicU64::new(0);
@@ -88,14 +88,14 @@ pub fn until_quiet<T: Send>(
         let mut quiet = 0;
         let result = loop {
             if interrupted() {
-                break Ok(Stopped::Interrupted);
+                break Ok(StopReason::Interrupted);
             }
             // One run at least, or there is nothing to report.
             if taken > 0 && budget.time.is_some_and(|limit| started.elapsed() >= limit) {
-                break Ok(Stopped::TimeUp);
+                break Ok(StopReason::TimeUp);
             }
             if quiet >= budget.quiet_runs {
-                break Ok(Stopped::Quiet);
+                break Ok(StopReason::Quiet);
             }
             let Some(result) = early.remove(&taken) else {
                 // The threads go on for as long as nobody tells them to stop.
@@ -110,12 +110,12 @@ pub fn until_quiet<T: Send>(
             };
             // What an interrupted run left is half a run: better not looked at.
             if interrupted() {
-                break Ok(Stopped::Interrupted);
+                break Ok(StopReason::Interrupted);
             }
             match result.and_then(|outcome| take(taken, outcome)) {
-                Ok(Taken::New) => quiet = 0,
-                Ok(Taken::Nothing) => quiet += 1,
-                Ok(Taken::Enough) => quiet = budget.quiet_runs,
+                Ok(RunWorth::New) => quiet = 0,
+                Ok(RunWorth::Nothing) => quiet += 1,
+                Ok(RunWorth::Enough) => quiet = budget.quiet_runs,
                 Err(error) => break Err(error),
             }
             taken += 1;
@@ -155,13 +155,17 @@ mod tests {
                     assert_eq!(number, outcome);
                     seen.push(outcome);
                     let new = new_in.contains(&number);
-                    Ok(if new { Taken::New } else { Taken::Nothing })
+                    Ok(if new {
+                        RunWorth::New
+                    } else {
+                        RunWorth::Nothing
+                    })
                 },
             );
             let summary = summary.unwrap();
             // The gap of 5 comes first between 13 and what would follow.
             assert_eq!(summary.runs, 19);
-            assert_eq!(summary.stopped, Stopped::Quiet);
+            assert_eq!(summary.stopped, StopReason::Quiet);
             assert_eq!(seen, (0..19).collect::<Vec<_>>());
         }
     }
@@ -182,7 +186,7 @@ mod tests {
             || (),
             |_, ()| {
                 taken += 1;
-                Ok(Taken::New)
+                Ok(RunWorth::New)
             },
         );
         assert_eq!(result.unwrap_err().to_string(), "no");
@@ -195,7 +199,7 @@ mod tests {
             time: Some(Duration::ZERO),
             ..budget(1, 1)
         };
-        let summary = until_quiet(budget, Ok, || (), |_, _| Ok(Taken::New)).unwrap();
-        assert_eq!(summary.stopped, Stopped::TimeUp);
+        let summary = until_quiet(budget, Ok, || (), |_, _| Ok(RunWorth::New)).unwrap();
+        assert_eq!(summary.stopped, StopReason::TimeUp);
     }
 }

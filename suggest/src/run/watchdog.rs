@@ -37,7 +37,7 @@ pub fn interrupted() -> bool {
 
 /// Why a run was ended from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Killed {
+pub enum KillReason {
     /// It took too long.
     TooLong,
     /// The user wanted an end.
@@ -51,19 +51,19 @@ pub struct Watchdog {
 }
 
 struct Shared {
-    running: Mutex<HashMap<Pid, Running>>,
+    running: Mutex<HashMap<Pid, RunningProcess>>,
     stop: Condvar,
     stopped: AtomicBool,
     ending: AtomicBool,
 }
 
-struct Running {
+struct RunningProcess {
     deadline: Instant,
-    killed: Option<Killed>,
+    killed: Option<KillReason>,
 }
 
 /// A process that is watched.
-pub struct Watched<'a> {
+pub struct WatchedProcess<'a> {
     watchdog: &'a Watchdog,
     process: Pid,
     guarded: io::Result<()>,
@@ -90,9 +90,9 @@ impl Watchdog {
     }
 
     /// Watches a process that leads a group of its own.
-    pub fn watch(&self, child: &Child) -> Watched<'_> {
+    pub fn watch(&self, child: &Child) -> WatchedProcess<'_> {
         let process = Pid::from_child(child);
-        let running = Running {
+        let running = RunningProcess {
             deadline: Instant::now() + self.limit,
             killed: None,
         };
@@ -101,7 +101,7 @@ impl Watchdog {
         if guarded.is_err() {
             let _already_gone = kill_process_group(process, Signal::KILL);
         }
-        Watched {
+        WatchedProcess {
             watchdog: self,
             process,
             guarded,
@@ -109,10 +109,10 @@ impl Watchdog {
     }
 }
 
-impl Watched<'_> {
+impl WatchedProcess<'_> {
     /// Waits until the process has ended, but leaves it for its parent to
     /// collect: until then its number cannot go to another process.
-    pub fn until_ended(self) -> io::Result<Option<Killed>> {
+    pub fn until_ended(self) -> io::Result<Option<KillReason>> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         let waited = loop {
             match waitid(WaitId::Pid(self.process), options) {
@@ -131,7 +131,7 @@ impl Watched<'_> {
 }
 
 impl Shared {
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Pid, Running>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Pid, RunningProcess>> {
         self.running.lock().expect("no panic while locked")
     }
 
@@ -140,9 +140,9 @@ impl Shared {
         while !self.stopped.load(Ordering::Relaxed) {
             for (&process, run) in running.iter_mut().filter(|(_, run)| run.killed.is_none()) {
                 let reason = if interrupted() || self.ending.load(Ordering::Relaxed) {
-                    Killed::Interrupted
+                    KillReason::Interrupted
                 } else if Instant::now() >= run.deadline {
-                    Killed::TooLong
+                    KillReason::TooLong
                 } else {
                     continue;
                 };

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use wmfix_frontend::{Vocabularies, scan_tree};
 
 use crate::cli::{ScanArgs, ScanFormat};
-use crate::config::{Config, Mistake};
+use crate::config::{ConfigError, ProjectConfig};
 use crate::exit::ExitStatus;
 
 /// Scans and prints. An inventory is no finding: the command ends well unless it
@@ -54,9 +54,9 @@ pub fn run(arguments: ScanArgs) -> anyhow::Result<ExitStatus> {
 }
 
 /// The vocabularies that the wmfix.toml nearest to the first path adds.
-fn vocabularies(paths: &[PathBuf], arguments: &ScanArgs) -> Result<Vocabularies, Mistake> {
+fn vocabularies(paths: &[PathBuf], arguments: &ScanArgs) -> Result<Vocabularies, ConfigError> {
     let about = paths.first().map_or(Path::new("."), PathBuf::as_path);
-    let all = Config::about(about)?.vocabularies;
+    let all = ProjectConfig::about(about)?.vocabularies;
     Ok(if arguments.volatile {
         all.and_volatile()
     } else {

@@ -3,7 +3,7 @@
 use super::spots::SpotFinder;
 use crate::findings::{CollectedFindings, EndCause, TraceProblem, WaitTarget};
 use crate::report::words::signal_name;
-use crate::run::Ended;
+use crate::run::RunEnd;
 
 /// How runs ended that did not exit by themselves.
 pub fn ends(spots: &mut SpotFinder<'_>, collected: &CollectedFindings) -> Vec<String> {
@@ -29,13 +29,13 @@ pub fn ends(spots: &mut SpotFinder<'_>, collected: &CollectedFindings) -> Vec<St
     }
     for (&ended, &count) in &collected.ended {
         let what = match ended {
-            Ended::TimedOut => {
+            RunEnd::TimedOut => {
                 "did not end in time and had to be stopped (see --timeout)".to_owned()
             }
-            Ended::Signalled(number) if collected.ends.is_empty() => {
+            RunEnd::Signalled(number) if collected.ends.is_empty() => {
                 format!("ended by {}", signal_name(number))
             }
-            Ended::Exited(code) if code != 0 && collected.ends.is_empty() => {
+            RunEnd::Exited(code) if code != 0 && collected.ends.is_empty() => {
                 format!("ended with exit code {code}")
             }
             _ => continue,

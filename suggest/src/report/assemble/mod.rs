@@ -20,7 +20,7 @@ use crate::allow::Allowances;
 use crate::findings::CollectedFindings;
 use crate::observe::Places;
 use crate::repair_loop::{FindingKey, RepairResult};
-use crate::run::{Stopped, Summary};
+use crate::run::{StopReason, Summary};
 use crate::subject::RerunCommand;
 use allowed::AppliedAllowances;
 use spots::SpotFinder;
@@ -69,9 +69,9 @@ pub fn assemble(
     let (sites, inventory) = sites::sites(&mut spots, collected, &setting.files);
     let mut notes = Vec::new();
     match setting.summary.stopped {
-        Stopped::Quiet => {}
-        Stopped::TimeUp => notes.push("the time was up before the runs were".to_owned()),
-        Stopped::Interrupted => {
+        StopReason::Quiet => {}
+        StopReason::TimeUp => notes.push("the time was up before the runs were".to_owned()),
+        StopReason::Interrupted => {
             notes.push("interrupted: this is what was known by then".to_owned())
         }
     }

@@ -11,13 +11,13 @@ use wmfix_frontend::VocabularyError;
 /// A wmfix.toml that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{}: {what}", file.display(), line.map(|line| format!(":{line}")).unwrap_or_default())]
-pub struct Mistake {
+pub struct ConfigError {
     file: PathBuf,
     line: Option<usize>,
     what: String,
 }
 
-impl Mistake {
+impl ConfigError {
     /// The file cannot be read.
     pub fn unreadable(file: &Path, error: &std::io::Error) -> Self {
         Self {
