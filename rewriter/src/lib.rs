@@ -30,7 +30,7 @@ mod view;
 mod write;
 
 pub use change::{Action, Change};
-pub use diff::unified_diff;
+pub use diff::{DiffLine, FileDiff, Hunk, LineKind, LineRange, unified_diff};
 pub use edit::{ContentHash, Edit, EditError, EditSet};
 pub use guard::{check_file, generated_marker};
 pub use plan::{Rewrite, rewrite};

@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_diff_is_split_at_its_hunks() {
-        let lines = |n: u32| -> Vec<String> { (1..=n).map(|n| format!("line {n}\n")).collect() };
+        let lines = |n: u32| -> Vec<String> { (1..=n).map(|n| format!(" line {n}\n")).collect() };
         let before = lines(40);
         let mut after = before.clone();
         after[2] = "new\n".to_owned();

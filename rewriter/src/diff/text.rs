@@ -1,34 +1,74 @@
-//! Unified diffs that `git apply` and `patch -p1` take. Works on bytes: a line
-//! that is not UTF-8 or ends in CR LF comes out as it went in.
+//! Diffs as text that `git apply` and `patch -p1` take, as git prints them but
+//! for the line with the hashes of the file's versions.
 
 use std::path::{Component, Path};
 
-use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
+use super::{DiffLine, FileDiff, Hunk, LineKind, LineRange};
 
-const CONTEXT_LINES: usize = 3;
-
-/// The unified diff from `before` to `after`, with `a/` and `b/` in front of
-/// `path`, which is relative to the folder where the diff will be applied.
-/// Equal texts give an empty diff.
+/// The unified diff from `before` to `after` as text; empty if they are equal.
 pub fn unified_diff(path: &Path, before: &[u8], after: &[u8]) -> Vec<u8> {
-    if before == after {
-        return Vec::new();
-    }
-    let old = lines(before);
-    let new = lines(after);
-    let ops = capture_diff_slices(Algorithm::Myers, &old, &new);
-    let mut out = header(path);
-    for hunk in group_diff_ops(ops, CONTEXT_LINES) {
-        write_hunk(&mut out, &hunk, &old, &new);
-    }
-    out
+    FileDiff::between(path, before, after).to_bytes()
 }
 
-/// The lines of a text, each with its line ending.
-fn lines(text: &[u8]) -> Vec<&[u8]> {
-    text.split_inclusive(|&byte| byte == b'\n').collect()
+impl FileDiff {
+    /// The diff as text: a header with `a/` and `b/` in front of the path, then
+    /// the hunks. Nothing for texts that are equal.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let mut out = header(&self.path);
+        for hunk in &self.hunks {
+            out.extend(hunk.to_bytes());
+        }
+        out
+    }
 }
 
+impl Hunk {
+    /// The hunk as text: its `@@` line and its lines.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = self.header();
+        out.push(b'\n');
+        for line in &self.lines {
+            line.write(&mut out);
+        }
+        out
+    }
+
+    /// The `@@` line without its line ending.
+    pub fn header(&self) -> Vec<u8> {
+        let ranges = format!("@@ -{} +{} @@", written(self.old), written(self.new));
+        let mut out = ranges.into_bytes();
+        if !self.function.is_empty() {
+            out.push(b' ');
+            out.extend_from_slice(&self.function);
+        }
+        out
+    }
+}
+
+impl DiffLine {
+    fn write(&self, out: &mut Vec<u8>) {
+        out.push(match self.kind {
+            LineKind::Context => b' ',
+            LineKind::Removed => b'-',
+            LineKind::Added => b'+',
+        });
+        out.extend_from_slice(&self.text);
+        if !self.text.ends_with(b"\n") {
+            out.extend_from_slice(b"\n\\ No newline at end of file\n");
+        }
+    }
+}
+
+/// `first,count`, or only `first` for a single line.
+fn written(range: LineRange) -> String {
+    match range.count {
+        1 => range.first.to_string(),
+        count => format!("{},{count}", range.first),
+    }
+}
 fn header(path: &Path) -> Vec<u8> {
     let path = slash_separated(path);
     let (old, new) = (format!("a/{path}"), format!("b/{path}"));
@@ -72,61 +112,13 @@ fn quoted(name: &str) -> String {
     quoted
 }
 
-fn write_hunk(out: &mut Vec<u8>, hunk: &[DiffOp], old: &[&[u8]], new: &[&[u8]]) {
-    let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else {
-        return;
-    };
-    let old_range = first.old_range().start..last.old_range().end;
-    let new_range = first.new_range().start..last.new_range().end;
-    out.extend_from_slice(
-        format!(
-            "@@ -{} +{} @@\n",
-            hunk_range(old_range),
-            hunk_range(new_range)
-        )
-        .as_bytes(),
-    );
-    for op in hunk {
-        match op.tag() {
-            DiffTag::Equal => write_lines(out, b' ', &old[op.old_range()]),
-            DiffTag::Delete | DiffTag::Insert | DiffTag::Replace => {
-                write_lines(out, b'-', &old[op.old_range()]);
-                write_lines(out, b'+', &new[op.new_range()]);
-            }
-        }
-    }
-}
-
-/// `first,count`, where an empty range names the line before it.
-fn hunk_range(range: std::ops::Range<usize>) -> String {
-    match range.len() {
-        0 => format!("{},0", range.start),
-        1 => format!("{}", range.start + 1),
-        count => format!("{},{count}", range.start + 1),
-    }
-}
-
-fn write_lines(out: &mut Vec<u8>, sign: u8, lines: &[&[u8]]) {
-    for line in lines {
-        out.push(sign);
-        out.extend_from_slice(line);
-        if !line.ends_with(b"\n") {
-            out.extend_from_slice(b"\n\\ No newline at end of file\n");
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn diff(before: &str, after: &str) -> String {
-        String::from_utf8(unified_diff(
-            Path::new("./src/a.c"),
-            before.as_bytes(),
-            after.as_bytes(),
-        ))
-        .unwrap()
+        let path = Path::new("./src/a.c");
+        String::from_utf8(unified_diff(path, before.as_bytes(), after.as_bytes())).unwrap()
     }
 
     #[test]
@@ -135,17 +127,24 @@ mod tests {
     }
 
     #[test]
-    fn hunks_count_their_lines() {
-        let before: String = (1..=20).map(|n| format!("line {n}\n")).collect();
+    fn hunks_count_their_lines_and_name_their_function() {
+        let before: String = (1..=20).map(|n| format!("  line {n}\n")).collect();
+        let before = format!("int f(void)\n{before}");
         let after = before
-            .replace("line 3\n", "line 3\nnew\n")
-            .replace("line 20\n", "");
+            .replace("  line 3\n", "  line 3\n  new\n")
+            .replace("  line 20\n", "");
         let hunks: Vec<String> = diff(&before, &after)
             .lines()
             .filter(|line| line.starts_with("@@"))
             .map(str::to_owned)
             .collect();
-        assert_eq!(hunks, ["@@ -1,6 +1,7 @@", "@@ -17,4 +18,3 @@"]);
+        assert_eq!(
+            hunks,
+            [
+                "@@ -2,6 +2,7 @@ int f(void)",
+                "@@ -18,4 +19,3 @@ int f(void)"
+            ]
+        );
         assert!(diff("", "a\n").contains("@@ -0,0 +1 @@\n+a\n"));
     }
 
