@@ -1,5 +1,5 @@
-//! The runtime's own memory, straight from the kernel: no allocation of ours
-//! goes through the program's `malloc`, nor is seen as the program's.
+//! The runtime's own memory, mapped from the kernel: its allocations neither go
+//! through the program's `malloc` nor count as the program's.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
@@ -9,9 +9,9 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use crate::sys;
 
 /// Blocks of 16 bytes to 64 KiB in powers of two; larger ones are maps.
-const CLASSES: usize = 13;
-const SMALLEST: usize = 16;
-const CHUNK: usize = 1 << 20;
+const SIZE_CLASSES: usize = 13;
+const SMALLEST_BLOCK_BYTES: usize = 16;
+const CHUNK_BYTES: usize = 1 << 20;
 
 /// Size classes with free lists, under one small lock.
 pub(crate) struct Arena {
@@ -20,7 +20,7 @@ pub(crate) struct Arena {
 }
 
 struct Lists {
-    free: [*mut u8; CLASSES],
+    free: [*mut u8; SIZE_CLASSES],
     next: *mut u8,
     end: *mut u8,
 }
@@ -37,7 +37,7 @@ impl Arena {
         Self {
             locked: AtomicBool::new(false),
             lists: UnsafeCell::new(Lists {
-                free: [ptr::null_mut(); CLASSES],
+                free: [ptr::null_mut(); SIZE_CLASSES],
                 next: ptr::null_mut(),
                 end: ptr::null_mut(),
             }),
@@ -68,9 +68,9 @@ pub(crate) fn after_fork() {
 }
 
 fn class(layout: Layout) -> Option<usize> {
-    let size = layout.size().max(layout.align()).max(SMALLEST);
-    let class = (size.next_power_of_two() / SMALLEST).trailing_zeros() as usize;
-    (class < CLASSES).then_some(class)
+    let size = layout.size().max(layout.align()).max(SMALLEST_BLOCK_BYTES);
+    let class = (size.next_power_of_two() / SMALLEST_BLOCK_BYTES).trailing_zeros() as usize;
+    (class < SIZE_CLASSES).then_some(class)
 }
 
 // SAFETY: blocks are aligned to their size, which is at least the layout's
@@ -80,7 +80,7 @@ unsafe impl GlobalAlloc for Arena {
         let Some(class) = class(layout) else {
             return map(layout.size());
         };
-        let size = SMALLEST << class;
+        let size = SMALLEST_BLOCK_BYTES << class;
         self.locked(|lists| {
             let head = lists.free[class];
             if !head.is_null() {
@@ -91,14 +91,14 @@ unsafe impl GlobalAlloc for Arena {
             let aligned = lists.next.wrapping_add(lists.next.align_offset(size));
             let end = aligned.wrapping_add(size);
             if lists.next.is_null() || end > lists.end {
-                let chunk = map(CHUNK);
+                let chunk = map(CHUNK_BYTES);
                 if chunk.is_null() {
                     return chunk;
                 }
                 // A map is aligned to a page only; larger blocks of one chunk
                 // are aligned by skipping.
                 lists.next = chunk;
-                lists.end = chunk.wrapping_add(CHUNK);
+                lists.end = chunk.wrapping_add(CHUNK_BYTES);
                 let aligned = chunk.wrapping_add(chunk.align_offset(size));
                 lists.next = aligned.wrapping_add(size);
                 return aligned;

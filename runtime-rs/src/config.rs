@@ -1,5 +1,5 @@
-//! What the run was asked to be: the `WMFIX_*` environment, read once. The
-//! variables are described in `docs/trace-format.md`.
+//! The settings of a run: the `WMFIX_*` environment, read once. The variables
+//! are described in `docs/trace-format.md`.
 
 use alloc::vec::Vec;
 use core::ffi::CStr;
@@ -10,11 +10,11 @@ use wmfix_trace::{Strategy, Volatile};
 use crate::sys;
 
 /// The exit code of a program whose runtime could not start.
-pub(crate) const CANNOT_START: i32 = 125;
+pub(crate) const CANNOT_START_EXIT_CODE: i32 = 125;
 
-/// The environment, understood.
+/// The settings of a run.
 #[derive(Clone, Debug)]
-pub(crate) struct Config {
+pub(crate) struct RuntimeConfig {
     /// The folder for traces, ended by a zero; `None`: nothing is recorded.
     pub(crate) out: Option<Vec<u8>>,
     /// The trace to replay, ended by a zero.
@@ -33,7 +33,7 @@ pub(crate) struct Config {
     pub(crate) livelock: u64,
 }
 
-impl Config {
+impl RuntimeConfig {
     /// Reads the environment; a value that makes no sense ends the program.
     pub(crate) fn read() -> Self {
         let replay = variable(c"WMFIX_REPLAY");
@@ -71,10 +71,10 @@ impl Config {
     }
 }
 
-/// Says why the program cannot run, and ends it.
+/// Prints why the program cannot run, and ends it.
 pub(crate) fn cannot_start(why: core::fmt::Arguments<'_>) -> ! {
     sys::say(format_args!("wmfix: {why}\n"));
-    sys::exit_now(CANNOT_START)
+    sys::exit_now(CANNOT_START_EXIT_CODE)
 }
 
 fn variable(name: &CStr) -> Option<&'static CStr> {
@@ -86,7 +86,7 @@ fn number(name: &CStr) -> Option<u64> {
     match u64::from_str(text) {
         Ok(number) => Some(number),
         Err(_) => cannot_start(format_args!(
-            "{}={text}: a decimal number is wanted",
+            "{}={text}: expected a decimal number",
             name.to_str().unwrap_or_default()
         )),
     }
@@ -103,11 +103,11 @@ fn choice<T: Copy>(name: &CStr, choices: &[(&str, T)]) -> T {
         None => {
             let mut words = alloc::string::String::new();
             for (word, _) in choices {
-                words.push(' ');
+                words.push_str(if words.is_empty() { " " } else { ", " });
                 words.push_str(word);
             }
             cannot_start(format_args!(
-                "{}={text}: it may be{words}",
+                "{}={text}: expected one of{words}",
                 name.to_str().unwrap_or_default()
             ))
         }

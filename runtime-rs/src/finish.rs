@@ -5,24 +5,24 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use wmfix_trace::{End, LocationId, MAX_RECORD, Stuck, ThreadId, WaitsFor, encode_stuck};
+use wmfix_trace::{End, LocationId, MAX_RECORD, StuckThread, ThreadId, WaitsFor, encode_stuck};
 
-use crate::behind;
+use crate::real;
 use crate::scheduler::Status;
 use crate::state::State;
 use crate::sys;
 use crate::turn;
 
 /// The exit code of a program that came to a deadlock.
-const DEADLOCK: c_int = 122;
+const DEADLOCK_EXIT_CODE: c_int = 122;
 /// The exit code of a program that came to a livelock.
-const LIVELOCK: c_int = 123;
+const LIVELOCK_EXIT_CODE: c_int = 123;
 
-/// How often to look for help from outside before giving up: half a second.
-pub(crate) const FRUITLESS: u32 = 250;
+/// Looks for help from outside, 2 ms apart, before a deadlock is reported.
+pub(crate) const MAX_FRUITLESS_LOOKS: u32 = 250;
 
 /// Signals that kill and that a fault of the program raises.
-const FATAL: [c_int; 7] = [
+const FATAL_SIGNALS: [c_int; 7] = [
     libc::SIGSEGV,
     libc::SIGBUS,
     libc::SIGILL,
@@ -41,16 +41,16 @@ pub(crate) fn watch_for_the_end() {
     // SAFETY: handlers of the right types; those that the program has set stay.
     unsafe {
         on_exit(exits, core::ptr::null_mut());
-        for signal in FATAL {
+        for signal in FATAL_SIGNALS {
             let mut action = core::mem::zeroed::<libc::sigaction>();
-            if behind::sigaction(signal, core::ptr::null(), &mut action) != 0
+            if real::sigaction(signal, core::ptr::null(), &mut action) != 0
                 || action.sa_sigaction != libc::SIG_DFL
             {
                 continue;
             }
             action.sa_sigaction = dies as *const () as usize;
             action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-            behind::sigaction(signal, &action, core::ptr::null_mut());
+            real::sigaction(signal, &action, core::ptr::null_mut());
         }
     }
 }
@@ -85,7 +85,7 @@ unsafe extern "C" fn dies(signal: c_int, _: *mut libc::siginfo_t, context: *mut 
     unsafe {
         let mut action = core::mem::zeroed::<libc::sigaction>();
         action.sa_sigaction = libc::SIG_DFL;
-        behind::sigaction(signal, &action, core::ptr::null_mut());
+        real::sigaction(signal, &action, core::ptr::null_mut());
         let process = sys::raw_syscall(libc::SYS_getpid, [0; 6]) as usize;
         let thread = sys::thread_number() as usize;
         sys::raw_syscall(
@@ -104,29 +104,29 @@ unsafe fn program_counter(context: *const libc::ucontext_t) -> u64 {
     return machine.pc;
 }
 
-/// Nobody can go on, and nobody will help: says who waits for what and ends
+/// No thread can go on and no help is expected: prints who waits for what and ends
 /// the process.
 pub(crate) fn deadlock(state: &mut State) -> ! {
     sys::say(format_args!("wmfix: deadlock: no thread can go on\n"));
     name_stuck(state);
     state.recorder.finish(End::Deadlock);
-    sys::exit_now(DEADLOCK)
+    sys::exit_now(DEADLOCK_EXIT_CODE)
 }
 
-/// A thread that has spun so often without a change, and has not looked at a
-/// clock, will not stop: loops that count their rounds give up earlier.
-const FUTILE: u64 = 1 << 22;
-/// Such a thread may yet have a clock that nobody sees, the processor's own: it is
-/// left so many milliseconds.
-const FUTILE_TIME: u64 = 500;
+/// Rounds without a change after which a spinning thread that reads no clock is
+/// taken to spin for ever: loops that count their rounds give up earlier.
+const FUTILE_ROUNDS_PER_THREAD: u64 = 1 << 22;
+/// Such a thread may read the processor's own clock, which no interceptor sees:
+/// it gets this many milliseconds.
+const FUTILE_MS: u64 = 500;
 
-static SINCE: AtomicU64 = AtomicU64::new(0);
-/// A clock was looked at since nothing changes any more.
-static CLOCK: AtomicBool = AtomicBool::new(false);
+static UNCHANGED_SINCE_NS: AtomicU64 = AtomicU64::new(0);
+/// A clock was read since the last change.
+static CLOCK_WAS_READ: AtomicBool = AtomicBool::new(false);
 
 /// The program looks at a real clock.
 pub(crate) fn looks_at_a_clock() {
-    CLOCK.store(true, Ordering::Relaxed);
+    CLOCK_WAS_READ.store(true, Ordering::Relaxed);
 }
 
 /// Called every now and then while all threads that could go on spin; `rounds`
@@ -134,32 +134,34 @@ pub(crate) fn looks_at_a_clock() {
 pub(crate) fn watch_livelock(state: &mut State, rounds: u64) {
     let now = sys::clock(libc::CLOCK_MONOTONIC);
     if rounds <= 1000 {
-        SINCE.store(now, Ordering::Relaxed);
-        CLOCK.store(false, Ordering::Relaxed);
+        UNCHANGED_SINCE_NS.store(now, Ordering::Relaxed);
+        CLOCK_WAS_READ.store(false, Ordering::Relaxed);
         return;
     }
     // One thread alone may be waiting for the clock.
     if state.scheduler.alive() == 1 || state.scheduler.away > 0 {
         return;
     }
-    let waited = (now - SINCE.load(Ordering::Relaxed)) / 1_000_000;
-    let helped = state.scheduler.outside_help || CLOCK.load(Ordering::Relaxed);
-    let futile = !helped && rounds >= FUTILE * state.scheduler.spinning() && waited >= FUTILE_TIME;
+    let waited = (now - UNCHANGED_SINCE_NS.load(Ordering::Relaxed)) / 1_000_000;
+    let helped = state.scheduler.outside_help || CLOCK_WAS_READ.load(Ordering::Relaxed);
+    let futile = !helped
+        && rounds >= FUTILE_ROUNDS_PER_THREAD * state.scheduler.spinning()
+        && waited >= FUTILE_MS;
     if futile || (rounds >= 10_000 && waited >= state.config.livelock) {
         sys::say(format_args!(
             "wmfix: livelock: every thread spins or waits, and nothing has changed for {waited} ms\n"
         ));
         name_stuck(state);
         state.recorder.finish(End::Livelock);
-        sys::exit_now(LIVELOCK)
+        sys::exit_now(LIVELOCK_EXIT_CODE)
     }
 }
 
 fn name_stuck(state: &mut State) {
-    for id in 0..state.scheduler.slots.len() as u32 {
-        let slot = state.scheduler.slot(id);
-        let (place, spins_on) = (slot.place, slot.detector.last_location());
-        let waits_for = match slot.status {
+    for id in 0..state.scheduler.threads.len() as u32 {
+        let entry = state.scheduler.entry(id);
+        let (context, spins_on) = (entry.context, entry.detector.last_location());
+        let waits_for = match entry.status {
             Status::Ended => continue,
             Status::Waiting(what) => what,
             Status::Away => WaitsFor::Outside,
@@ -171,9 +173,9 @@ fn name_stuck(state: &mut State) {
         sys::say(format_args!(
             "wmfix:   thread {id} waits for {waits_for:?}\n"
         ));
-        let stuck = Stuck {
+        let stuck = StuckThread {
             thread: ThreadId(id),
-            place: wmfix_trace::PlaceId(place),
+            context: wmfix_trace::ContextId(context),
             waits_for,
         };
         state

@@ -7,13 +7,13 @@ use crate::sys;
 /// The lock.
 pub(crate) static GATE: Gate = Gate(AtomicU32::new(0));
 
-/// How often a thread looks before it naps.
-const LOOKS: u32 = 20;
+/// Looks at the lock before a thread naps.
+const SPINS_BEFORE_NAP: u32 = 20;
 
-/// How long it naps. Whoever has the lock then keeps it and all it guards in its
-/// processor's cache for as long: two processors that take turns at every
+/// The length of a nap. Meanwhile the thread that has the lock keeps it and what
+/// it guards in its processor's cache: two processors that alternate at every
 /// operation pay several times as much for each.
-const NAP: u32 = 20_000;
+const NAP_NS: u32 = 20_000;
 
 /// Free or held.
 pub(crate) struct Gate(AtomicU32);
@@ -33,7 +33,7 @@ impl Gate {
     #[cold]
     fn lock_slow(&self) {
         loop {
-            for _ in 0..LOOKS {
+            for _ in 0..SPINS_BEFORE_NAP {
                 if self.0.load(Ordering::Relaxed) == 0
                     && self
                         .0
@@ -44,7 +44,7 @@ impl Gate {
                 }
                 core::hint::spin_loop();
             }
-            sys::nap(NAP);
+            sys::nap(NAP_NS);
         }
     }
 

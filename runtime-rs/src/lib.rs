@@ -29,8 +29,8 @@ extern crate alloc;
 mod abi;
 #[cfg_attr(test, allow(unused_imports))]
 mod arena;
-mod behind;
 mod config;
+mod contexts;
 mod finish;
 mod gate;
 #[cfg(not(test))]
@@ -39,7 +39,7 @@ mod locations;
 mod memory;
 mod modules;
 mod park;
-mod places;
+mod real;
 mod recorder;
 mod rng;
 mod scheduler;
@@ -56,7 +56,7 @@ mod turn;
 #[panic_handler]
 fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
     sys::say(format_args!(
-        "wmfix: a fault of the runtime itself: {info}\n"
+        "wmfix: internal error in the runtime: {info}\n"
     ));
     sys::abort_now()
 }

@@ -11,25 +11,25 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU8, Ordering};
 
-const PAGE: u64 = 4096;
-const GRANULE: u64 = 8;
-const GRANULES: usize = (PAGE / GRANULE) as usize;
-const NONE: u32 = u32::MAX;
+const PAGE_BYTES: u64 = 4096;
+const GRANULE_BYTES: u64 = 8;
+const GRANULES_PER_PAGE: usize = (PAGE_BYTES / GRANULE_BYTES) as usize;
+const NO_LOCATION: u32 = u32::MAX;
 
 /// Pages that may hold an atomic, by the low bits of their number: what a plain
 /// write asks first, without holding the turn.
-static MAY_HOLD: [AtomicU8; 1 << 14] = [const { AtomicU8::new(0) }; 1 << 14];
+static MAY_HOLD_ATOMIC: [AtomicU8; 1 << 14] = [const { AtomicU8::new(0) }; 1 << 14];
 
 /// Whether a plain access of these bytes may touch an atomic.
 #[inline(always)]
 pub(crate) fn may_hold_atomic(address: u64, size: u64) -> bool {
-    let (first, last) = (address / PAGE, (address + size - 1) / PAGE);
+    let (first, last) = (address / PAGE_BYTES, (address + size - 1) / PAGE_BYTES);
     first.abs_diff(last) > 1 || may(first) || (last != first && may(last))
 }
 
 #[inline(always)]
 fn may(page: u64) -> bool {
-    MAY_HOLD[page as usize & (MAY_HOLD.len() - 1)].load(Ordering::Relaxed) != 0
+    MAY_HOLD_ATOMIC[page as usize & (MAY_HOLD_ATOMIC.len() - 1)].load(Ordering::Relaxed) != 0
 }
 
 /// All locations of the process.
@@ -56,8 +56,8 @@ impl Locations {
         Self {
             entries: Vec::new(),
             granules: Vec::new(),
-            index: vec![(0, NONE); 256],
-            last: (u64::MAX, NONE),
+            index: vec![(0, NO_LOCATION); 256],
+            last: (u64::MAX, NO_LOCATION),
         }
     }
 
@@ -65,9 +65,9 @@ impl Locations {
     /// the one that was there before.
     #[inline]
     pub(crate) fn find(&mut self, address: u64, size: u8, value: u128) -> Option<u32> {
-        let page = self.page(address / PAGE)?;
-        let mut number = self.granules[slot_of(page, granule(address))];
-        while number != NONE {
+        let page = self.page(address / PAGE_BYTES)?;
+        let mut number = self.granules[cell_of(page, granule(address))];
+        while number != NO_LOCATION {
             let entry = &self.entries[number as usize];
             if entry.address == address {
                 let same = entry.size == size && entry.value == split(value);
@@ -80,9 +80,9 @@ impl Locations {
 
     /// The location of `size` bytes at `address`, whatever it holds.
     pub(crate) fn at(&mut self, address: u64, size: u8) -> Option<u32> {
-        let page = self.page(address / PAGE)?;
-        let mut number = self.granules[slot_of(page, granule(address))];
-        while number != NONE {
+        let page = self.page(address / PAGE_BYTES)?;
+        let mut number = self.granules[cell_of(page, granule(address))];
+        while number != NO_LOCATION {
             let entry = &self.entries[number as usize];
             if entry.address == address && entry.size == size {
                 return Some(number);
@@ -94,28 +94,28 @@ impl Locations {
 
     /// Makes a new location; whatever overlaps with it ends.
     #[cold]
-    pub(crate) fn bear(&mut self, address: u64, size: u8, value: u128) -> u32 {
+    pub(crate) fn add(&mut self, address: u64, size: u8, value: u128) -> u32 {
         self.end(address..address + u64::from(size));
         let number = self.entries.len() as u32;
         self.entries.push(Entry {
             address,
             value: split(value),
-            next: NONE,
+            next: NO_LOCATION,
             size,
         });
-        let page = match self.page(address / PAGE) {
+        let page = match self.page(address / PAGE_BYTES) {
             Some(page) => page,
-            None => self.add_page(address / PAGE),
+            None => self.add_page(address / PAGE_BYTES),
         };
-        // What is not aligned is no atomic that hardware knows: it is a new
-        // object at every look.
+        // Hardware has no unaligned atomics: such an object is a new location
+        // at every access.
         if !address.is_multiple_of(u64::from(size)) {
             return number;
         }
         for part in granule(address)..=granule(address + u64::from(size) - 1) {
-            let head = &mut self.granules[slot_of(page, part)];
+            let head = &mut self.granules[cell_of(page, part)];
             // Two locations share a granule only if both are smaller than it.
-            if size < GRANULE as u8 {
+            if size < GRANULE_BYTES as u8 {
                 self.entries[number as usize].next = *head;
             }
             *head = number;
@@ -134,9 +134,9 @@ impl Locations {
         let mut any = false;
         let mut at = range.start;
         while at < range.end {
-            let page_end = (at / PAGE + 1).saturating_mul(PAGE);
+            let page_end = (at / PAGE_BYTES + 1).saturating_mul(PAGE_BYTES);
             let stop = range.end.min(page_end);
-            if let Some(page) = self.page(at / PAGE) {
+            if let Some(page) = self.page(at / PAGE_BYTES) {
                 for part in granule(at)..=granule(stop - 1) {
                     any |= self.end_in(page, part, &range);
                 }
@@ -148,18 +148,18 @@ impl Locations {
 
     fn end_in(&mut self, page: u32, part: usize, range: &Range<u64>) -> bool {
         let mut any = false;
-        let mut kept = NONE;
-        let mut number = self.granules[slot_of(page, part)];
-        while number != NONE {
+        let mut kept = NO_LOCATION;
+        let mut number = self.granules[cell_of(page, part)];
+        while number != NO_LOCATION {
             let entry = self.entries[number as usize];
             let end = entry.address + u64::from(entry.size);
             if entry.address < range.end && range.start < end {
                 any = true;
                 if entry.size == 16 {
-                    // It stands in two granules, and goes from both.
+                    // It occupies two granules and is removed from both.
                     let first = granule(entry.address);
-                    self.granules[slot_of(page, first)] = NONE;
-                    self.granules[slot_of(page, first + 1)] = NONE;
+                    self.granules[cell_of(page, first)] = NO_LOCATION;
+                    self.granules[cell_of(page, first + 1)] = NO_LOCATION;
                 }
             } else {
                 self.entries[number as usize].next = kept;
@@ -167,7 +167,7 @@ impl Locations {
             }
             number = entry.next;
         }
-        self.granules[slot_of(page, part)] = kept;
+        self.granules[cell_of(page, part)] = kept;
         any
     }
 
@@ -176,8 +176,8 @@ impl Locations {
         if self.last.0 == page {
             return Some(self.last.1);
         }
-        let (key, found) = self.index[self.slot(page)];
-        if found == NONE {
+        let (key, found) = self.index[self.find_index(page)];
+        if found == NO_LOCATION {
             return None;
         }
         self.last = (key, found);
@@ -185,45 +185,46 @@ impl Locations {
     }
 
     fn add_page(&mut self, page: u64) -> u32 {
-        let number = (self.granules.len() / GRANULES) as u32;
-        self.granules.resize(self.granules.len() + GRANULES, NONE);
+        let number = (self.granules.len() / GRANULES_PER_PAGE) as u32;
+        self.granules
+            .resize(self.granules.len() + GRANULES_PER_PAGE, NO_LOCATION);
         if number as usize * 2 > self.index.len() {
-            let larger = vec![(0, NONE); self.index.len() * 2];
+            let larger = vec![(0, NO_LOCATION); self.index.len() * 2];
             for (key, found) in core::mem::replace(&mut self.index, larger) {
-                if found != NONE {
-                    let slot = self.slot(key);
-                    self.index[slot] = (key, found);
+                if found != NO_LOCATION {
+                    let index = self.find_index(key);
+                    self.index[index] = (key, found);
                 }
             }
         }
-        let slot = self.slot(page);
-        self.index[slot] = (page, number);
-        MAY_HOLD[page as usize & (MAY_HOLD.len() - 1)].store(1, Ordering::Relaxed);
+        let index = self.find_index(page);
+        self.index[index] = (page, number);
+        MAY_HOLD_ATOMIC[page as usize & (MAY_HOLD_ATOMIC.len() - 1)].store(1, Ordering::Relaxed);
         number
     }
 
     #[inline]
-    fn slot(&self, page: u64) -> usize {
+    fn find_index(&self, page: u64) -> usize {
         let mask = self.index.len() - 1;
-        let mut slot = (page.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & mask;
+        let mut index = (page.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & mask;
         loop {
-            let (key, found) = self.index[slot];
-            if found == NONE || key == page {
-                return slot;
+            let (key, found) = self.index[index];
+            if found == NO_LOCATION || key == page {
+                return index;
             }
-            slot = (slot + 1) & mask;
+            index = (index + 1) & mask;
         }
     }
 }
 
 #[inline(always)]
-fn slot_of(page: u32, granule: usize) -> usize {
-    page as usize * GRANULES + granule
+fn cell_of(page: u32, granule: usize) -> usize {
+    page as usize * GRANULES_PER_PAGE + granule
 }
 
 #[inline(always)]
 fn granule(address: u64) -> usize {
-    (address % PAGE / GRANULE) as usize
+    (address % PAGE_BYTES / GRANULE_BYTES) as usize
 }
 
 #[inline(always)]
@@ -239,8 +240,8 @@ mod tests {
     fn an_address_keeps_its_location_while_its_value_is_the_one_left() {
         let mut locations = Locations::new();
         assert_eq!(locations.find(0x1000, 4, 0), None);
-        let first = locations.bear(0x1000, 4, 0);
-        let second = locations.bear(0x1004, 4, 9);
+        let first = locations.add(0x1000, 4, 0);
+        let second = locations.add(0x1004, 4, 9);
         assert_eq!(locations.find(0x1000, 4, 0), Some(first));
         assert_eq!(locations.find(0x1004, 4, 9), Some(second));
         locations.set_value(first, 1);
@@ -252,7 +253,7 @@ mod tests {
     fn memory_given_back_ends_what_lies_in_it_and_nothing_else() {
         let mut locations = Locations::new();
         let numbers: Vec<u32> = (0..3000)
-            .map(|n| locations.bear(0x7000 + n * 8, 8, 0))
+            .map(|n| locations.add(0x7000 + n * 8, 8, 0))
             .collect();
         assert!(locations.end(0x7000 + 8 * 10..0x7000 + 8 * 2000));
         assert!(!locations.end(0x7000 + 8 * 10..0x7000 + 8 * 2000));
@@ -266,7 +267,7 @@ mod tests {
     #[test]
     fn neighbours_in_a_granule_end_one_by_one() {
         let mut locations = Locations::new();
-        let bytes: Vec<u32> = (0..8).map(|n| locations.bear(0x2000 + n, 1, 0)).collect();
+        let bytes: Vec<u32> = (0..8).map(|n| locations.add(0x2000 + n, 1, 0)).collect();
         assert!(locations.end(0x2003..0x2004));
         for (n, number) in (0..).zip(bytes) {
             let found = locations.find(0x2000 + n, 1, 0);
@@ -277,10 +278,10 @@ mod tests {
     #[test]
     fn another_size_at_the_address_is_another_object() {
         let mut locations = Locations::new();
-        let wide = locations.bear(0x3000, 16, 5);
+        let wide = locations.add(0x3000, 16, 5);
         assert_eq!(locations.find(0x3000, 16, 5), Some(wide));
         assert_eq!(locations.find(0x3000, 8, 5), None);
-        let narrow = locations.bear(0x3008, 8, 0);
+        let narrow = locations.add(0x3008, 8, 0);
         assert_eq!(locations.find(0x3000, 16, 5), None);
         assert_eq!(locations.find(0x3008, 8, 0), Some(narrow));
     }
@@ -288,7 +289,7 @@ mod tests {
     #[test]
     fn plain_writes_elsewhere_are_sorted_out_early() {
         let mut locations = Locations::new();
-        locations.bear(0x5555_0123_4ff8, 8, 0);
+        locations.add(0x5555_0123_4ff8, 8, 0);
         assert!(may_hold_atomic(0x5555_0123_4000, 1));
         assert!(may_hold_atomic(0x5555_0123_3ffc, 8));
         assert!(!may_hold_atomic(0x5555_0123_5000, 8));

@@ -1,5 +1,5 @@
-//! The files that hold the program's code, as the dynamic loader knows them.
-//! Asked for anew when a pc lies in none of the known ones.
+//! The files that hold the program's code, as the dynamic loader knows them. The
+//! list is read again when a pc lies in none of the known ones.
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,5 +1,5 @@
 //! Waiting for the turn, and watching whoever holds it meanwhile: a holder that
-//! makes no step, asleep in a call that is not controlled, is robbed of it.
+//! makes no step, asleep in a call that is not controlled, is preempted of it.
 
 use core::ptr;
 use core::sync::atomic::{
@@ -14,13 +14,13 @@ use crate::sys;
 use crate::thread::{Thread, go, phase};
 use crate::turn::HOLDER;
 
-/// How often a thread looks before it sleeps: a turn that comes back soon
-/// then costs no system call.
-const LOOKS: u32 = 100;
+/// Looks at the turn before a thread sleeps: a turn that comes back soon then
+/// costs no system call.
+const SPINS_BEFORE_SLEEP: u32 = 100;
 
-/// A holder that computes is left alone until it has used the processor for so
-/// many times the patience: one that waits for a processor is not stuck.
-const COMPUTING: u64 = 25;
+/// A holder that computes is left alone until it has used the processor for this
+/// many watch intervals: one that waits for a processor is not stuck.
+const COMPUTING_INTERVALS: u64 = 25;
 
 /// Records that the turn changes hands.
 pub(crate) fn write_turn(state: &mut State, thread: u32, choices: u64, cause: Cause) {
@@ -48,7 +48,7 @@ pub(crate) fn hand_to(thread: *mut Thread) {
 pub(crate) fn park(thread: *mut Thread) {
     // SAFETY: the thread's own record.
     let me = unsafe { &*thread };
-    for _ in 0..LOOKS {
+    for _ in 0..SPINS_BEFORE_SLEEP {
         if me.go.load(SeqCst) == go::GO {
             me.go.store(go::WAIT, SeqCst);
             return;
@@ -60,7 +60,7 @@ pub(crate) fn park(thread: *mut Thread) {
         match me.go.compare_exchange(go::WAIT, go::ASLEEP, SeqCst, SeqCst) {
             Err(go::GO) => break,
             _ => {
-                let timeout = PATIENCE.load(Ordering::Relaxed);
+                let timeout = WATCH_INTERVAL_MS.load(Ordering::Relaxed);
                 sys::futex_wait(&me.go, go::ASLEEP, Some(u64::from(timeout)));
             }
         }
@@ -75,7 +75,7 @@ pub(crate) fn park(thread: *mut Thread) {
 }
 
 /// Milliseconds between two looks of a parked thread.
-pub(crate) static PATIENCE: AtomicU32 = AtomicU32::new(20);
+pub(crate) static WATCH_INTERVAL_MS: AtomicU32 = AtomicU32::new(20);
 
 /// What a parked thread has seen of the holder.
 #[derive(Default)]
@@ -117,13 +117,13 @@ impl Watch {
             return false;
         }
         let used = processor_time(number).saturating_sub(self.used) / 1_000_000;
-        let patience = u64::from(PATIENCE.load(Ordering::Relaxed));
-        let stuck = used >= COMPUTING * patience || sleeps(number);
+        let patience = u64::from(WATCH_INTERVAL_MS.load(Ordering::Relaxed));
+        let stuck = used >= COMPUTING_INTERVALS * patience || sleeps(number);
         if !stuck || phase_of.load(SeqCst) != phase::OUTSIDE {
             return false;
         }
         if phase_of
-            .compare_exchange(phase::OUTSIDE, phase::ROBBED, SeqCst, SeqCst)
+            .compare_exchange(phase::OUTSIDE, phase::PREEMPTED, SeqCst, SeqCst)
             .is_err()
         {
             return false;

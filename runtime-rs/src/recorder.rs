@@ -8,15 +8,17 @@
 use alloc::vec::Vec;
 use core::ptr;
 
-use wmfix_trace::{End, Header, MAX_RECORD, Operation, PlaceId, encode_event, encode_header};
+use wmfix_trace::{
+    ContextId, End, Header, MAX_RECORD, RecordedOperation, encode_event, encode_header,
+};
 
 use crate::sys;
 
-/// Room for the record that says why there are no more.
-const RESERVE: usize = MAX_RECORD;
-const FIRST: usize = 64 << 10;
-const LARGEST_STEP: usize = 16 << 20;
-const PAGE: usize = 4096;
+/// Reserved behind the last record for the one that ends the trace.
+const END_RECORD_BYTES: usize = MAX_RECORD;
+const FIRST_GROWTH_BYTES: usize = 64 << 10;
+const LARGEST_GROWTH_BYTES: usize = 16 << 20;
+const PAGE_BYTES: usize = 4096;
 
 /// Writes one process's trace, or nothing.
 #[derive(Debug)]
@@ -77,9 +79,9 @@ impl Recorder {
 
     /// Writes what the thread that has the turn did.
     #[inline(always)]
-    pub(crate) fn event(&mut self, place: u32, operation: &Operation) {
+    pub(crate) fn event(&mut self, context: u32, operation: &RecordedOperation) {
         self.write(MAX_RECORD, |out| {
-            encode_event(out, PlaceId(place), operation)
+            encode_event(out, ContextId(context), operation)
         });
     }
 
@@ -120,7 +122,8 @@ impl Recorder {
         }
         let records = self.records;
         // SAFETY: the reserve behind the limit is kept for this record.
-        let out = unsafe { core::slice::from_raw_parts_mut(self.window.add(self.at), RESERVE) };
+        let out =
+            unsafe { core::slice::from_raw_parts_mut(self.window.add(self.at), END_RECORD_BYTES) };
         self.at += wmfix_trace::encode_end(out, end, records);
         let len = self.window_offset + self.at;
         // Should this fail, the file keeps its tail of zeros, which readers take.
@@ -132,7 +135,7 @@ impl Recorder {
         self.abandon();
     }
 
-    /// Lets go of the file without a word: in a forked child, whose parent
+    /// Drops the file without an end record: in a forked child, whose parent
     /// writes it.
     pub(crate) fn abandon(&mut self) {
         self.limit = 0;
@@ -145,15 +148,17 @@ impl Recorder {
     /// Makes the file longer and maps its new end.
     fn grow(&mut self, room: usize) -> Result<(), i32> {
         let position = self.window_offset + self.at;
-        let offset = position / PAGE * PAGE;
+        let offset = position / PAGE_BYTES * PAGE_BYTES;
         let old_len = self.window_offset + self.window_len;
-        let step = old_len.clamp(FIRST, LARGEST_STEP).max(room + RESERVE);
-        let mut len = (old_len + step).next_multiple_of(PAGE);
+        let step = old_len
+            .clamp(FIRST_GROWTH_BYTES, LARGEST_GROWTH_BYTES)
+            .max(room + END_RECORD_BYTES);
+        let mut len = (old_len + step).next_multiple_of(PAGE_BYTES);
         // Growing past the limit for file sizes would be answered by a signal.
         let limit = file_size_limit();
         if len as u64 > limit {
-            len = limit as usize / PAGE * PAGE;
-            if len < position + room + RESERVE || len <= old_len {
+            len = limit as usize / PAGE_BYTES * PAGE_BYTES;
+            if len < position + room + END_RECORD_BYTES || len <= old_len {
                 return Err(libc::EFBIG);
             }
         }
@@ -169,7 +174,7 @@ impl Recorder {
         self.window_len = len - offset;
         self.window_offset = offset;
         self.at = position - offset;
-        self.limit = self.window_len - RESERVE;
+        self.limit = self.window_len - END_RECORD_BYTES;
         Ok(())
     }
 }
@@ -239,7 +244,7 @@ fn allocate(file: usize, offset: usize, len: usize) -> Result<(), i32> {
 }
 
 fn write_zeros(file: usize, mut offset: usize, len: usize) -> Result<(), i32> {
-    static ZEROS: [u8; FIRST] = [0; FIRST];
+    static ZEROS: [u8; FIRST_GROWTH_BYTES] = [0; FIRST_GROWTH_BYTES];
     let end = offset + len;
     while offset < end {
         let part = ZEROS.len().min(end - offset);

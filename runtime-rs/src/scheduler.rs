@@ -11,26 +11,26 @@ use core::sync::atomic::Ordering;
 use wmfix_trace::WaitsFor;
 
 use crate::spin::Detector;
-use crate::strategy::{Chosen, Kind, Point, Strategy};
+use crate::strategy::{AnyStrategy, Kind, Point, Strategy};
 use crate::thread::{Thread, phase};
 
 /// What a choice costs on the counted clock, in nanoseconds.
-const TICK: u64 = 1_000;
+const TICK_NS: u64 = 1_000;
 
 /// After how many choices those who may be helped from outside look again.
-const LOOK_AGAIN: u64 = 1024;
+const CHOICES_PER_LOOK: u64 = 1024;
 
 /// Everything that schedules.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
-    pub(crate) slots: Vec<Slot>,
+    pub(crate) threads: Vec<ThreadEntry>,
     /// Could go on, and should.
     runnable: Vec<u32>,
     /// Changes whenever `runnable` does.
     version: u64,
     /// Could go on, but have found nothing to do.
     idle: Vec<u32>,
-    strategy: Chosen,
+    strategy: AnyStrategy,
     /// Choices since the turn last changed hands.
     pub(crate) choices: u64,
     /// The counted clock.
@@ -43,20 +43,20 @@ pub(crate) struct Scheduler {
     /// thread: when all wait it is not yet a deadlock.
     pub(crate) outside_help: bool,
     /// Choices among idle threads since anything changed.
-    pub(crate) barren: u64,
+    pub(crate) idle_choices: u64,
     /// Counts the changes.
     pub(crate) changes: u64,
 }
 
 /// A thread, as the scheduler sees it.
 #[derive(Debug)]
-pub(crate) struct Slot {
+pub(crate) struct ThreadEntry {
     pub(crate) thread: *mut Thread,
     pub(crate) handle: libc::pthread_t,
     pub(crate) status: Status,
     pub(crate) detector: Detector,
     /// Where it is, if it waits.
-    pub(crate) place: u32,
+    pub(crate) context: u32,
     /// When it stops waiting, on the counted clock.
     deadline: Option<u64>,
     /// Whether it woke because the time had come.
@@ -79,9 +79,9 @@ pub(crate) enum Status {
 }
 
 impl Scheduler {
-    pub(crate) fn new(strategy: Chosen) -> Self {
+    pub(crate) fn new(strategy: AnyStrategy) -> Self {
         Self {
-            slots: Vec::new(),
+            threads: Vec::new(),
             runnable: Vec::new(),
             version: 0,
             idle: Vec::new(),
@@ -91,20 +91,20 @@ impl Scheduler {
             timed: 0,
             away: 0,
             outside_help: false,
-            barren: 0,
+            idle_choices: 0,
             changes: 0,
         }
     }
 
     /// Adds a thread that can go on; its number is given back.
     pub(crate) fn add(&mut self, thread: *mut Thread, handle: libc::pthread_t) -> u32 {
-        let id = self.slots.len() as u32;
-        self.slots.push(Slot {
+        let id = self.threads.len() as u32;
+        self.threads.push(ThreadEntry {
             thread,
             handle,
             status: Status::Runnable,
             detector: Detector::default(),
-            place: 0,
+            context: 0,
             deadline: None,
             timed_out: false,
             joined: false,
@@ -116,9 +116,9 @@ impl Scheduler {
         id
     }
 
-    /// The slot of a thread.
-    pub(crate) fn slot(&mut self, thread: u32) -> &mut Slot {
-        &mut self.slots[thread as usize]
+    /// The entry of a thread.
+    pub(crate) fn entry(&mut self, thread: u32) -> &mut ThreadEntry {
+        &mut self.threads[thread as usize]
     }
 
     /// Whether the strategy has anything to decide for this thread.
@@ -130,14 +130,14 @@ impl Scheduler {
     /// Lets the counted clock go on by one choice.
     #[inline]
     pub(crate) fn tick(&mut self) {
-        self.now += TICK;
+        self.now += TICK_NS;
         if self.timed > 0 {
             self.wake_sleepers();
         }
         if self.away > 0 {
             self.let_in();
         }
-        if self.outside_help && (self.now / TICK).is_multiple_of(LOOK_AGAIN) {
+        if self.outside_help && (self.now / TICK_NS).is_multiple_of(CHOICES_PER_LOOK) {
             self.have_all_look_again();
         }
     }
@@ -165,9 +165,9 @@ impl Scheduler {
     #[cold]
     fn next_idle(&mut self) -> Option<u32> {
         let first = *self.idle.first()?;
-        self.barren += 1;
-        let turn = 1u64 << (self.barren / 512).min(12);
-        if self.barren.is_multiple_of(turn) {
+        self.idle_choices += 1;
+        let turn = 1u64 << (self.idle_choices / 512).min(12);
+        if self.idle_choices.is_multiple_of(turn) {
             self.idle.rotate_left(1);
         }
         Some(first)
@@ -181,8 +181,8 @@ impl Scheduler {
     /// The threads that wait for this, in the order of their numbers.
     pub(crate) fn waiting(&self, what: WaitsFor) -> Vec<u32> {
         (0u32..)
-            .zip(&self.slots)
-            .filter(|(_, slot)| slot.status == Status::Waiting(what))
+            .zip(&self.threads)
+            .filter(|(_, entry)| entry.status == Status::Waiting(what))
             .map(|(id, _)| id)
             .collect()
     }
@@ -190,23 +190,23 @@ impl Scheduler {
     /// The thread waits from now on.
     pub(crate) fn wait(&mut self, thread: u32, what: WaitsFor, deadline: Option<u64>) {
         self.leave_lists(thread);
-        let slot = self.slot(thread);
-        slot.status = Status::Waiting(what);
-        slot.deadline = deadline;
-        slot.timed_out = false;
+        let entry = self.entry(thread);
+        entry.status = Status::Waiting(what);
+        entry.deadline = deadline;
+        entry.timed_out = false;
         self.timed += usize::from(deadline.is_some());
         self.set_ready(thread, false);
     }
 
     /// The thread need not wait any longer.
     pub(crate) fn wake(&mut self, thread: u32) {
-        let slot = self.slot(thread);
-        if !matches!(slot.status, Status::Waiting(_)) {
+        let entry = self.entry(thread);
+        if !matches!(entry.status, Status::Waiting(_)) {
             return;
         }
-        let timed = slot.deadline.take().is_some();
-        slot.status = Status::Runnable;
-        slot.detector.progress();
+        let timed = entry.deadline.take().is_some();
+        entry.status = Status::Runnable;
+        entry.detector.progress();
         self.timed -= usize::from(timed);
         self.runnable.push(thread);
         self.version += 1;
@@ -223,10 +223,10 @@ impl Scheduler {
     /// Lets those who wait for what a signal handler or another process may
     /// have given back see for themselves.
     pub(crate) fn have_all_look_again(&mut self) {
-        for thread in 0..self.slots.len() as u32 {
+        for thread in 0..self.threads.len() as u32 {
             if let Status::Waiting(
                 WaitsFor::Lock(_) | WaitsFor::Semaphore(_) | WaitsFor::Futex(_),
-            ) = self.slot(thread).status
+            ) = self.entry(thread).status
             {
                 self.wake(thread);
             }
@@ -236,7 +236,7 @@ impl Scheduler {
     /// The thread has ended.
     pub(crate) fn end(&mut self, thread: u32) {
         self.leave_lists(thread);
-        self.slot(thread).status = Status::Ended;
+        self.entry(thread).status = Status::Ended;
         self.set_ready(thread, false);
         self.changed();
     }
@@ -244,18 +244,18 @@ impl Scheduler {
     /// The thread has been found to be stuck outside.
     pub(crate) fn send_away(&mut self, thread: u32) {
         self.leave_lists(thread);
-        self.slot(thread).status = Status::Away;
+        self.entry(thread).status = Status::Away;
         self.away += 1;
         self.set_ready(thread, false);
     }
 
     /// Lets in those that were away and have come back.
     pub(crate) fn let_in(&mut self) {
-        for id in 0..self.slots.len() as u32 {
-            let slot = &self.slots[id as usize];
+        for id in 0..self.threads.len() as u32 {
+            let entry = &self.threads[id as usize];
             // SAFETY: threads' records are never freed.
-            let phase_of = unsafe { &(*slot.thread).phase };
-            let back = slot.status == Status::Away
+            let phase_of = unsafe { &(*entry.thread).phase };
+            let back = entry.status == Status::Away
                 && phase_of
                     .compare_exchange(
                         phase::ARRIVED,
@@ -265,7 +265,7 @@ impl Scheduler {
                     )
                     .is_ok();
             if back {
-                self.slot(id).status = Status::Runnable;
+                self.entry(id).status = Status::Runnable;
                 self.away -= 1;
                 self.runnable.push(id);
                 self.version += 1;
@@ -278,11 +278,11 @@ impl Scheduler {
     /// Something that another thread may wait to see has changed.
     #[inline]
     pub(crate) fn changed(&mut self) {
-        self.barren = 0;
+        self.idle_choices = 0;
         self.changes += 1;
         if !self.idle.is_empty() {
             for thread in core::mem::take(&mut self.idle) {
-                self.slots[thread as usize].detector.progress();
+                self.threads[thread as usize].detector.progress();
                 self.runnable.push(thread);
                 self.version += 1;
             }
@@ -315,18 +315,18 @@ impl Scheduler {
 
     /// How many threads have not ended.
     pub(crate) fn alive(&self) -> usize {
-        let alive = |slot: &&Slot| slot.status != Status::Ended;
-        self.slots.iter().filter(alive).count()
+        let alive = |entry: &&ThreadEntry| entry.status != Status::Ended;
+        self.threads.iter().filter(alive).count()
     }
 
     /// Lets the clock jump to the first deadline. How far it was, for those who
     /// wait for something and would look at the real clock; a sleep is a jump.
     pub(crate) fn skip_time(&mut self) -> Option<u64> {
         let first = self
-            .slots
+            .threads
             .iter()
-            .filter(|slot| slot.deadline.is_some())
-            .min_by_key(|slot| slot.deadline)?;
+            .filter(|entry| entry.deadline.is_some())
+            .min_by_key(|entry| entry.deadline)?;
         let deadline = first.deadline?;
         let pause = match first.status {
             Status::Waiting(WaitsFor::Time) => 1,
@@ -338,13 +338,13 @@ impl Scheduler {
     }
 
     fn wake_sleepers(&mut self) {
-        for id in 0..self.slots.len() as u32 {
-            if self.slots[id as usize]
+        for id in 0..self.threads.len() as u32 {
+            if self.threads[id as usize]
                 .deadline
                 .is_some_and(|deadline| deadline <= self.now)
             {
                 self.wake(id);
-                self.slot(id).timed_out = true;
+                self.entry(id).timed_out = true;
             }
         }
     }
@@ -356,7 +356,7 @@ impl Scheduler {
     }
 
     fn set_ready(&self, thread: u32, ready: bool) {
-        let thread = self.slots[thread as usize].thread;
+        let thread = self.threads[thread as usize].thread;
         if !thread.is_null() {
             // SAFETY: threads' records are never freed.
             unsafe { &(*thread).ready }.store(ready, Ordering::SeqCst);

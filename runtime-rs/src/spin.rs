@@ -1,8 +1,8 @@
-//! Notices a thread that spins: it reads the same values at the same places
-//! again and again and changes nothing. Such a thread cannot get on before
-//! somebody else does something, so it may as well let them.
+//! Detects a thread that spins: it reads the same values in the same contexts
+//! again and again and changes nothing. Such a thread makes no progress before
+//! another one changes something, so it gives up the turn.
 //!
-//! Also knows which of its reads tell nothing and need not be recorded. A read
+//! Also decides which reads add nothing and need not be recorded. A read
 //! of the same write as an earlier one of the same thread cannot read anything
 //! older (coherence), and it orders nothing that the earlier one does not,
 //! if the thread has learnt nothing in between. So a read is left out if the
@@ -10,12 +10,12 @@
 //! nothing since but read what it had read before.
 
 /// How many different reads a loop may have and still be seen as one.
-const WINDOW: usize = 8;
+const WINDOW_READS: usize = 8;
 
 /// What a thread has read since it last got on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Detector {
-    seen: [Seen; WINDOW],
+    seen: [SeenRead; WINDOW_READS],
     len: usize,
     repeats: usize,
     /// Counts the reads.
@@ -28,7 +28,7 @@ pub(crate) struct Detector {
 /// A read that changed nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Read {
-    pub(crate) place: u32,
+    pub(crate) context: u32,
     pub(crate) location: u32,
     pub(crate) value: u64,
     /// Its order, as a number.
@@ -36,17 +36,17 @@ pub(crate) struct Read {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct SeenRead {
     read: Read,
     /// The number of the read that was recorded.
     recorded: u64,
-    /// How often anybody had changed anything then.
+    /// The count of changes by all threads at that time.
     changes: u64,
 }
 
 /// What a read means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct ReadVerdict {
     /// The thread spins.
     pub(crate) spins: bool,
     /// The read tells nothing that is not recorded.
@@ -54,10 +54,10 @@ pub(crate) struct Found {
 }
 
 impl Detector {
-    /// The thread has read this and changed nothing; `changes` counts what anybody
-    /// has changed so far.
+    /// The thread has read this and changed nothing; `changes` counts the
+    /// changes by all threads so far.
     #[inline]
-    pub(crate) fn read(&mut self, read: Read, changes: u64) -> Found {
+    pub(crate) fn read(&mut self, read: Read, changes: u64) -> ReadVerdict {
         self.reads += 1;
         let mut known = false;
         let at = self.seen[..self.len]
@@ -77,10 +77,10 @@ impl Detector {
                 }
             }
             None => {
-                if self.len == WINDOW {
+                if self.len == WINDOW_READS {
                     self.len = 0;
                 }
-                self.seen[self.len] = Seen {
+                self.seen[self.len] = SeenRead {
                     read,
                     recorded: self.reads,
                     changes,
@@ -90,7 +90,7 @@ impl Detector {
                 self.news = self.reads;
             }
         }
-        Found {
+        ReadVerdict {
             // Twice around, so that a loop is not taken for one at its first turn.
             spins: self.repeats >= 2 * self.len,
             known,
@@ -122,10 +122,10 @@ mod tests {
 
     use super::*;
 
-    fn read(place: u32, value: u64) -> Read {
+    fn read(context: u32, value: u64) -> Read {
         Read {
-            place,
-            location: place,
+            context,
+            location: context,
             value,
             order: 0,
         }
@@ -153,12 +153,12 @@ mod tests {
     }
 
     /// Which reads of a sequence are recorded, as `r`; a digit is a read at that
-    /// place, `w` somebody else's change, `f` something else that the thread does.
+    /// context, `w` another thread's change, `f` something else that the thread does.
     fn recorded(steps: &str) -> String {
         let mut detector = Detector::default();
         let mut changes = 0;
         let mut shown = |step: char| match step.to_digit(10) {
-            Some(place) if detector.read(read(place, 0), changes).known => '-',
+            Some(context) if detector.read(read(context, 0), changes).known => '-',
             Some(_) => 'r',
             None if step == 'w' => {
                 changes += 1;

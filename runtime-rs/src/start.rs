@@ -4,42 +4,42 @@ use alloc::vec::Vec;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
-use wmfix_trace::{Header, Operation, Reader, Strategy as Named, WaitsFor};
+use wmfix_trace::{Header, Reader, RecordedOperation, Strategy as Named, WaitsFor};
 
-use crate::behind;
-use crate::config::{Config, cannot_start};
+use crate::config::{RuntimeConfig, cannot_start};
 use crate::finish;
-use crate::park::{PATIENCE, park};
+use crate::park::{WATCH_INTERVAL_MS, park};
+use crate::real;
 use crate::recorder::Recorder;
 use crate::scheduler::Scheduler;
 use crate::state::{self, State};
-use crate::strategy::{Chosen, Pct, Random, Replay};
+use crate::strategy::{AnyStrategy, Pct, Random, Replay};
 use crate::sys;
 use crate::thread::{Thread, phase};
 use crate::tls;
 use crate::turn::{self, HOLDER, Held, MODE, mode};
 
-const NOT_YET: u8 = 0;
+const NOT_STARTED: u8 = 0;
 const STARTING: u8 = 1;
 const STARTED: u8 = 2;
 
-static STARTED_IS: AtomicU8 = AtomicU8::new(NOT_YET);
+static START_STATE: AtomicU8 = AtomicU8::new(NOT_STARTED);
 
 /// The key whose destructor is a thread's end.
-static KEY: AtomicU32 = AtomicU32::new(0);
+static THREAD_KEY: AtomicU32 = AtomicU32::new(0);
 
 /// Starts the runtime, if that has not happened yet.
 #[inline]
 pub(crate) fn ensure() {
-    if STARTED_IS.load(Ordering::Acquire) == NOT_YET {
+    if START_STATE.load(Ordering::Acquire) == NOT_STARTED {
         start();
     }
 }
 
 #[cold]
 fn start() {
-    if STARTED_IS
-        .compare_exchange(NOT_YET, STARTING, Ordering::SeqCst, Ordering::SeqCst)
+    if START_STATE
+        .compare_exchange(NOT_STARTED, STARTING, Ordering::SeqCst, Ordering::SeqCst)
         .is_err()
     {
         return;
@@ -52,37 +52,37 @@ fn start() {
         c"WMFIX_REPLAY",
     ];
     if asked.iter().all(|name| sys::variable(name).is_none()) {
-        STARTED_IS.store(STARTED, Ordering::Release);
+        START_STATE.store(STARTED, Ordering::Release);
         return;
     }
-    behind::find_free();
+    real::find_free();
     let mut key = 0;
     // SAFETY: the destructor takes what `settle` puts under the key.
     if unsafe { libc::pthread_key_create(&mut key, Some(thread_ends)) } != 0 {
         cannot_start(format_args!("no thread-specific key is left"));
     }
-    KEY.store(key, Ordering::Release);
-    let config = Config::read();
+    THREAD_KEY.store(key, Ordering::Release);
+    let config = RuntimeConfig::read();
     #[cfg(not(test))]
     crate::abi::configure(config.races, config.volatile);
     begin_run(config, false);
     finish::watch_for_the_end();
-    STARTED_IS.store(STARTED, Ordering::Release);
+    START_STATE.store(STARTED, Ordering::Release);
 }
 
 /// Begins a trace whose only thread is the calling one.
-pub(crate) fn begin_run(config: Config, forked: bool) {
+pub(crate) fn begin_run(config: RuntimeConfig, forked: bool) {
     let strategy = config.strategy;
     let chosen = match strategy {
-        Named::Pct => Chosen::Pct(Pct::new(config.seed, config.length, config.depth)),
-        Named::Random | Named::Os => Chosen::Random(Random::new(config.seed)),
-        Named::Replay => Chosen::Replay(recorded_schedule(&config)),
+        Named::Pct => AnyStrategy::Pct(Pct::new(config.seed, config.length, config.depth)),
+        Named::Random | Named::Os => AnyStrategy::Random(Random::new(config.seed)),
+        Named::Replay => AnyStrategy::Replay(recorded_schedule(&config)),
     };
     let recorder = match &config.out {
         Some(folder) => new_trace(folder, &config, forked),
         None => Recorder::off(),
     };
-    PATIENCE.store(config.patience.min(60_000) as u32, Ordering::Relaxed);
+    WATCH_INTERVAL_MS.store(config.patience.min(60_000) as u32, Ordering::Relaxed);
     let main = if forked {
         tls::current()
     } else {
@@ -103,7 +103,7 @@ pub(crate) fn begin_run(config: Config, forked: bool) {
     MODE.store(mode, Ordering::SeqCst);
 }
 
-fn new_trace(folder: &[u8], config: &Config, forked: bool) -> Recorder {
+fn new_trace(folder: &[u8], config: &RuntimeConfig, forked: bool) -> Recorder {
     let command = command_line();
     // SAFETY: these take nothing.
     let (pid, parent) = unsafe {
@@ -135,7 +135,7 @@ fn new_trace(folder: &[u8], config: &Config, forked: bool) -> Recorder {
     }
 }
 
-fn recorded_schedule(config: &Config) -> Replay {
+fn recorded_schedule(config: &RuntimeConfig) -> Replay {
     let path = config.replay.as_deref().unwrap_or(b"\0");
     let name = core::str::from_utf8(&path[..path.len() - 1]).unwrap_or("?");
     let bytes = match read_file(path) {
@@ -200,7 +200,7 @@ pub(crate) fn settle(thread: *mut Thread) {
     thread.stack.1.store(high, Ordering::Relaxed);
     let value = core::ptr::from_mut(thread).cast::<c_void>();
     // SAFETY: the key was made at the start.
-    unsafe { libc::pthread_setspecific(KEY.load(Ordering::Acquire), value) };
+    unsafe { libc::pthread_setspecific(THREAD_KEY.load(Ordering::Acquire), value) };
 }
 
 /// The calling thread's stack. libc finds out about the main thread's by
@@ -258,7 +258,7 @@ unsafe extern "C" fn thread_ends(value: *mut c_void) {
     *rounds = rounds.saturating_sub(1);
     if *rounds > 0 {
         // SAFETY: as in `settle`.
-        unsafe { libc::pthread_setspecific(KEY.load(Ordering::Acquire), value) };
+        unsafe { libc::pthread_setspecific(THREAD_KEY.load(Ordering::Acquire), value) };
         return;
     }
     if let Some(held) = turn::enter() {
@@ -268,15 +268,15 @@ unsafe extern "C" fn thread_ends(value: *mut c_void) {
 
 fn end_thread(mut held: Held) {
     let me = held.thread().id;
-    let place = held.place(0);
+    let context = held.context(0);
     // The stack and the thread-local storage in it are used again by others.
     let low = held.thread().stack.0.load(Ordering::Relaxed);
     let high = held.thread().stack.1.load(Ordering::Relaxed);
     if me != 0 && low < high {
-        held.state().free(place, low, high - low);
+        held.state().free(context, low, high - low);
         held.thread().stack.1.store(low, Ordering::Relaxed);
     }
-    held.record(place, &Operation::Exit);
+    held.record(context, &RecordedOperation::Exit);
     held.thread().release_frames();
     let scheduler = &mut held.state().scheduler;
     scheduler.end(me);

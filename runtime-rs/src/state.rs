@@ -1,6 +1,6 @@
 //! Everything that the turn protects, and how an event gets from a thread into
-//! the trace: its place and its location are numbered, what is new is
-//! introduced, then it is written.
+//! the trace: its context and its location are numbered, new ones
+//! are introduced, then it is written.
 
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
@@ -8,36 +8,36 @@ use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering;
 
 use wmfix_trace::{
-    LocationId, Operation, StackId, encode_module, encode_place, encode_stack, module_len,
+    LocationId, RecordedOperation, StackId, encode_context, encode_module, encode_stack, module_len,
 };
 
-use crate::config::Config;
+use crate::config::RuntimeConfig;
+use crate::contexts::{ContextNumber, Interner};
 use crate::locations::Locations;
 use crate::modules::Modules;
-use crate::places::{Interned, Interner};
 use crate::recorder::Recorder;
 use crate::scheduler::Scheduler;
 use crate::thread::Thread;
 
 /// What the turn protects.
 pub(crate) struct State {
-    pub(crate) config: Config,
+    pub(crate) config: RuntimeConfig,
     pub(crate) scheduler: Scheduler,
     pub(crate) recorder: Recorder,
     pub(crate) locations: Locations,
     /// Under `os`: the thread of the last record.
     pub(crate) last_thread: u32,
-    /// Fruitless looks whether such help has come.
-    pub(crate) fruitless: u32,
+    /// Looks for help from outside since the last change.
+    pub(crate) fruitless_looks: u32,
     /// Read-write locks that a writer holds, by address.
     pub(crate) writers: Vec<u64>,
     #[cfg(not(test))]
     pub(crate) barriers: Vec<crate::intercept::Barrier>,
     #[cfg(not(test))]
-    pub(crate) initialising: Vec<crate::intercept::Initialising>,
+    pub(crate) initialisations: Vec<crate::intercept::Initialisation>,
     modules: Modules,
     stacks: Interner,
-    places: Interner,
+    contexts: Interner,
 }
 
 struct StateCell(UnsafeCell<MaybeUninit<State>>);
@@ -47,7 +47,7 @@ unsafe impl Sync for StateCell {}
 
 static STATE: StateCell = StateCell(UnsafeCell::new(MaybeUninit::uninit()));
 
-/// Puts the state into place, before the first turn is taken.
+/// Installs the state, before the first turn is taken.
 pub(crate) fn install(state: State) {
     // SAFETY: called once at start, or by the only thread of a forked child.
     unsafe { STATE.0.get().write(MaybeUninit::new(state)) };
@@ -65,37 +65,37 @@ pub(crate) unsafe fn state() -> &'static mut State {
 }
 
 impl State {
-    pub(crate) fn new(config: Config, scheduler: Scheduler, recorder: Recorder) -> Self {
+    pub(crate) fn new(config: RuntimeConfig, scheduler: Scheduler, recorder: Recorder) -> Self {
         Self {
             config,
             scheduler,
             recorder,
             locations: Locations::new(),
             last_thread: 0,
-            fruitless: 0,
+            fruitless_looks: 0,
             writers: Vec::new(),
             #[cfg(not(test))]
             barriers: Vec::new(),
             #[cfg(not(test))]
-            initialising: Vec::new(),
+            initialisations: Vec::new(),
             modules: Modules::new(),
             stacks: Interner::new(),
-            places: Interner::new(),
+            contexts: Interner::new(),
         }
     }
 
-    /// The number of the place where `thread` is.
+    /// The number of the thread's context at `pc`.
     #[inline]
-    pub(crate) fn place(&mut self, thread: &mut Thread, pc: u64) -> u32 {
+    pub(crate) fn context(&mut self, thread: &mut Thread, pc: u64) -> u32 {
         let stack = self.stack(thread);
-        match self.places.number(stack, pc) {
-            Interned::Known(place) => place,
-            Interned::New(place) => {
+        match self.contexts.number(stack, pc) {
+            ContextNumber::Known(context) => context,
+            ContextNumber::New(context) => {
                 self.introduce_modules(pc);
                 self.recorder.write(wmfix_trace::MAX_RECORD, |out| {
-                    encode_place(out, StackId(stack), pc)
+                    encode_context(out, StackId(stack), pc)
                 });
-                place
+                context
             }
         }
     }
@@ -124,8 +124,8 @@ impl State {
         for index in first..depth {
             let pc = thread.frame(index).pc;
             stack = match self.stacks.number(stack, pc) {
-                Interned::Known(known) => known,
-                Interned::New(new) => {
+                ContextNumber::Known(known) => known,
+                ContextNumber::New(new) => {
                     self.introduce_modules(pc);
                     self.recorder.write(wmfix_trace::MAX_RECORD, |out| {
                         encode_stack(out, StackId(stack), pc)
@@ -151,30 +151,36 @@ impl State {
 
     /// The location of an atomic that holds `value`, introduced if it is new.
     #[inline]
-    pub(crate) fn location(&mut self, place: u32, address: u64, size: u8, value: u128) -> u32 {
+    pub(crate) fn location(&mut self, context: u32, address: u64, size: u8, value: u128) -> u32 {
         match self.locations.find(address, size, value) {
             Some(location) => location,
-            None => self.bear(place, address, size, value),
+            None => self.new_location(context, address, size, value),
         }
     }
 
     /// Makes the atomic a new location.
     #[cold]
-    pub(crate) fn bear(&mut self, place: u32, address: u64, size: u8, value: u128) -> u32 {
-        let location = self.locations.bear(address, size, value);
-        let operation = Operation::Birth {
+    pub(crate) fn new_location(
+        &mut self,
+        context: u32,
+        address: u64,
+        size: u8,
+        value: u128,
+    ) -> u32 {
+        let location = self.locations.add(address, size, value);
+        let operation = RecordedOperation::Birth {
             location: LocationId(location),
             address,
             size,
             value,
         };
-        self.recorder.event(place, &operation);
-        for slot in &self.scheduler.slots {
-            if slot.thread.is_null() {
+        self.recorder.event(context, &operation);
+        for entry in &self.scheduler.threads {
+            if entry.thread.is_null() {
                 continue;
             }
             // SAFETY: threads' records are never freed.
-            let owner = unsafe { &*slot.thread };
+            let owner = unsafe { &*entry.thread };
             if owner.owns(address) {
                 owner.locals.0.fetch_min(address, Ordering::Relaxed);
                 owner.locals.1.fetch_max(address, Ordering::Relaxed);
@@ -184,12 +190,12 @@ impl State {
     }
 
     /// Ends what lies in memory that is given back.
-    pub(crate) fn free(&mut self, place: u32, address: u64, size: u64) {
+    pub(crate) fn free(&mut self, context: u32, address: u64, size: u64) {
         let end = address.saturating_add(size);
         let any = self.locations.end(address..end);
         if any || self.config.races {
             self.recorder
-                .event(place, &Operation::Free { address, size });
+                .event(context, &RecordedOperation::Free { address, size });
         }
     }
 }

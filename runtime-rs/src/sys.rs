@@ -7,7 +7,7 @@ use core::ptr;
 use core::sync::atomic::AtomicU32;
 
 /// Waits until `word` is no longer `value`, somebody wakes it, or the time is
-/// over. May return for no reason.
+/// over. May return early.
 pub(crate) fn futex_wait(word: &AtomicU32, value: u32, milliseconds: Option<u64>) {
     let time = milliseconds.map(|milliseconds| libc::timespec {
         tv_sec: (milliseconds / 1000) as libc::time_t,
@@ -126,7 +126,7 @@ pub(crate) fn clock(id: libc::clockid_t) -> u64 {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    crate::behind::clock_gettime(id, &mut time);
+    crate::real::clock_gettime(id, &mut time);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 

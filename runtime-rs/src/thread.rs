@@ -16,8 +16,8 @@ pub(crate) mod phase {
     /// Is in the runtime: holds the turn, or is parked.
     pub(crate) const INSIDE: u32 = 1;
     /// Runs program code, or a call that is not controlled, without the turn.
-    pub(crate) const ROBBED: u32 = 2;
-    /// Was robbed, has come back, and waits to be let in.
+    pub(crate) const PREEMPTED: u32 = 2;
+    /// Was preempted, has come back, and waits to be let in.
     pub(crate) const ARRIVED: u32 = 3;
 }
 
@@ -35,12 +35,12 @@ pub(crate) struct Frame {
     pub(crate) pc: u64,
     /// The stack pointer of the function itself, just after it was entered.
     pub(crate) sp: u64,
-    /// The number of the stack up to here; 0 while nobody needed it.
+    /// The number of the stack up to here; 0 until it is needed.
     pub(crate) stack: u32,
 }
 
 /// Deeper calls are counted, not kept.
-const MAX_DEPTH: usize = 1 << 13;
+const MAX_FRAMES: usize = 1 << 13;
 
 /// How many rounds of destructors libc makes when a thread ends: ours is to be
 /// the last to run.
@@ -58,7 +58,7 @@ pub(crate) struct Thread {
     pub(crate) steps: AtomicU32,
     /// The kernel's number for it.
     pub(crate) number: AtomicU32,
-    /// Under `os`: it is in the runtime, and hooks that it meets there are ours.
+    /// Under `os`: it is in the runtime, whose own hooks are ignored.
     pub(crate) inside: bool,
     /// Its stack's lowest and highest address; with thread-local storage.
     pub(crate) stack: (AtomicU64, AtomicU64),
@@ -76,14 +76,14 @@ pub(crate) struct Thread {
     /// How often its key's destructor may still put off its end.
     pub(crate) rounds: u32,
     /// A volatile write whose value will be known at the next hook.
-    pub(crate) pending: Option<Pending>,
-    /// The next in the list of threads that nobody has announced.
+    pub(crate) pending: Option<PendingWrite>,
+    /// The next in the list of threads that no interceptor announced.
     pub(crate) next_newcomer: *mut Thread,
 }
 
 /// A volatile write that the program makes after it has told us.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pending {
+pub(crate) struct PendingWrite {
     pub(crate) address: u64,
     pub(crate) size: u8,
     pub(crate) pc: u64,
@@ -91,7 +91,7 @@ pub(crate) struct Pending {
 
 impl Thread {
     pub(crate) fn new(id: u32, phase: u32) -> *mut Self {
-        let frames = arena::map(MAX_DEPTH * size_of::<Frame>()).cast::<Frame>();
+        let frames = arena::map(MAX_FRAMES * size_of::<Frame>()).cast::<Frame>();
         assert!(!frames.is_null(), "no memory for a thread's shadow stack");
         Box::into_raw(Box::new(Self {
             id,
@@ -104,7 +104,7 @@ impl Thread {
             stack: (AtomicU64::new(0), AtomicU64::new(0)),
             locals: (AtomicU64::new(u64::MAX), AtomicU64::new(0)),
             frames,
-            capacity: MAX_DEPTH,
+            capacity: MAX_FRAMES,
             depth: 0,
             routine: ptr::null_mut(),
             argument: ptr::null_mut(),
@@ -118,7 +118,7 @@ impl Thread {
     /// A function was entered.
     #[inline(always)]
     pub(crate) fn push(&mut self, pc: u64, sp: u64) {
-        // Frames below the stack pointer were left without a word: `longjmp`.
+        // Frames below the stack pointer were left by `longjmp`.
         while self.depth > 0 && self.depth <= self.capacity && self.frame(self.depth - 1).sp <= sp {
             self.depth -= 1;
         }
@@ -176,7 +176,7 @@ impl Thread {
     pub(crate) fn release_frames(&mut self) {
         self.depth = 0;
         self.capacity = 0;
-        let size = MAX_DEPTH * size_of::<Frame>();
+        let size = MAX_FRAMES * size_of::<Frame>();
         // SAFETY: our own map; with no capacity left, nothing looks into it.
         unsafe {
             crate::sys::raw_syscall(libc::SYS_munmap, [self.frames as usize, size, 0, 0, 0, 0])

@@ -17,7 +17,7 @@ core::arch::global_asm!(
     ".text",
 );
 
-/// The calling thread; null if the runtime has not met it, or its end has come.
+/// The calling thread; null if the runtime does not know it, or it has ended.
 #[inline(always)]
 pub(crate) fn current() -> *mut Thread {
     let thread;

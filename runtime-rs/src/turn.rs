@@ -4,8 +4,8 @@
 //! runtime it moves from OUTSIDE to INSIDE, one atomic operation on its own
 //! cache line and no system call; if the strategy keeps it, that is all. A
 //! parked thread that sees the holder make no step for a while, asleep in the
-//! kernel, robs it: OUTSIDE becomes ROBBED, the watcher has the turn, and the
-//! robbed one waits to be let in when it next calls.
+//! kernel, preempts it: OUTSIDE becomes PREEMPTED, the watcher has the turn, and the
+//! preempted one waits to be let in when it next calls.
 //!
 //! Under `os` the turn is a lock that is held for one operation.
 
@@ -15,7 +15,7 @@ use core::sync::atomic::{
     Ordering::{self, SeqCst},
 };
 
-use wmfix_trace::{Cause, Operation, ThreadId, WaitsFor};
+use wmfix_trace::{Cause, RecordedOperation, ThreadId, WaitsFor};
 
 use crate::finish;
 use crate::gate::GATE;
@@ -41,13 +41,13 @@ pub(crate) static MODE: AtomicU8 = AtomicU8::new(mode::OFF);
 /// Who holds the turn; null if everybody waits for somebody who is away.
 pub(crate) static HOLDER: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
 
-/// Threads that came to be without our being told.
+/// Threads that no interceptor announced.
 static NEWCOMERS: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
 
-/// When all wait for a moment, the moment comes; but whoever looks at the real
-/// clock, or waits for the world outside, must be left some of the time: so
-/// many milliseconds at most.
-const LONGEST_PAUSE: u64 = 200;
+/// When every thread waits for a deadline, the counted clock jumps to it. The
+/// runtime sleeps for part of the skipped time, at most this long, for programs
+/// that read the real clock or wait for another process.
+const LONGEST_PAUSE_MS: u64 = 200;
 
 /// The turn, held. Dropping it lets the thread go on with program code.
 pub(crate) struct Held {
@@ -75,7 +75,7 @@ pub(crate) fn enter() -> Option<Held> {
                     .compare_exchange(phase::OUTSIDE, phase::INSIDE, SeqCst, SeqCst);
             match swap {
                 Ok(_) => {}
-                Err(phase::ROBBED) => come_back(thread),
+                Err(phase::PREEMPTED) => come_back(thread),
                 Err(_) => return None,
             }
             let steps = &(*thread).steps;
@@ -135,9 +135,9 @@ impl Held {
         self.controlled
     }
 
-    /// The number of the place where this thread is; 0 for a `pc` of 0.
+    /// The number of this thread's context at `pc`; 0 for a `pc` of 0.
     #[inline(always)]
-    pub(crate) fn place(&mut self, pc: u64) -> u32 {
+    pub(crate) fn context(&mut self, pc: u64) -> u32 {
         // SAFETY: the thread's record and the state are different objects, and
         // both are this thread's while it holds the turn.
         let (thread, state) = unsafe { (&mut *self.thread, state()) };
@@ -148,25 +148,25 @@ impl Held {
         if pc == 0 {
             return 0;
         }
-        state.place(thread, pc)
+        state.context(thread, pc)
     }
 
     /// Writes what this thread did.
     #[inline(always)]
-    pub(crate) fn record(&mut self, place: u32, operation: &Operation) {
+    pub(crate) fn record(&mut self, context: u32, operation: &RecordedOperation) {
         if self.controlled {
             let me = self.thread().id;
-            self.state().scheduler.slot(me).detector.other();
+            self.state().scheduler.entry(me).detector.other();
         }
-        self.state().recorder.event(place, operation);
+        self.state().recorder.event(context, operation);
     }
 
     /// Writes what this thread has read without changing anything, unless it
     /// tells nothing.
     #[inline(always)]
-    pub(crate) fn record_read(&mut self, read: Read, operation: &Operation) {
+    pub(crate) fn record_read(&mut self, read: Read, operation: &RecordedOperation) {
         if !self.has_read(read) {
-            self.state().recorder.event(read.place, operation);
+            self.state().recorder.event(read.context, operation);
         }
     }
 
@@ -187,7 +187,7 @@ impl Held {
         }
         scheduler.tick();
         let next = scheduler.choose(me, kind);
-        if scheduler.barren > 0 {
+        if scheduler.idle_choices > 0 {
             self.nothing_changes();
         }
         match next {
@@ -206,10 +206,10 @@ impl Held {
         let me = self.thread().id;
         let scheduler = &mut self.state().scheduler;
         let changes = scheduler.changes;
-        let found = scheduler.slot(me).detector.read(read, changes);
+        let found = scheduler.entry(me).detector.read(read, changes);
         if found.spins {
             scheduler.idles(me);
-        } else if scheduler.barren > 0 {
+        } else if scheduler.idle_choices > 0 {
             scheduler.gets_on(me);
         }
         found.known
@@ -223,8 +223,8 @@ impl Held {
         }
         let me = self.thread().id;
         let state = self.state();
-        state.fruitless = 0;
-        state.scheduler.slot(me).detector.progress();
+        state.fruitless_looks = 0;
+        state.scheduler.entry(me).detector.progress();
         state.scheduler.changed();
     }
 
@@ -238,18 +238,18 @@ impl Held {
 
     /// Waits for something that another thread does; true if the time, on the
     /// counted clock, came first.
-    pub(crate) fn wait(&mut self, place: u32, what: WaitsFor, deadline: Option<u64>) -> bool {
+    pub(crate) fn wait(&mut self, context: u32, what: WaitsFor, deadline: Option<u64>) -> bool {
         let me = self.thread().id;
         let scheduler = &mut self.state().scheduler;
-        scheduler.slot(me).place = place;
+        scheduler.entry(me).context = context;
         scheduler.wait(me, what, deadline);
         scheduler.tick();
         self.pass(me, Cause::Blocked);
-        self.state().scheduler.slot(me).timed_out
+        self.state().scheduler.entry(me).timed_out
     }
 
-    /// The thread has ended: gives the turn away for good. Its record says for
-    /// ever that it is in the runtime, so hooks that it meets later are not its.
+    /// The thread has ended: gives the turn away for good. Its phase stays INSIDE,
+    /// so that hooks it runs into later are ignored.
     pub(crate) fn leave_for_good(mut self) {
         let me = self.thread().id;
         if self.controlled {
@@ -270,7 +270,7 @@ impl Held {
             match self.state().scheduler.choose(me, Kind::Stop) {
                 Some(next) if next == me => return,
                 Some(next) => {
-                    if self.state().scheduler.barren > 0 {
+                    if self.state().scheduler.idle_choices > 0 {
                         self.nothing_changes();
                     }
                     if cause == Cause::Ended {
@@ -286,7 +286,7 @@ impl Held {
                 continue;
             }
             if let Some(pause) = self.state().scheduler.skip_time() {
-                sys::sleep(pause.div_ceil(1_000_000).min(LONGEST_PAUSE));
+                sys::sleep(pause.div_ceil(1_000_000).min(LONGEST_PAUSE_MS));
                 continue;
             }
             if self.state().scheduler.away > 0 {
@@ -313,7 +313,7 @@ impl Held {
         let state = self.state();
         let choices = core::mem::take(&mut state.scheduler.choices);
         write_turn(state, next, choices, cause);
-        let thread = state.scheduler.slot(next).thread;
+        let thread = state.scheduler.entry(next).thread;
         hand_to(thread);
     }
 
@@ -321,7 +321,7 @@ impl Held {
     #[cold]
     fn nothing_changes(&mut self) {
         let state = self.state();
-        let idle_rounds = state.scheduler.barren;
+        let idle_rounds = state.scheduler.idle_choices;
         if state.scheduler.away > 0 {
             // Those who are away need the processor to come back.
             sys::yield_now();
@@ -340,15 +340,15 @@ impl Held {
     #[cold]
     fn look_for_help(&mut self) {
         let state = self.state();
-        if !state.scheduler.outside_help || state.fruitless >= finish::FRUITLESS {
+        if !state.scheduler.outside_help || state.fruitless_looks >= finish::MAX_FRUITLESS_LOOKS {
             finish::deadlock(state);
         }
-        state.fruitless += 1;
+        state.fruitless_looks += 1;
         sys::sleep(2);
         state.scheduler.have_all_look_again();
     }
 
-    /// Gives threads that came from nowhere their numbers.
+    /// Numbers the threads that no interceptor announced.
     #[cold]
     fn welcome(&mut self) {
         let mut newcomer = NEWCOMERS.swap(ptr::null_mut(), SeqCst);
@@ -359,7 +359,7 @@ impl Held {
                 (*newcomer).id = id;
                 (*newcomer).next_newcomer
             };
-            let create = Operation::Create {
+            let create = RecordedOperation::Create {
                 child: ThreadId(id),
                 start: 0,
             };
@@ -368,7 +368,7 @@ impl Held {
         }
     }
 
-    /// Lets whoever comes back first have the turn.
+    /// Leaves the turn to the first thread that comes back.
     fn leave_to_nobody(&mut self) {
         HOLDER.store(ptr::null_mut(), SeqCst);
         // Somebody may have come back just before, and seen a holder.
@@ -387,7 +387,7 @@ impl Held {
     }
 }
 
-/// A robbed thread calls again: waits to be let in.
+/// A preempted thread calls again: waits to be let in.
 #[cold]
 fn come_back(thread: *mut Thread) {
     // SAFETY: the thread's own record.
@@ -407,7 +407,7 @@ fn come_back(thread: *mut Thread) {
     park(thread);
 }
 
-/// A thread that the runtime has not met calls.
+/// A hook of a thread that the runtime does not know.
 #[cold]
 fn enter_unknown(mode: u8) -> Option<Held> {
     if mode == mode::OFF {
@@ -440,7 +440,7 @@ fn enter_unknown(mode: u8) -> Option<Held> {
         GATE.lock();
         let id = held.state().scheduler.add(thread, 0);
         held.thread().id = id;
-        let create = Operation::Create {
+        let create = RecordedOperation::Create {
             child: ThreadId(id),
             start: 0,
         };

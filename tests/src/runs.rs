@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use wmfix_trace::{Ending, Event, Header, Operation, Reader, Record};
+use wmfix_trace::{Ending, Event, Header, Reader, Record, RecordedOperation as Operation};
 
 use crate::product::{Ran, World};
 

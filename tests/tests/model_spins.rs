@@ -48,7 +48,7 @@ fn reading(event: &Event) -> Option<Read> {
         _ => return None,
     };
     Some(Read {
-        place: event.site.0,
+        context: event.site.0,
         location: location.0,
         value,
         order: match order {

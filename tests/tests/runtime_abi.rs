@@ -6,7 +6,7 @@ use std::process::Command;
 use wmfix_tests::product::Ran;
 use wmfix_tests::runs::Program;
 use wmfix_tests::tools::{Need, have_all};
-use wmfix_trace::{Operation, Order};
+use wmfix_trace::{Order, RecordedOperation as Operation};
 
 fn compilers(test: &str) -> bool {
     let needs = [

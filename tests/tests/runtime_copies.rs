@@ -6,7 +6,7 @@ use std::process::Command;
 use wmfix_tests::product::{Ran, World};
 use wmfix_tests::runs::{Program, Trace};
 use wmfix_tests::tools::{Need, have_all};
-use wmfix_trace::Operation;
+use wmfix_trace::RecordedOperation as Operation;
 
 const SOURCE: &str = include_str!("../corpus/runtime/copies.c");
 

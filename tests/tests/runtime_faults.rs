@@ -5,7 +5,7 @@ use std::process::Command;
 
 use wmfix_tests::runs::{Program, Trace};
 use wmfix_tests::tools::{Need, have_all};
-use wmfix_trace::{End, Ending, Operation, Record};
+use wmfix_trace::{End, Ending, Record, RecordedOperation as Operation};
 
 const STRATEGIES: [&str; 3] = ["pct", "random", "os"];
 

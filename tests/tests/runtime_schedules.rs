@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use wmfix_tests::runs::Program;
 use wmfix_tests::tools::{Need, have_all};
-use wmfix_trace::{Operation, Record};
+use wmfix_trace::{Record, RecordedOperation as Operation};
 
 #[test]
 fn a_seed_gives_the_same_trace_fifty_times() {

@@ -3,7 +3,7 @@
 
 use wmfix_tests::runs::Program;
 use wmfix_tests::tools::{Need, have_all};
-use wmfix_trace::{End, Ending, Operation, Record, WaitsFor};
+use wmfix_trace::{End, Ending, Record, RecordedOperation as Operation, WaitsFor};
 
 const STRATEGIES: [&str; 3] = ["pct", "random", "os"];
 
@@ -98,7 +98,7 @@ fn a_deadlock_is_reported_and_only_where_there_is_one() {
         assert!(matches!(stuck[1].waits_for, WaitsFor::Lock(_)));
         assert!(matches!(stuck[2].waits_for, WaitsFor::Lock(_)));
         assert_ne!(stuck[1].waits_for, stuck[2].waits_for);
-        assert!(stuck.iter().all(|stuck| stuck.place.0 != 0));
+        assert!(stuck.iter().all(|stuck| stuck.context.0 != 0));
     }
     assert!(dead >= 3 && fine >= 3, "{dead} dead, {fine} fine");
 }

@@ -3,21 +3,21 @@
 
 use core::ffi::{c_int, c_uint, c_void};
 
-use wmfix_trace::{LockMode, Operation};
+use wmfix_trace::{LockMode, RecordedOperation};
 
 use super::atomic::visible;
 use crate::trampoline;
 
 fn acquired(object: u64, mode: LockMode, pc: u64) {
-    if let Some((mut held, place)) = visible(pc) {
-        held.record(place, &Operation::Acquire { lock: object, mode });
+    if let Some((mut held, context)) = visible(pc) {
+        held.record(context, &RecordedOperation::Acquire { lock: object, mode });
         held.has_changed();
     }
 }
 
 fn releases(object: u64, mode: LockMode, pc: u64) {
-    if let Some((mut held, place)) = visible(pc) {
-        held.record(place, &Operation::Release { lock: object, mode });
+    if let Some((mut held, context)) = visible(pc) {
+        held.record(context, &RecordedOperation::Release { lock: object, mode });
         held.has_changed();
     }
 }

@@ -1,55 +1,55 @@
-//! Atomic operations and fences: `__tsan_atomic*`. Here an operation of the
-//! program meets the turn, the memory and the trace.
+//! Atomic operations and fences: `__tsan_atomic*`. Each one takes the turn,
+//! touches memory and is recorded.
 
 use core::ffi::c_int;
 
-use wmfix_trace::{LocationId, Operation, Order, RmwKind, Volatile};
+use wmfix_trace::{LocationId, Order, RecordedOperation, RmwKind, Volatile};
 
 use crate::memory::{Word, full_fence};
 use crate::spin::Read;
 use crate::strategy::Kind;
-use crate::thread::Pending;
+use crate::thread::PendingWrite;
 use crate::trampoline;
 use crate::turn::{self, Held};
 
 /// Takes the turn for an operation that others can see. The operation comes
-/// after the strategy had its say; the number is that of its place.
+/// after the strategy has chosen; the number is that of its context.
 #[inline(always)]
 pub(crate) fn visible(pc: u64) -> Option<(Held, u32)> {
     let mut held = turn::enter()?;
     flush_volatile(&mut held);
     held.point(Kind::Operation);
-    let place = held.place(pc);
-    Some((held, place))
+    let context = held.context(pc);
+    Some((held, context))
 }
 
 unsafe extern "C" fn load<W: Word>(address: *mut W, order: c_int, pc: u64) -> W {
-    let Some((mut held, place)) = visible(pc) else {
+    let Some((mut held, context)) = visible(pc) else {
         return unrecorded(|| {
             // SAFETY: the program would do the same.
             unsafe { W::load(address) }
         });
     };
-    record_load(&mut held, place, address, order_of(order))
+    record_load(&mut held, context, address, order_of(order))
 }
 
-fn record_load<W: Word>(held: &mut Held, place: u32, address: *mut W, order: Order) -> W {
+fn record_load<W: Word>(held: &mut Held, context: u32, address: *mut W, order: Order) -> W {
     // SAFETY: the program would do the same.
     let value = unsafe { W::load(address) };
     let wide = value.wide();
     let state = held.state();
-    let location = state.location(place, address as u64, W::SIZE, wide);
-    let operation = Operation::Load {
+    let location = state.location(context, address as u64, W::SIZE, wide);
+    let operation = RecordedOperation::Load {
         location: LocationId(location),
         order,
         value: wide,
     };
-    held.record_read(reading(place, location, wide, order), &operation);
+    held.record_read(reading(context, location, wide, order), &operation);
     value
 }
 
 unsafe extern "C" fn store<W: Word>(address: *mut W, value: W, order: c_int, pc: u64) {
-    let Some((mut held, place)) = visible(pc) else {
+    let Some((mut held, context)) = visible(pc) else {
         return unrecorded(|| {
             // SAFETY: the program would do the same.
             unsafe { W::store(address, value) };
@@ -58,22 +58,22 @@ unsafe extern "C" fn store<W: Word>(address: *mut W, value: W, order: c_int, pc:
     // SAFETY: the program would do the same.
     let before = unsafe { W::load(address) };
     let state = held.state();
-    let location = state.location(place, address as u64, W::SIZE, before.wide());
+    let location = state.location(context, address as u64, W::SIZE, before.wide());
     // SAFETY: the program would do the same.
     unsafe { W::store(address, value) };
     state.locations.set_value(location, value.wide());
-    let operation = Operation::Store {
+    let operation = RecordedOperation::Store {
         location: LocationId(location),
         order: order_of(order),
         value: value.wide(),
     };
-    held.record(place, &operation);
+    held.record(context, &operation);
     held.has_changed();
 }
 
 #[inline(always)]
 fn rmw<W: Word>(address: *mut W, operand: W, order: c_int, pc: u64, kind: RmwKind) -> W {
-    let Some((mut held, place)) = visible(pc) else {
+    let Some((mut held, context)) = visible(pc) else {
         return unrecorded(|| {
             // SAFETY: the program would do the same.
             unsafe { W::rmw(address, kind, operand) }
@@ -83,29 +83,29 @@ fn rmw<W: Word>(address: *mut W, operand: W, order: c_int, pc: u64, kind: RmwKin
     let read = unsafe { W::rmw(address, kind, operand) };
     let written = read.modified(kind, operand);
     let state = held.state();
-    let location = state.location(place, address as u64, W::SIZE, read.wide());
+    let location = state.location(context, address as u64, W::SIZE, read.wide());
     state.locations.set_value(location, written.wide());
-    let operation = Operation::Rmw {
+    let operation = RecordedOperation::Rmw {
         location: LocationId(location),
         order: order_of(order),
         kind,
         read: read.wide(),
         written: written.wide(),
     };
-    held.record(place, &operation);
+    held.record(context, &operation);
     if read == written {
         // Others see a new write all the same; only this thread gets nowhere.
         held.state().scheduler.changes += 1;
-        held.has_read(reading(place, location, read.wide(), order_of(order)));
+        held.has_read(reading(context, location, read.wide(), order_of(order)));
     } else {
         held.has_changed();
     }
     read
 }
 
-fn reading(place: u32, location: u32, value: u128, order: Order) -> Read {
+fn reading(context: u32, location: u32, value: u128, order: Order) -> Read {
     Read {
-        place,
+        context,
         location,
         value: value as u64,
         order: order as u8,
@@ -113,7 +113,7 @@ fn reading(place: u32, location: u32, value: u128, order: Order) -> Read {
 }
 
 /// A compare-exchange, as the program has it.
-struct Swap<W> {
+struct CompareExchange<W> {
     expected: W,
     value: W,
     success: c_int,
@@ -122,11 +122,11 @@ struct Swap<W> {
 }
 
 #[inline(always)]
-fn swap<W: Word>(address: *mut W, swap: &Swap<W>, pc: u64) -> W {
-    let &Swap {
+fn swap<W: Word>(address: *mut W, swap: &CompareExchange<W>, pc: u64) -> W {
+    let &CompareExchange {
         expected, value, ..
     } = swap;
-    let Some((mut held, place)) = visible(pc) else {
+    let Some((mut held, context)) = visible(pc) else {
         return unrecorded(|| {
             // SAFETY: the program would do the same.
             unsafe { W::compare_exchange(address, expected, value) }
@@ -136,11 +136,11 @@ fn swap<W: Word>(address: *mut W, swap: &Swap<W>, pc: u64) -> W {
     let read = unsafe { W::compare_exchange(address, expected, value) };
     let exchanged = read == expected;
     let state = held.state();
-    let location = state.location(place, address as u64, W::SIZE, read.wide());
+    let location = state.location(context, address as u64, W::SIZE, read.wide());
     if exchanged {
         state.locations.set_value(location, value.wide());
     }
-    let operation = Operation::CompareExchange {
+    let operation = RecordedOperation::CompareExchange {
         location: LocationId(location),
         success: order_of(swap.success),
         failure: order_of(swap.failure),
@@ -149,14 +149,14 @@ fn swap<W: Word>(address: *mut W, swap: &Swap<W>, pc: u64) -> W {
         read: read.wide(),
         written: exchanged.then_some(value.wide()),
     };
-    let looks = reading(place, location, read.wide(), order_of(swap.failure));
+    let looks = reading(context, location, read.wide(), order_of(swap.failure));
     match exchanged {
         true if read != value => {
-            held.record(place, &operation);
+            held.record(context, &operation);
             held.has_changed();
         }
         true => {
-            held.record(place, &operation);
+            held.record(context, &operation);
             held.state().scheduler.changes += 1;
             held.has_read(looks);
         }
@@ -198,7 +198,7 @@ unsafe fn swap_by_pointer<W: Word>(
     weak: bool,
     pc: u64,
 ) -> bool {
-    let wanted = Swap {
+    let wanted = CompareExchange {
         // SAFETY: as promised by the caller.
         expected: unsafe { expected.read_unaligned() },
         value,
@@ -223,7 +223,7 @@ unsafe extern "C" fn swap_value<W: Word>(
     failure: c_int,
     pc: u64,
 ) -> W {
-    let wanted = Swap {
+    let wanted = CompareExchange {
         expected,
         value,
         success,
@@ -235,13 +235,13 @@ unsafe extern "C" fn swap_value<W: Word>(
 
 unsafe extern "C" fn thread_fence(order: c_int, pc: u64) {
     let order = order_of(order);
-    let Some((mut held, place)) = visible(pc) else {
+    let Some((mut held, context)) = visible(pc) else {
         return full_fence();
     };
     full_fence();
     // A relaxed fence is none.
     if order != Order::Relaxed {
-        held.record(place, &Operation::Fence { order });
+        held.record(context, &RecordedOperation::Fence { order });
     }
 }
 
@@ -276,8 +276,8 @@ pub(crate) fn volatile_read<W: Word>(address: *mut W, pc: u64, meaning: Volatile
         Volatile::AcqRel => Order::Acquire,
         _ => Order::Relaxed,
     };
-    if let Some((mut held, place)) = visible(pc) {
-        record_load(&mut held, place, address, order);
+    if let Some((mut held, context)) = visible(pc) {
+        record_load(&mut held, context, address, order);
     }
 }
 
@@ -285,14 +285,14 @@ pub(crate) fn volatile_read<W: Word>(address: *mut W, pc: u64, meaning: Volatile
 /// afterwards: it is recorded at the thread's next hook, before which nobody
 /// else runs.
 pub(crate) fn volatile_write<W: Word>(address: *mut W, pc: u64) {
-    let Some((mut held, place)) = visible(pc) else {
+    let Some((mut held, context)) = visible(pc) else {
         return;
     };
     // SAFETY: the program is about to write there.
     let before = unsafe { W::load(address) };
     let state = held.state();
-    state.location(place, address as u64, W::SIZE, before.wide());
-    held.thread().pending = Some(Pending {
+    state.location(context, address as u64, W::SIZE, before.wide());
+    held.thread().pending = Some(PendingWrite {
         address: address as u64,
         size: W::SIZE,
         pc,
@@ -309,7 +309,7 @@ pub(crate) fn flush_volatile(held: &mut Held) {
 }
 
 #[cold]
-fn record_volatile_write(held: &mut Held, pending: Pending) {
+fn record_volatile_write(held: &mut Held, pending: PendingWrite) {
     // SAFETY: the program has just written there.
     let value = unsafe {
         match pending.size {
@@ -319,7 +319,7 @@ fn record_volatile_write(held: &mut Held, pending: Pending) {
             _ => u64::load(pending.address as *mut u64).wide(),
         }
     };
-    let place = held.place(pending.pc);
+    let context = held.context(pending.pc);
     let state = held.state();
     let order = match state.config.volatile {
         Volatile::AcqRel => Order::Release,
@@ -328,15 +328,15 @@ fn record_volatile_write(held: &mut Held, pending: Pending) {
     let location = state.locations.at(pending.address, pending.size);
     let location = match location {
         Some(location) => location,
-        None => state.bear(place, pending.address, pending.size, value),
+        None => state.new_location(context, pending.address, pending.size, value),
     };
     state.locations.set_value(location, value);
-    let operation = Operation::Store {
+    let operation = RecordedOperation::Store {
         location: LocationId(location),
         order,
         value,
     };
-    held.record(place, &operation);
+    held.record(context, &operation);
     held.has_changed();
 }
 
@@ -429,27 +429,12 @@ export_wide_swap!(
 #[cfg(target_arch = "x86_64")]
 export_wide_swap!("__tsan_atomic128_compare_exchange_weak", swap_weak::<u128>);
 
+// The failure order is on the stack.
 #[cfg(target_arch = "x86_64")]
-core::arch::global_asm!(
-    ".text",
-    ".globl __tsan_atomic128_compare_exchange_val",
-    ".type __tsan_atomic128_compare_exchange_val, @function",
-    "__tsan_atomic128_compare_exchange_val:",
-    ".cfi_startproc",
-    "sub rsp, 8",
-    ".cfi_adjust_cfa_offset 8",
-    "push qword ptr [rsp + 8]",
-    ".cfi_adjust_cfa_offset 8",
-    // The failure order, which the caller has put onto the stack.
-    "push qword ptr [rsp + 24]",
-    ".cfi_adjust_cfa_offset 8",
-    "call {function}",
-    "add rsp, 24",
-    ".cfi_adjust_cfa_offset -24",
-    "ret",
-    ".cfi_endproc",
-    ".size __tsan_atomic128_compare_exchange_val, . - __tsan_atomic128_compare_exchange_val",
-    function = sym swap_value::<u128>,
+crate::stack_trampoline!(
+    globl,
+    "__tsan_atomic128_compare_exchange_val",
+    swap_value::<u128>
 );
 
 #[cfg(target_arch = "aarch64")]

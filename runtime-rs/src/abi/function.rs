@@ -58,8 +58,8 @@ fn end_locals(lowest: u64, frame_end: u64, pc: u64) {
     if all {
         locals.1.store(0, Ordering::Relaxed);
     }
-    let place = held.place(pc);
-    held.state().free(place, lowest, frame_end - lowest);
+    let context = held.context(pc);
+    held.state().free(context, lowest, frame_end - lowest);
 }
 
 #[cfg(target_arch = "x86_64")]

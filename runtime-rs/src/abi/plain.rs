@@ -1,10 +1,10 @@
-//! Plain and volatile accesses: `__tsan_read*`, `__tsan_write*` and their kin.
+//! Plain and volatile accesses: `__tsan_read*`, `__tsan_write*` and variants.
 //! A plain access is no scheduling point. It is recorded only when races are
 //! looked for; a plain write to an atomic makes a new object of it.
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use wmfix_trace::{Operation, Volatile};
+use wmfix_trace::{RecordedOperation, Volatile};
 
 use super::atomic::{flush_volatile, volatile_read, volatile_write};
 use crate::locations::may_hold_atomic;
@@ -15,7 +15,7 @@ static RACES: AtomicU8 = AtomicU8::new(0);
 /// What volatile accesses are: 0 plain, 1 relaxed, 2 acquire and release.
 static VOLATILE: AtomicU8 = AtomicU8::new(0);
 
-/// Sets what the configuration says.
+/// Stores the settings that the entry points read.
 pub(crate) fn configure(races: bool, volatile: Volatile) {
     RACES.store(u8::from(races), Ordering::Relaxed);
     VOLATILE.store(volatile as u8, Ordering::Relaxed);
@@ -27,7 +27,7 @@ pub(crate) fn races() -> bool {
     RACES.load(Ordering::Relaxed) != 0
 }
 
-/// A plain read of so many bytes.
+/// A plain read of `size` bytes.
 #[inline(always)]
 pub(crate) fn read(address: u64, size: u64, pc: u64) {
     if races() && size != 0 {
@@ -35,7 +35,7 @@ pub(crate) fn read(address: u64, size: u64, pc: u64) {
     }
 }
 
-/// A plain write of so many bytes.
+/// A plain write of `size` bytes.
 #[inline(always)]
 pub(crate) fn write(address: u64, size: u64, pc: u64) {
     if size == 0 {
@@ -53,19 +53,19 @@ fn record(address: u64, size: u64, pc: u64, is_write: bool) {
     };
     flush_volatile(&mut held);
     if !is_write {
-        let place = held.place(pc);
-        return held.record(place, &Operation::Read { address, size });
+        let context = held.context(pc);
+        return held.record(context, &RecordedOperation::Read { address, size });
     }
     let reborn = held
         .state()
         .locations
         .end(address..address.saturating_add(size));
     if races() {
-        let place = held.place(pc);
-        held.record(place, &Operation::Write { address, size });
+        let context = held.context(pc);
+        held.record(context, &RecordedOperation::Write { address, size });
     } else if reborn {
-        let place = held.place(pc);
-        held.record(place, &Operation::Free { address, size });
+        let context = held.context(pc);
+        held.record(context, &RecordedOperation::Free { address, size });
     }
 }
 
@@ -173,15 +173,15 @@ unsafe extern "C" fn __tsan_write_range_pc(address: u64, size: u64, pc: u64) {
 }
 
 /// A virtual table pointer is written: a write only if it changes.
-unsafe extern "C" fn vptr_update(slot: *const u64, new: u64, pc: u64) {
+unsafe extern "C" fn vptr_update(pointer: *const u64, new: u64, pc: u64) {
     // SAFETY: the program is about to write there.
-    if unsafe { slot.read() } != new {
-        write(slot as u64, 8, pc);
+    if unsafe { pointer.read() } != new {
+        write(pointer as u64, 8, pc);
     }
 }
 
-unsafe extern "C" fn vptr_read(slot: u64, pc: u64) {
-    read(slot, 8, pc);
+unsafe extern "C" fn vptr_read(pointer: u64, pc: u64) {
+    read(pointer, 8, pc);
 }
 
 trampoline!(globl, "__tsan_vptr_update", 2, vptr_update);

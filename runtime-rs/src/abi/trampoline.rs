@@ -41,7 +41,37 @@ macro_rules! trampoline {
     };
 }
 
-/// See the other one.
+/// `stack_trampoline!(globl | weak, "name", function)`: the same for a symbol
+/// whose arguments fill the registers. The caller's one argument on the stack is
+/// copied, and the return address goes behind it.
+#[macro_export]
+#[cfg(target_arch = "x86_64")]
+macro_rules! stack_trampoline {
+    ($binding:ident, $name:literal, $function:path) => {
+        core::arch::global_asm!(
+            ".text",
+            concat!(".", stringify!($binding), " ", $name),
+            concat!(".type ", $name, ", @function"),
+            concat!($name, ":"),
+            ".cfi_startproc",
+            "sub rsp, 8",
+            ".cfi_adjust_cfa_offset 8",
+            "push qword ptr [rsp + 8]",
+            ".cfi_adjust_cfa_offset 8",
+            "push qword ptr [rsp + 24]",
+            ".cfi_adjust_cfa_offset 8",
+            "call {function}",
+            "add rsp, 24",
+            ".cfi_adjust_cfa_offset -24",
+            "ret",
+            ".cfi_endproc",
+            concat!(".size ", $name, ", . - ", $name),
+            function = sym $function,
+        );
+    };
+}
+
+/// See the macro of the same name for x86_64.
 #[macro_export]
 #[cfg(target_arch = "aarch64")]
 macro_rules! trampoline {

@@ -2,10 +2,10 @@
 
 use core::ffi::{c_int, c_void};
 
-use wmfix_trace::{LockMode, Operation, WaitsFor};
+use wmfix_trace::{LockMode, RecordedOperation, WaitsFor};
 
 use crate::abi::flush_volatile;
-use crate::behind;
+use crate::real;
 use crate::strategy::Kind;
 use crate::trampoline;
 use crate::turn;
@@ -26,7 +26,7 @@ unsafe extern "C" fn init(
     count: u32,
     _pc: u64,
 ) -> c_int {
-    let result = behind::pthread_barrier_init(barrier, attributes, count);
+    let result = real::pthread_barrier_init(barrier, attributes, count);
     if result == 0
         && let Some(mut held) = turn::enter()
     {
@@ -44,24 +44,24 @@ unsafe extern "C" fn init(
 
 unsafe extern "C" fn wait(barrier: *mut c_void, pc: u64) -> c_int {
     let Some(mut held) = turn::enter() else {
-        return behind::pthread_barrier_wait(barrier);
+        return real::pthread_barrier_wait(barrier);
     };
     flush_volatile(&mut held);
     held.point(Kind::Operation);
-    let place = held.place(pc);
+    let context = held.context(pc);
     let address = barrier as u64;
     let (lock, mode) = (address, LockMode::Signal);
-    held.record(place, &Operation::Release { lock, mode });
+    held.record(context, &RecordedOperation::Release { lock, mode });
     let controlled = held.controlled();
     let barriers = &mut held.state().barriers;
     let known = barriers.iter_mut().find(|known| known.address == address);
     let Some(known) = known.filter(|_| controlled) else {
         // The system schedules, or another process made the barrier.
         drop(held);
-        let result = behind::pthread_barrier_wait(barrier);
+        let result = real::pthread_barrier_wait(barrier);
         if let Some(mut held) = turn::enter() {
-            let place = held.place(pc);
-            held.record(place, &Operation::Acquire { lock, mode });
+            let context = held.context(pc);
+            held.record(context, &RecordedOperation::Acquire { lock, mode });
         }
         return result;
     };
@@ -72,9 +72,9 @@ unsafe extern "C" fn wait(barrier: *mut c_void, pc: u64) -> c_int {
         held.state().scheduler.wake_all(WaitsFor::Barrier(address));
         held.has_changed();
     } else {
-        held.wait(place, WaitsFor::Barrier(address), None);
+        held.wait(context, WaitsFor::Barrier(address), None);
     }
-    held.record(place, &Operation::Acquire { lock, mode });
+    held.record(context, &RecordedOperation::Acquire { lock, mode });
     if last {
         libc::PTHREAD_BARRIER_SERIAL_THREAD
     } else {

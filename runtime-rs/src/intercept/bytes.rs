@@ -1,5 +1,5 @@
-//! Copying, filling and comparing bytes: `memcpy` and its kin, under the names
-//! that the C library has for them and those that newer compilers call. One
+//! Copying, filling and comparing bytes: `memcpy`, `memset`, `memcmp` and the
+//! like, under the C library's names and those that newer compilers call. One
 //! call is one read, one write, or both, of a range.
 
 use core::ffi::c_int;

@@ -6,19 +6,19 @@ use core::ffi::{c_int, c_void};
 use super::{condition, lock, once, thread, time};
 use crate::trampoline;
 
-const SUCCESS: c_int = 0;
-const BUSY: c_int = 1;
-const ERROR: c_int = 2;
-const NO_MEMORY: c_int = 3;
-const TIMED_OUT: c_int = 4;
+const THRD_SUCCESS: c_int = 0;
+const THRD_BUSY: c_int = 1;
+const THRD_ERROR: c_int = 2;
+const THRD_NOMEM: c_int = 3;
+const THRD_TIMEDOUT: c_int = 4;
 
 fn converted(result: c_int) -> c_int {
     match result {
-        0 => SUCCESS,
-        libc::EBUSY => BUSY,
-        libc::ENOMEM => NO_MEMORY,
-        libc::ETIMEDOUT => TIMED_OUT,
-        _ => ERROR,
+        0 => THRD_SUCCESS,
+        libc::EBUSY => THRD_BUSY,
+        libc::ENOMEM => THRD_NOMEM,
+        libc::ETIMEDOUT => THRD_TIMEDOUT,
+        _ => THRD_ERROR,
     }
 }
 
@@ -52,7 +52,7 @@ unsafe extern "C" fn thrd_detach(handle: libc::pthread_t, pc: u64) -> c_int {
 
 unsafe extern "C" fn thrd_yield(_pc: u64) {
     if !time::yields() {
-        crate::behind::sched_yield();
+        crate::real::sched_yield();
     }
 }
 

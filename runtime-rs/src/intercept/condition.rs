@@ -5,13 +5,13 @@
 
 use core::ffi::{c_int, c_void};
 
-use wmfix_trace::{LockMode, Operation, WaitsFor};
+use wmfix_trace::{LockMode, RecordedOperation, WaitsFor};
 
 use super::lock::{attempt_mutex, wanted};
 use super::take::{acquired, note};
-use super::time::Patience;
+use super::time::Timeout;
 use crate::abi::flush_volatile;
-use crate::behind;
+use crate::real;
 use crate::strategy::Kind;
 use crate::trampoline;
 use crate::turn;
@@ -19,7 +19,7 @@ use crate::turn;
 pub(super) fn wait_for(
     condition: *mut c_void,
     mutex: *mut c_void,
-    patience: Patience,
+    timeout: Timeout,
     pc: u64,
     block: impl FnOnce() -> c_int,
 ) -> c_int {
@@ -29,43 +29,43 @@ pub(super) fn wait_for(
     flush_volatile(&mut held);
     let owned = wanted(mutex, LockMode::Exclusive);
     held.point(Kind::Operation);
-    let place = held.place(pc);
-    let release = Operation::Release {
+    let context = held.context(pc);
+    let release = RecordedOperation::Release {
         lock: owned.lock,
         mode: owned.mode,
     };
     if !held.controlled() {
-        held.record(place, &release);
+        held.record(context, &release);
         drop(held);
         let result = block();
         note(&owned, pc);
         return result;
     }
-    let result = behind::pthread_mutex_unlock(mutex);
+    let result = real::pthread_mutex_unlock(mutex);
     if result != 0 {
         return result;
     }
-    held.record(place, &release);
+    held.record(context, &release);
     held.state().scheduler.wake_all(owned.waits_for);
     held.has_changed();
-    let deadline = patience.deadline(held.state().scheduler.now);
-    let too_late = held.wait(place, WaitsFor::Condition(condition as u64), deadline);
+    let deadline = timeout.deadline(held.state().scheduler.now);
+    let too_late = held.wait(context, WaitsFor::Condition(condition as u64), deadline);
     loop {
         let result = attempt_mutex(mutex);
         if result != libc::EBUSY {
-            acquired(&mut held, place, &owned);
+            acquired(&mut held, context, &owned);
             return match result {
                 0 if too_late => libc::ETIMEDOUT,
                 result => result,
             };
         }
-        held.wait(place, owned.waits_for, None);
+        held.wait(context, owned.waits_for, None);
     }
 }
 
 pub(super) unsafe extern "C" fn wait(condition: *mut c_void, mutex: *mut c_void, pc: u64) -> c_int {
-    wait_for(condition, mutex, Patience::Endless, pc, || {
-        behind::pthread_cond_wait(condition, mutex)
+    wait_for(condition, mutex, Timeout::Never, pc, || {
+        real::pthread_cond_wait(condition, mutex)
     })
 }
 
@@ -77,13 +77,13 @@ pub(super) unsafe extern "C" fn timedwait(
 ) -> c_int {
     // Which clock a condition was made with is the library's secret. A moment
     // far in the past of one clock is meant for the other.
-    let by_date = Patience::until(libc::CLOCK_REALTIME, time);
-    let patience = match by_date {
-        Patience::For(0) => Patience::until(libc::CLOCK_MONOTONIC, time),
-        patience => patience,
+    let by_date = Timeout::until(libc::CLOCK_REALTIME, time);
+    let timeout = match by_date {
+        Timeout::After(0) => Timeout::until(libc::CLOCK_MONOTONIC, time),
+        timeout => timeout,
     };
-    wait_for(condition, mutex, patience, pc, || {
-        behind::pthread_cond_timedwait(condition, mutex, time)
+    wait_for(condition, mutex, timeout, pc, || {
+        real::pthread_cond_timedwait(condition, mutex, time)
     })
 }
 
@@ -94,8 +94,8 @@ unsafe extern "C" fn clockwait(
     time: *const libc::timespec,
     pc: u64,
 ) -> c_int {
-    wait_for(condition, mutex, Patience::until(clock, time), pc, || {
-        behind::pthread_cond_clockwait(condition, mutex, clock, time)
+    wait_for(condition, mutex, Timeout::until(clock, time), pc, || {
+        real::pthread_cond_clockwait(condition, mutex, clock, time)
     })
 }
 
@@ -121,12 +121,12 @@ fn wake(condition: *mut c_void, all: bool) {
 
 pub(super) unsafe extern "C" fn signal(condition: *mut c_void, _pc: u64) -> c_int {
     wake(condition, false);
-    behind::pthread_cond_signal(condition)
+    real::pthread_cond_signal(condition)
 }
 
 pub(super) unsafe extern "C" fn broadcast(condition: *mut c_void, _pc: u64) -> c_int {
     wake(condition, true);
-    behind::pthread_cond_broadcast(condition)
+    real::pthread_cond_broadcast(condition)
 }
 
 trampoline!(weak, "pthread_cond_wait", 2, wait);

@@ -5,7 +5,7 @@ use core::ffi::{c_int, c_long};
 
 use wmfix_trace::WaitsFor;
 
-use super::time::{Patience, fail_with, nanoseconds};
+use super::time::{Timeout, fail_with, nanoseconds};
 use crate::abi::flush_volatile;
 use crate::finish;
 use crate::memory::Word;
@@ -13,8 +13,8 @@ use crate::strategy::Kind;
 use crate::sys;
 use crate::turn;
 
-/// Bits of a futex operation that say how, not what.
-const HOW: c_int = libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME;
+/// Flag bits of a futex operation.
+const FUTEX_FLAGS: c_int = libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME;
 
 #[allow(clippy::too_many_arguments)]
 unsafe extern "C" fn syscall(
@@ -49,12 +49,12 @@ unsafe extern "C" fn syscall(
 
 /// The result, where the runtime schedules and knows the operation.
 fn futex(word: *mut u32, operation: c_int, value: u32, time: usize, pc: u64) -> Option<c_long> {
-    match operation & !HOW {
+    match operation & !FUTEX_FLAGS {
         libc::FUTEX_WAIT => {
             // SAFETY: the program's own record, or null.
             let time = unsafe { (time as *const libc::timespec).as_ref() };
-            let patience = time.map_or(Patience::Endless, |time| Patience::For(nanoseconds(time)));
-            wait(word, value, patience, pc)
+            let timeout = time.map_or(Timeout::Never, |time| Timeout::After(nanoseconds(time)));
+            wait(word, value, timeout, pc)
         }
         libc::FUTEX_WAIT_BITSET => {
             let clock = if operation & libc::FUTEX_CLOCK_REALTIME != 0 {
@@ -62,28 +62,28 @@ fn futex(word: *mut u32, operation: c_int, value: u32, time: usize, pc: u64) -> 
             } else {
                 libc::CLOCK_MONOTONIC
             };
-            let patience = Patience::until(clock, time as *const libc::timespec);
-            wait(word, value, patience, pc)
+            let timeout = Timeout::until(clock, time as *const libc::timespec);
+            wait(word, value, timeout, pc)
         }
         libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => wake(word, operation, value),
         _ => None,
     }
 }
 
-fn wait(word: *mut u32, value: u32, patience: Patience, pc: u64) -> Option<c_long> {
+fn wait(word: *mut u32, value: u32, timeout: Timeout, pc: u64) -> Option<c_long> {
     let mut held = turn::enter()?;
     flush_volatile(&mut held);
     if !held.controlled() {
         return None;
     }
     held.point(Kind::Operation);
-    let place = held.place(pc);
+    let context = held.context(pc);
     // SAFETY: the program asks the kernel to read there.
     if unsafe { u32::load(word) } != value {
         return Some(fail_with(libc::EAGAIN).into());
     }
-    let deadline = patience.deadline(held.state().scheduler.now);
-    if held.wait(place, WaitsFor::Futex(word as u64), deadline) {
+    let deadline = timeout.deadline(held.state().scheduler.now);
+    if held.wait(context, WaitsFor::Futex(word as u64), deadline) {
         return Some(fail_with(libc::ETIMEDOUT).into());
     }
     Some(0)
@@ -110,7 +110,7 @@ fn wake(word: *mut u32, operation: c_int, most: u32) -> Option<c_long> {
     let left = (most - woken) as usize;
     let arguments = [
         word as usize,
-        (operation & HOW | libc::FUTEX_WAKE) as usize,
+        (operation & FUTEX_FLAGS | libc::FUTEX_WAKE) as usize,
         left,
         0,
         0,
@@ -123,26 +123,6 @@ fn wake(word: *mut u32, operation: c_int, most: u32) -> Option<c_long> {
 
 // Variadic in C, and the sixth argument of the call lies on the stack.
 #[cfg(target_arch = "x86_64")]
-core::arch::global_asm!(
-    ".text",
-    ".weak syscall",
-    ".type syscall, @function",
-    "syscall:",
-    ".cfi_startproc",
-    "sub rsp, 8",
-    ".cfi_adjust_cfa_offset 8",
-    "push qword ptr [rsp + 8]",
-    ".cfi_adjust_cfa_offset 8",
-    "push qword ptr [rsp + 24]",
-    ".cfi_adjust_cfa_offset 8",
-    "call {function}",
-    "add rsp, 24",
-    ".cfi_adjust_cfa_offset -24",
-    "ret",
-    ".cfi_endproc",
-    ".size syscall, . - syscall",
-    function = sym syscall,
-);
-
+crate::stack_trampoline!(weak, "syscall", syscall);
 #[cfg(target_arch = "aarch64")]
 crate::trampoline!(weak, "syscall", 7, syscall);

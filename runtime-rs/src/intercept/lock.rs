@@ -4,22 +4,22 @@ use core::ffi::{c_int, c_void};
 
 use wmfix_trace::{LockMode, WaitsFor};
 
-use super::take::{Wanted, give, take, try_to_take};
-use super::time::Patience;
-use crate::behind;
+use super::take::{LockRequest, give, take, try_to_take};
+use super::time::Timeout;
+use crate::real;
 use crate::trampoline;
 use crate::turn;
 
 /// A lock as its address, taken this way.
-pub(super) fn wanted(lock: *mut c_void, mode: LockMode) -> Wanted {
-    Wanted {
+pub(super) fn wanted(lock: *mut c_void, mode: LockMode) -> LockRequest {
+    LockRequest {
         lock: lock as u64,
         mode,
         waits_for: WaitsFor::Lock(lock as u64),
     }
 }
 
-fn mutex(mutex: *mut c_void) -> Wanted {
+fn mutex(mutex: *mut c_void) -> LockRequest {
     wanted(mutex, LockMode::Exclusive)
 }
 
@@ -27,7 +27,7 @@ fn mutex(mutex: *mut c_void) -> Wanted {
 /// locks it again, which trying does not show: a wait that is over before it
 /// began does.
 pub(super) fn attempt_mutex(mutex: *mut c_void) -> c_int {
-    let result = behind::pthread_mutex_trylock(mutex);
+    let result = real::pthread_mutex_trylock(mutex);
     if result != libc::EBUSY {
         return result;
     }
@@ -35,7 +35,7 @@ pub(super) fn attempt_mutex(mutex: *mut c_void) -> c_int {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    match behind::pthread_mutex_timedlock(mutex, &past) {
+    match real::pthread_mutex_timedlock(mutex, &past) {
         libc::ETIMEDOUT => libc::EBUSY,
         other => other,
     }
@@ -44,15 +44,15 @@ pub(super) fn attempt_mutex(mutex: *mut c_void) -> c_int {
 pub(super) unsafe extern "C" fn mutex_lock(object: *mut c_void, pc: u64) -> c_int {
     take(
         &mutex(object),
-        Patience::Endless,
+        Timeout::Never,
         pc,
         || attempt_mutex(object),
-        || behind::pthread_mutex_lock(object),
+        || real::pthread_mutex_lock(object),
     )
 }
 
 pub(super) unsafe extern "C" fn mutex_trylock(object: *mut c_void, pc: u64) -> c_int {
-    try_to_take(&mutex(object), pc, || behind::pthread_mutex_trylock(object))
+    try_to_take(&mutex(object), pc, || real::pthread_mutex_trylock(object))
 }
 
 pub(super) unsafe extern "C" fn mutex_timedlock(
@@ -62,10 +62,10 @@ pub(super) unsafe extern "C" fn mutex_timedlock(
 ) -> c_int {
     take(
         &mutex(object),
-        Patience::until(libc::CLOCK_REALTIME, time),
+        Timeout::until(libc::CLOCK_REALTIME, time),
         pc,
         || attempt_mutex(object),
-        || behind::pthread_mutex_timedlock(object, time),
+        || real::pthread_mutex_timedlock(object, time),
     )
 }
 
@@ -77,33 +77,33 @@ unsafe extern "C" fn mutex_clocklock(
 ) -> c_int {
     take(
         &mutex(object),
-        Patience::until(clock, time),
+        Timeout::until(clock, time),
         pc,
         || attempt_mutex(object),
-        || behind::pthread_mutex_clocklock(object, clock, time),
+        || real::pthread_mutex_clocklock(object, clock, time),
     )
 }
 
 pub(super) unsafe extern "C" fn mutex_unlock(object: *mut c_void, pc: u64) -> c_int {
-    give(&mutex(object), pc, || behind::pthread_mutex_unlock(object))
+    give(&mutex(object), pc, || real::pthread_mutex_unlock(object))
 }
 
-fn reader(lock: *mut c_void) -> Wanted {
+fn reader(lock: *mut c_void) -> LockRequest {
     wanted(lock, LockMode::Shared)
 }
 
 unsafe extern "C" fn rwlock_rdlock(lock: *mut c_void, pc: u64) -> c_int {
     take(
         &reader(lock),
-        Patience::Endless,
+        Timeout::Never,
         pc,
-        || behind::pthread_rwlock_tryrdlock(lock),
-        || behind::pthread_rwlock_rdlock(lock),
+        || real::pthread_rwlock_tryrdlock(lock),
+        || real::pthread_rwlock_rdlock(lock),
     )
 }
 
 unsafe extern "C" fn rwlock_tryrdlock(lock: *mut c_void, pc: u64) -> c_int {
-    try_to_take(&reader(lock), pc, || behind::pthread_rwlock_tryrdlock(lock))
+    try_to_take(&reader(lock), pc, || real::pthread_rwlock_tryrdlock(lock))
 }
 
 unsafe extern "C" fn rwlock_timedrdlock(
@@ -113,10 +113,10 @@ unsafe extern "C" fn rwlock_timedrdlock(
 ) -> c_int {
     take(
         &reader(lock),
-        Patience::until(libc::CLOCK_REALTIME, time),
+        Timeout::until(libc::CLOCK_REALTIME, time),
         pc,
-        || behind::pthread_rwlock_tryrdlock(lock),
-        || behind::pthread_rwlock_timedrdlock(lock, time),
+        || real::pthread_rwlock_tryrdlock(lock),
+        || real::pthread_rwlock_timedrdlock(lock, time),
     )
 }
 
@@ -128,10 +128,10 @@ unsafe extern "C" fn rwlock_clockrdlock(
 ) -> c_int {
     take(
         &reader(lock),
-        Patience::until(clock, time),
+        Timeout::until(clock, time),
         pc,
-        || behind::pthread_rwlock_tryrdlock(lock),
-        || behind::pthread_rwlock_clockrdlock(lock, clock, time),
+        || real::pthread_rwlock_tryrdlock(lock),
+        || real::pthread_rwlock_clockrdlock(lock, clock, time),
     )
 }
 
@@ -143,10 +143,10 @@ unsafe extern "C" fn rwlock_clockwrlock(
 ) -> c_int {
     let result = take(
         &mutex(lock),
-        Patience::until(clock, time),
+        Timeout::until(clock, time),
         pc,
-        || behind::pthread_rwlock_trywrlock(lock),
-        || behind::pthread_rwlock_clockwrlock(lock, clock, time),
+        || real::pthread_rwlock_trywrlock(lock),
+        || real::pthread_rwlock_clockwrlock(lock, clock, time),
     );
     has_writer(lock, result)
 }
@@ -154,16 +154,16 @@ unsafe extern "C" fn rwlock_clockwrlock(
 unsafe extern "C" fn rwlock_wrlock(lock: *mut c_void, pc: u64) -> c_int {
     let result = take(
         &mutex(lock),
-        Patience::Endless,
+        Timeout::Never,
         pc,
-        || behind::pthread_rwlock_trywrlock(lock),
-        || behind::pthread_rwlock_wrlock(lock),
+        || real::pthread_rwlock_trywrlock(lock),
+        || real::pthread_rwlock_wrlock(lock),
     );
     has_writer(lock, result)
 }
 
 unsafe extern "C" fn rwlock_trywrlock(lock: *mut c_void, pc: u64) -> c_int {
-    let result = try_to_take(&mutex(lock), pc, || behind::pthread_rwlock_trywrlock(lock));
+    let result = try_to_take(&mutex(lock), pc, || real::pthread_rwlock_trywrlock(lock));
     has_writer(lock, result)
 }
 
@@ -174,10 +174,10 @@ unsafe extern "C" fn rwlock_timedwrlock(
 ) -> c_int {
     let result = take(
         &mutex(lock),
-        Patience::until(libc::CLOCK_REALTIME, time),
+        Timeout::until(libc::CLOCK_REALTIME, time),
         pc,
-        || behind::pthread_rwlock_trywrlock(lock),
-        || behind::pthread_rwlock_timedwrlock(lock, time),
+        || real::pthread_rwlock_trywrlock(lock),
+        || real::pthread_rwlock_timedwrlock(lock, time),
     );
     has_writer(lock, result)
 }
@@ -203,26 +203,26 @@ unsafe extern "C" fn rwlock_unlock(lock: *mut c_void, pc: u64) -> c_int {
         }
     }
     give(&wanted(lock, mode), pc, || {
-        behind::pthread_rwlock_unlock(lock)
+        real::pthread_rwlock_unlock(lock)
     })
 }
 
 unsafe extern "C" fn spin_lock(lock: *mut c_void, pc: u64) -> c_int {
     take(
         &mutex(lock),
-        Patience::Endless,
+        Timeout::Never,
         pc,
-        || behind::pthread_spin_trylock(lock),
-        || behind::pthread_spin_lock(lock),
+        || real::pthread_spin_trylock(lock),
+        || real::pthread_spin_lock(lock),
     )
 }
 
 unsafe extern "C" fn spin_trylock(lock: *mut c_void, pc: u64) -> c_int {
-    try_to_take(&mutex(lock), pc, || behind::pthread_spin_trylock(lock))
+    try_to_take(&mutex(lock), pc, || real::pthread_spin_trylock(lock))
 }
 
 unsafe extern "C" fn spin_unlock(lock: *mut c_void, pc: u64) -> c_int {
-    give(&mutex(lock), pc, || behind::pthread_spin_unlock(lock))
+    give(&mutex(lock), pc, || real::pthread_spin_unlock(lock))
 }
 
 trampoline!(weak, "pthread_mutex_lock", 1, mutex_lock);

@@ -5,8 +5,8 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use crate::behind;
 use crate::locations::may_hold_atomic;
+use crate::real;
 use crate::trampoline;
 use crate::turn;
 
@@ -15,8 +15,8 @@ fn given_back(address: u64, size: u64, pc: u64) {
         return;
     }
     if let Some(mut held) = turn::enter() {
-        let place = held.place(pc);
-        held.state().free(place, address, size);
+        let context = held.context(pc);
+        held.state().free(context, address, size);
     }
 }
 
@@ -24,7 +24,7 @@ fn size_of(block: *mut c_void) -> u64 {
     if block.is_null() {
         0
     } else {
-        behind::malloc_usable_size(block) as u64
+        real::malloc_usable_size(block) as u64
     }
 }
 
@@ -32,13 +32,13 @@ unsafe extern "C" fn free(block: *mut c_void, pc: u64) {
     if turn::is_on() {
         given_back(block as u64, size_of(block), pc);
     } else if FOUND.load(Ordering::Relaxed) == 0 {
-        if behind::is_finding_free() {
+        if real::is_finding_free() {
             return;
         }
-        behind::find_free();
+        real::find_free();
         FOUND.store(1, Ordering::Relaxed);
     }
-    behind::free(block);
+    real::free(block);
 }
 
 /// Whether the library's `free` has been found.
@@ -46,10 +46,10 @@ static FOUND: AtomicU8 = AtomicU8::new(0);
 
 unsafe extern "C" fn realloc(block: *mut c_void, size: usize, pc: u64) -> *mut c_void {
     if !turn::is_on() {
-        return behind::realloc(block, size);
+        return real::realloc(block, size);
     }
     let old_size = size_of(block);
-    let new = behind::realloc(block, size);
+    let new = real::realloc(block, size);
     if new != block && (!new.is_null() || size == 0) {
         given_back(block as u64, old_size, pc);
     }
@@ -76,7 +76,7 @@ unsafe extern "C" fn munmap(address: *mut c_void, size: usize, pc: u64) -> c_int
     if turn::is_on() {
         given_back(address as u64, size as u64, pc);
     }
-    behind::munmap(address, size)
+    real::munmap(address, size)
 }
 
 trampoline!(weak, "free", 1, free);

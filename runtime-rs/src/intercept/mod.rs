@@ -1,4 +1,4 @@
-//! What stands in front of the C library: threads, locks and everything else
+//! Interceptors in front of the C library: threads, locks and everything else
 //! that makes one thread wait for another, is a place to switch threads, or
 //! gives memory back. All symbols are weak: a program that has its own keeps
 //! it.
@@ -26,4 +26,4 @@ mod time;
 mod wrapped;
 
 pub(crate) use barrier::Barrier;
-pub(crate) use once::{Initialising, end_abandoned};
+pub(crate) use once::{Initialisation, end_abandoned};

@@ -4,9 +4,9 @@
 
 use core::ffi::{c_uint, c_void};
 
-use wmfix_trace::{LockMode, Operation};
+use wmfix_trace::{LockMode, RecordedOperation};
 
-use crate::behind;
+use crate::real;
 use crate::trampoline;
 use crate::turn;
 
@@ -26,20 +26,20 @@ impl Team {
     }
 }
 
-fn record(pc: u64, operation: &Operation) {
+fn record(pc: u64, operation: &RecordedOperation) {
     if let Some(mut held) = turn::enter() {
-        let place = held.place(pc);
-        held.record(place, operation);
+        let context = held.context(pc);
+        held.record(context, operation);
         held.has_changed();
     }
 }
 
 fn acquire(lock: u64, mode: LockMode, pc: u64) {
-    record(pc, &Operation::Acquire { lock, mode });
+    record(pc, &RecordedOperation::Acquire { lock, mode });
 }
 
 fn release(lock: u64, mode: LockMode, pc: u64) {
-    record(pc, &Operation::Release { lock, mode });
+    record(pc, &RecordedOperation::Release { lock, mode });
 }
 
 unsafe extern "C" fn parallel(
@@ -53,7 +53,7 @@ unsafe extern "C" fn parallel(
     let (start, end) = team.meetings();
     release(start, LockMode::Signal, pc);
     let argument = core::ptr::from_ref(&team).cast_mut().cast();
-    behind::GOMP_parallel(member as *mut c_void, argument, threads, flags);
+    real::GOMP_parallel(member as *mut c_void, argument, threads, flags);
     acquire(end, LockMode::Signal, pc);
 }
 
@@ -76,48 +76,48 @@ static ATOMIC: u8 = 0;
 
 unsafe extern "C" fn barrier(pc: u64) {
     release(&raw const BARRIER as u64, LockMode::Signal, pc);
-    behind::GOMP_barrier();
+    real::GOMP_barrier();
     acquire(&raw const BARRIER as u64, LockMode::Signal, pc);
 }
 
 unsafe extern "C" fn critical_start(pc: u64) {
-    behind::GOMP_critical_start();
+    real::GOMP_critical_start();
     acquire(&raw const CRITICAL as u64, LockMode::Exclusive, pc);
 }
 
 unsafe extern "C" fn critical_end(pc: u64) {
     release(&raw const CRITICAL as u64, LockMode::Exclusive, pc);
-    behind::GOMP_critical_end();
+    real::GOMP_critical_end();
 }
 
 unsafe extern "C" fn critical_name_start(name: *mut c_void, pc: u64) {
-    behind::GOMP_critical_name_start(name);
+    real::GOMP_critical_name_start(name);
     acquire(name as u64, LockMode::Exclusive, pc);
 }
 
 unsafe extern "C" fn critical_name_end(name: *mut c_void, pc: u64) {
     release(name as u64, LockMode::Exclusive, pc);
-    behind::GOMP_critical_name_end(name);
+    real::GOMP_critical_name_end(name);
 }
 
 unsafe extern "C" fn atomic_start(pc: u64) {
-    behind::GOMP_atomic_start();
+    real::GOMP_atomic_start();
     acquire(&raw const ATOMIC as u64, LockMode::Exclusive, pc);
 }
 
 unsafe extern "C" fn atomic_end(pc: u64) {
     release(&raw const ATOMIC as u64, LockMode::Exclusive, pc);
-    behind::GOMP_atomic_end();
+    real::GOMP_atomic_end();
 }
 
 unsafe extern "C" fn set_lock(lock: *mut c_void, pc: u64) {
-    behind::omp_set_lock(lock);
+    real::omp_set_lock(lock);
     acquire(lock as u64, LockMode::Exclusive, pc);
 }
 
 unsafe extern "C" fn unset_lock(lock: *mut c_void, pc: u64) {
     release(lock as u64, LockMode::Exclusive, pc);
-    behind::omp_unset_lock(lock);
+    real::omp_unset_lock(lock);
 }
 
 trampoline!(weak, "GOMP_parallel", 4, parallel);

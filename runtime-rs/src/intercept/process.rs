@@ -6,8 +6,8 @@ use wmfix_trace::{MAX_RECORD, Strategy, encode_exec};
 
 use crate::abi::flush_volatile;
 use crate::arena;
-use crate::behind;
 use crate::finish;
+use crate::real;
 use crate::start;
 use crate::sys;
 use crate::trampoline;
@@ -22,7 +22,7 @@ unsafe extern "C" fn leave_now(code: c_int, _pc: u64) -> ! {
 /// they are done.
 unsafe extern "C" fn leave_quickly(code: c_int, _pc: u64) {
     finish::leaves(code);
-    behind::quick_exit(code);
+    real::quick_exit(code);
 }
 
 trampoline!(weak, "quick_exit", 1, leave_quickly);
@@ -32,12 +32,12 @@ trampoline!(weak, "_Exit", 1, leave_now);
 /// The child is a process with one thread and a trace of its own.
 unsafe extern "C" fn fork(_pc: u64) -> libc::pid_t {
     let Some(mut held) = turn::enter() else {
-        return behind::fork();
+        return real::fork();
     };
     flush_volatile(&mut held);
     // The child may wake a thread of ours, through memory they share.
     held.state().scheduler.outside_help = true;
-    let pid = behind::fork();
+    let pid = real::fork();
     if pid != 0 {
         return pid;
     }
@@ -83,19 +83,19 @@ unsafe extern "C" fn execve(
     _pc: u64,
 ) -> c_int {
     becomes_another();
-    behind::execve(path, arguments, environment)
+    real::execve(path, arguments, environment)
 }
 
 unsafe extern "C" fn execv(path: *const c_char, arguments: *const c_void, _pc: u64) -> c_int {
     becomes_another();
     // SAFETY: the program's own environment.
-    behind::execve(path, arguments, unsafe { environ })
+    real::execve(path, arguments, unsafe { environ })
 }
 
 unsafe extern "C" fn execvp(file: *const c_char, arguments: *const c_void, _pc: u64) -> c_int {
     becomes_another();
     // SAFETY: the program's own environment.
-    behind::execvpe(file, arguments, unsafe { environ })
+    real::execvpe(file, arguments, unsafe { environ })
 }
 
 unsafe extern "C" fn execvpe(
@@ -105,7 +105,7 @@ unsafe extern "C" fn execvpe(
     _pc: u64,
 ) -> c_int {
     becomes_another();
-    behind::execvpe(file, arguments, environment)
+    real::execvpe(file, arguments, environment)
 }
 
 unsafe extern "C" fn fexecve(
@@ -115,7 +115,7 @@ unsafe extern "C" fn fexecve(
     _pc: u64,
 ) -> c_int {
     becomes_another();
-    behind::fexecve(file, arguments, environment)
+    real::fexecve(file, arguments, environment)
 }
 
 trampoline!(weak, "execve", 3, execve);
@@ -137,14 +137,14 @@ unsafe extern "C" fn action(
     {
         held.state().scheduler.outside_help |= new.sa_sigaction > libc::SIG_IGN;
     }
-    behind::sigaction(signal, new, old)
+    real::sigaction(signal, new, old)
 }
 
 unsafe extern "C" fn signal(signal: c_int, handler: usize, _pc: u64) -> usize {
     if let Some(mut held) = turn::enter() {
         held.state().scheduler.outside_help |= handler > libc::SIG_IGN;
     }
-    behind::signal(signal, handler)
+    real::signal(signal, handler)
 }
 
 trampoline!(weak, "sigaction", 3, action);

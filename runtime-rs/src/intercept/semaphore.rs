@@ -4,13 +4,13 @@ use core::ffi::{c_int, c_void};
 
 use wmfix_trace::{LockMode, WaitsFor};
 
-use super::take::{Wanted, give, take, try_to_take};
-use super::time::{Patience, fail_with};
-use crate::behind;
+use super::take::{LockRequest, give, take, try_to_take};
+use super::time::{Timeout, fail_with};
+use crate::real;
 use crate::trampoline;
 
-fn wanted(semaphore: *mut c_void) -> Wanted {
-    Wanted {
+fn wanted(semaphore: *mut c_void) -> LockRequest {
+    LockRequest {
         lock: semaphore as u64,
         mode: LockMode::Signal,
         waits_for: WaitsFor::Semaphore(semaphore as u64),
@@ -27,7 +27,7 @@ fn error_of(result: c_int) -> c_int {
 }
 
 fn attempt(semaphore: *mut c_void) -> c_int {
-    match error_of(behind::sem_trywait(semaphore)) {
+    match error_of(real::sem_trywait(semaphore)) {
         libc::EAGAIN => libc::EBUSY,
         other => other,
     }
@@ -36,10 +36,10 @@ fn attempt(semaphore: *mut c_void) -> c_int {
 unsafe extern "C" fn wait(semaphore: *mut c_void, pc: u64) -> c_int {
     fail_with(take(
         &wanted(semaphore),
-        Patience::Endless,
+        Timeout::Never,
         pc,
         || attempt(semaphore),
-        || error_of(behind::sem_wait(semaphore)),
+        || error_of(real::sem_wait(semaphore)),
     ))
 }
 
@@ -50,10 +50,10 @@ unsafe extern "C" fn timedwait(
 ) -> c_int {
     fail_with(take(
         &wanted(semaphore),
-        Patience::until(libc::CLOCK_REALTIME, time),
+        Timeout::until(libc::CLOCK_REALTIME, time),
         pc,
         || attempt(semaphore),
-        || error_of(behind::sem_timedwait(semaphore, time)),
+        || error_of(real::sem_timedwait(semaphore, time)),
     ))
 }
 
@@ -65,22 +65,22 @@ unsafe extern "C" fn clockwait(
 ) -> c_int {
     fail_with(take(
         &wanted(semaphore),
-        Patience::until(clock, time),
+        Timeout::until(clock, time),
         pc,
         || attempt(semaphore),
-        || error_of(behind::sem_clockwait(semaphore, clock, time)),
+        || error_of(real::sem_clockwait(semaphore, clock, time)),
     ))
 }
 
 unsafe extern "C" fn trywait(semaphore: *mut c_void, pc: u64) -> c_int {
     fail_with(try_to_take(&wanted(semaphore), pc, || {
-        error_of(behind::sem_trywait(semaphore))
+        error_of(real::sem_trywait(semaphore))
     }))
 }
 
 unsafe extern "C" fn post(semaphore: *mut c_void, pc: u64) -> c_int {
     fail_with(give(&wanted(semaphore), pc, || {
-        error_of(behind::sem_post(semaphore))
+        error_of(real::sem_post(semaphore))
     }))
 }
 

@@ -3,16 +3,16 @@
 
 use core::ffi::c_int;
 
-use wmfix_trace::{LockMode, Operation, WaitsFor};
+use wmfix_trace::{LockMode, RecordedOperation, WaitsFor};
 
-use super::time::Patience;
+use super::time::Timeout;
 use crate::abi::flush_volatile;
 use crate::spin::Read;
 use crate::strategy::Kind;
 use crate::turn::{self, Held};
 
 /// Something to take.
-pub(super) struct Wanted {
+pub(super) struct LockRequest {
     /// Its address.
     pub(super) lock: u64,
     /// How it is taken.
@@ -30,8 +30,8 @@ fn taken(result: c_int) -> bool {
 /// Takes it, however long that takes. `attempt` says EBUSY if it cannot be had
 /// now; `block` is the library's way to wait for it.
 pub(super) fn take(
-    wanted: &Wanted,
-    patience: Patience,
+    wanted: &LockRequest,
+    timeout: Timeout,
     pc: u64,
     mut attempt: impl FnMut() -> c_int,
     block: impl FnOnce() -> c_int,
@@ -49,37 +49,37 @@ pub(super) fn take(
         return result;
     }
     held.point(Kind::Operation);
-    let place = held.place(pc);
-    let deadline = patience.deadline(held.state().scheduler.now);
+    let context = held.context(pc);
+    let deadline = timeout.deadline(held.state().scheduler.now);
     loop {
         let result = attempt();
         if taken(result) {
-            acquired(&mut held, place, wanted);
+            acquired(&mut held, context, wanted);
         }
         if result != libc::EBUSY {
             return result;
         }
-        if held.wait(place, wanted.waits_for, deadline) {
+        if held.wait(context, wanted.waits_for, deadline) {
             return libc::ETIMEDOUT;
         }
     }
 }
 
 /// Takes it if it is free.
-pub(super) fn try_to_take(wanted: &Wanted, pc: u64, attempt: impl FnOnce() -> c_int) -> c_int {
+pub(super) fn try_to_take(wanted: &LockRequest, pc: u64, attempt: impl FnOnce() -> c_int) -> c_int {
     let Some(mut held) = turn::enter() else {
         return attempt();
     };
     flush_volatile(&mut held);
     held.point(Kind::Operation);
-    let place = held.place(pc);
+    let context = held.context(pc);
     let result = attempt();
     if taken(result) {
-        acquired(&mut held, place, wanted);
+        acquired(&mut held, context, wanted);
     } else {
         // Whoever tries again and again is spinning.
         held.has_read(Read {
-            place,
+            context,
             location: u32::MAX,
             value: wanted.lock,
             order: 0,
@@ -89,26 +89,26 @@ pub(super) fn try_to_take(wanted: &Wanted, pc: u64, attempt: impl FnOnce() -> c_
 }
 
 /// Gives it back.
-pub(super) fn give(wanted: &Wanted, pc: u64, release: impl FnOnce() -> c_int) -> c_int {
+pub(super) fn give(wanted: &LockRequest, pc: u64, release: impl FnOnce() -> c_int) -> c_int {
     let Some(mut held) = turn::enter() else {
         return release();
     };
     flush_volatile(&mut held);
     held.point(Kind::Operation);
-    let place = held.place(pc);
-    let record = Operation::Release {
+    let context = held.context(pc);
+    let record = RecordedOperation::Release {
         lock: wanted.lock,
         mode: wanted.mode,
     };
     if !held.controlled() {
         // Before others can take it.
-        held.record(place, &record);
+        held.record(context, &record);
         drop(held);
         return release();
     }
     let result = release();
     if result == 0 {
-        held.record(place, &record);
+        held.record(context, &record);
         held.state().scheduler.wake_all(wanted.waits_for);
         held.has_changed();
     }
@@ -116,19 +116,19 @@ pub(super) fn give(wanted: &Wanted, pc: u64, release: impl FnOnce() -> c_int) ->
 }
 
 /// Records that it was taken.
-pub(super) fn acquired(held: &mut Held, place: u32, wanted: &Wanted) {
-    let record = Operation::Acquire {
+pub(super) fn acquired(held: &mut Held, context: u32, wanted: &LockRequest) {
+    let record = RecordedOperation::Acquire {
         lock: wanted.lock,
         mode: wanted.mode,
     };
-    held.record(place, &record);
+    held.record(context, &record);
     held.has_changed();
 }
 
 /// Records that it was taken, where the turn is not held.
-pub(super) fn note(wanted: &Wanted, pc: u64) {
+pub(super) fn note(wanted: &LockRequest, pc: u64) {
     if let Some(mut held) = turn::enter() {
-        let place = held.place(pc);
-        acquired(&mut held, place, wanted);
+        let context = held.context(pc);
+        acquired(&mut held, context, wanted);
     }
 }

@@ -1,4 +1,4 @@
-//! Strings that end in a zero: `strcpy` and its kin. What is read is what the
+//! Zero-terminated strings: `strlen`, `strcpy` and the like. What is read is what the
 //! function must look at to know its result, up to the zero at most.
 
 use core::ffi::{c_char, c_int};

@@ -2,11 +2,11 @@
 
 use core::ffi::{c_int, c_void};
 
-use wmfix_trace::{Operation, ThreadId, WaitsFor};
+use wmfix_trace::{RecordedOperation, ThreadId, WaitsFor};
 
-use super::time::Patience;
+use super::time::Timeout;
 use crate::abi::flush_volatile;
-use crate::behind;
+use crate::real;
 use crate::scheduler::Status;
 use crate::start;
 use crate::strategy::Kind;
@@ -24,17 +24,17 @@ pub(super) unsafe extern "C" fn create(
 ) -> c_int {
     start::ensure();
     let Some(mut held) = turn::enter() else {
-        return behind::pthread_create(handle, attributes, routine, argument);
+        return real::pthread_create(handle, attributes, routine, argument);
     };
     flush_volatile(&mut held);
     held.point(Kind::Create);
-    let place = held.place(pc);
+    let context = held.context(pc);
     let child = Thread::new(u32::MAX, phase::INSIDE);
     // SAFETY: nobody else knows the record yet.
     unsafe {
         (*child).routine = routine;
         (*child).argument = argument;
-        (*child).id = held.state().scheduler.slots.len() as u32;
+        (*child).id = held.state().scheduler.threads.len() as u32;
     }
     // Under `os` the child may be running before the parent has said so: it
     // waits for the lock that the parent holds now.
@@ -43,18 +43,18 @@ pub(super) unsafe extern "C" fn create(
     let blocked = sys::block_signals(u64::MAX);
     // SAFETY: nobody else knows the record yet.
     unsafe { (*child).blocked_signals = blocked };
-    let result = behind::pthread_create(handle, attributes, begin, child.cast());
+    let result = real::pthread_create(handle, attributes, begin, child.cast());
     sys::block_signals(blocked);
     if result != 0 {
         return result;
     }
     // SAFETY: the library has filled it.
     let id = held.state().scheduler.add(child, unsafe { *handle });
-    let create = Operation::Create {
+    let create = RecordedOperation::Create {
         child: ThreadId(id),
         start: routine as u64,
     };
-    held.record(place, &create);
+    held.record(context, &create);
     held.has_changed();
     0
 }
@@ -115,10 +115,10 @@ core::arch::global_asm!(
 /// The thread that a handle names, if it was not joined yet. The last one, as
 /// the library uses handles again.
 fn named(held: &mut Held, handle: libc::pthread_t) -> Option<u32> {
-    let slots = &held.state().scheduler.slots;
-    let found = slots
+    let threads = &held.state().scheduler.threads;
+    let found = threads
         .iter()
-        .rposition(|slot| slot.handle == handle && !slot.joined);
+        .rposition(|entry| entry.handle == handle && !entry.joined);
     found.map(|index| index as u32)
 }
 
@@ -127,15 +127,15 @@ pub(super) unsafe extern "C" fn join(
     result: *mut *mut c_void,
     pc: u64,
 ) -> c_int {
-    wait_for_end(handle, result, Patience::Endless, pc, || {
-        behind::pthread_join(handle, result)
+    wait_for_end(handle, result, Timeout::Never, pc, || {
+        real::pthread_join(handle, result)
     })
 }
 
 unsafe extern "C" fn tryjoin(handle: libc::pthread_t, result: *mut *mut c_void, pc: u64) -> c_int {
-    let now = Patience::For(0);
+    let now = Timeout::After(0);
     match wait_for_end(handle, result, now, pc, || {
-        behind::pthread_tryjoin_np(handle, result)
+        real::pthread_tryjoin_np(handle, result)
     }) {
         libc::ETIMEDOUT => libc::EBUSY,
         outcome => outcome,
@@ -148,16 +148,16 @@ unsafe extern "C" fn timedjoin(
     time: *const libc::timespec,
     pc: u64,
 ) -> c_int {
-    let patience = Patience::until(libc::CLOCK_REALTIME, time);
-    wait_for_end(handle, result, patience, pc, || {
-        behind::pthread_timedjoin_np(handle, result, time)
+    let timeout = Timeout::until(libc::CLOCK_REALTIME, time);
+    wait_for_end(handle, result, timeout, pc, || {
+        real::pthread_timedjoin_np(handle, result, time)
     })
 }
 
 fn wait_for_end(
     handle: libc::pthread_t,
     result: *mut *mut c_void,
-    patience: Patience,
+    timeout: Timeout,
     pc: u64,
     block: impl FnOnce() -> c_int,
 ) -> c_int {
@@ -178,32 +178,32 @@ fn wait_for_end(
         return outcome;
     }
     held.point(Kind::Operation);
-    let place = held.place(pc);
-    let deadline = patience.deadline(held.state().scheduler.now);
-    while held.state().scheduler.slot(child).status != Status::Ended {
-        if held.wait(place, WaitsFor::Thread(ThreadId(child)), deadline) {
+    let context = held.context(pc);
+    let deadline = timeout.deadline(held.state().scheduler.now);
+    while held.state().scheduler.entry(child).status != Status::Ended {
+        if held.wait(context, WaitsFor::Thread(ThreadId(child)), deadline) {
             return libc::ETIMEDOUT;
         }
     }
     // What is left of the thread is the library's, and short.
-    let outcome = behind::pthread_join(handle, result);
+    let outcome = real::pthread_join(handle, result);
     if outcome == 0 {
-        note_join(&mut held, child, place);
+        note_join(&mut held, child, context);
     }
     outcome
 }
 
-fn note_join(held: &mut Held, child: u32, place: u32) {
-    held.state().scheduler.slot(child).joined = true;
+fn note_join(held: &mut Held, child: u32, context: u32) {
+    held.state().scheduler.entry(child).joined = true;
     let child = ThreadId(child);
-    held.record(place, &Operation::Join { child });
+    held.record(context, &RecordedOperation::Join { child });
     held.has_changed();
 }
 
 fn joined(child: u32, pc: u64) {
     if let Some(mut held) = turn::enter() {
-        let place = held.place(pc);
-        note_join(&mut held, child, place);
+        let context = held.context(pc);
+        note_join(&mut held, child, context);
     }
 }
 
@@ -211,9 +211,9 @@ pub(super) unsafe extern "C" fn detach(handle: libc::pthread_t, _pc: u64) -> c_i
     if let Some(mut held) = turn::enter()
         && let Some(thread) = named(&mut held, handle)
     {
-        held.state().scheduler.slot(thread).joined = true;
+        held.state().scheduler.entry(thread).joined = true;
     }
-    behind::pthread_detach(handle)
+    real::pthread_detach(handle)
 }
 
 trampoline!(weak, "pthread_create", 4, create);

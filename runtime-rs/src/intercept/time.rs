@@ -1,4 +1,4 @@
-//! Sleeping, yielding, and how long to wait. Where the runtime schedules, time
+//! Sleeping, yielding, and timeouts. Where the runtime schedules, time
 //! is counted: a sleep is a wait for a moment on that clock, and the moment
 //! comes at once when nobody else has anything to do. The real clocks are only
 //! noticed to be looked at.
@@ -8,8 +8,8 @@ use core::ffi::{c_int, c_uint, c_void};
 use wmfix_trace::WaitsFor;
 
 use crate::abi::flush_volatile;
-use crate::behind;
 use crate::finish;
+use crate::real;
 use crate::strategy::Kind;
 use crate::sys;
 use crate::trampoline;
@@ -17,28 +17,28 @@ use crate::turn;
 
 /// How long a thread waits.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Patience {
-    /// As long as it takes.
-    Endless,
-    /// So many nanoseconds.
-    For(u64),
+pub(super) enum Timeout {
+    /// For ever.
+    Never,
+    /// This many nanoseconds.
+    After(u64),
 }
 
-impl Patience {
+impl Timeout {
     /// Until a moment on one of the system's clocks.
     pub(super) fn until(clock: c_int, time: *const libc::timespec) -> Self {
         // SAFETY: the program's own record, or null.
         match unsafe { time.as_ref() } {
-            Some(time) => Self::For(rounded(nanoseconds(time).saturating_sub(sys::clock(clock)))),
-            None => Self::Endless,
+            Some(time) => Self::After(rounded(nanoseconds(time).saturating_sub(sys::clock(clock)))),
+            None => Self::Never,
         }
     }
 
     /// When that is over, counted from `now`.
     pub(super) fn deadline(self, now: u64) -> Option<u64> {
         match self {
-            Self::Endless => None,
-            Self::For(time) => Some(now.saturating_add(time)),
+            Self::Never => None,
+            Self::After(time) => Some(now.saturating_add(time)),
         }
     }
 }
@@ -70,24 +70,24 @@ fn sleep_for(time: u64, pc: u64) -> bool {
         return false;
     }
     held.point(Kind::Operation);
-    let place = held.place(pc);
+    let context = held.context(pc);
     let deadline = held.state().scheduler.now.saturating_add(time);
-    held.wait(place, WaitsFor::Time, Some(deadline));
+    held.wait(context, WaitsFor::Time, Some(deadline));
     true
 }
 
-fn sleep_behind(time: u64) -> c_int {
+fn sleep_really(time: u64) -> c_int {
     let time = libc::timespec {
         tv_sec: (time / 1_000_000_000) as libc::time_t,
         tv_nsec: (time % 1_000_000_000) as libc::c_long,
     };
-    behind::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &time, core::ptr::null_mut())
+    real::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &time, core::ptr::null_mut())
 }
 
 unsafe extern "C" fn sleep(seconds: c_uint, pc: u64) -> c_uint {
     let time = u64::from(seconds) * 1_000_000_000;
     if !sleep_for(time, pc) {
-        sleep_behind(time);
+        sleep_really(time);
     }
     0
 }
@@ -97,7 +97,7 @@ unsafe extern "C" fn usleep(microseconds: c_uint, pc: u64) -> c_int {
     if sleep_for(time, pc) {
         return 0;
     }
-    fail_with(sleep_behind(time))
+    fail_with(sleep_really(time))
 }
 
 pub(super) unsafe extern "C" fn nanosleep(
@@ -109,7 +109,7 @@ pub(super) unsafe extern "C" fn nanosleep(
     if sleep_for(nanoseconds(unsafe { &*time }), pc) {
         return 0;
     }
-    fail_with(behind::clock_nanosleep(libc::CLOCK_REALTIME, 0, time, left))
+    fail_with(real::clock_nanosleep(libc::CLOCK_REALTIME, 0, time, left))
 }
 
 unsafe extern "C" fn clock_nanosleep(
@@ -127,7 +127,7 @@ unsafe extern "C" fn clock_nanosleep(
     if sleep_for(duration, pc) {
         return 0;
     }
-    behind::clock_nanosleep(clock, flags, time, left)
+    real::clock_nanosleep(clock, flags, time, left)
 }
 
 /// Yields to the other threads; false where the runtime does not schedule.
@@ -144,22 +144,22 @@ pub(super) fn yields() -> bool {
 }
 
 unsafe extern "C" fn sched_yield(_pc: u64) -> c_int {
-    if yields() { 0 } else { behind::sched_yield() }
+    if yields() { 0 } else { real::sched_yield() }
 }
 
 unsafe extern "C" fn clock_gettime(clock: c_int, time: *mut libc::timespec, _pc: u64) -> c_int {
     finish::looks_at_a_clock();
-    behind::clock_gettime(clock, time)
+    real::clock_gettime(clock, time)
 }
 
 unsafe extern "C" fn gettimeofday(time: *mut c_void, zone: *mut c_void, _pc: u64) -> c_int {
     finish::looks_at_a_clock();
-    behind::gettimeofday(time, zone)
+    real::gettimeofday(time, zone)
 }
 
 unsafe extern "C" fn time(into: *mut libc::time_t, _pc: u64) -> libc::time_t {
     finish::looks_at_a_clock();
-    behind::time(into)
+    real::time(into)
 }
 
 /// A result in the way of functions that use `errno`.

@@ -9,8 +9,8 @@
 use crate::tls;
 use crate::turn;
 
-/// Whether what this thread does is recorded. A thread that the runtime has not
-/// met is not met here: the meeting itself copies memory.
+/// Whether this thread is recorded. A thread that the runtime does not know yet
+/// is not registered here: registering copies memory itself.
 #[inline(always)]
 pub(super) fn in_charge() -> bool {
     turn::is_on() && !tls::current().is_null()

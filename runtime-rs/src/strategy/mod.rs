@@ -61,13 +61,13 @@ pub(crate) trait Strategy {
 
 /// The strategy of this run.
 #[derive(Debug)]
-pub(crate) enum Chosen {
+pub(crate) enum AnyStrategy {
     Random(Random),
     Pct(Pct),
     Replay(Replay),
 }
 
-impl Strategy for Chosen {
+impl Strategy for AnyStrategy {
     fn started(&mut self, thread: u32) {
         match self {
             Self::Random(strategy) => strategy.started(thread),

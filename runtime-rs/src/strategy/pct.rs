@@ -4,10 +4,13 @@
 //! found with a probability of at least 1/(n·k^(d−1)) for n threads and k
 //! operations, whatever the program.
 //!
-//! Deviations from the paper (Burckhardt et al., ASPLOS 2010):
-//! 1. k is not known before the run. If nobody says it, it is drawn, small ones
-//!    more often: what is small is then covered densely, and what is large is
-//!    reached now and then.
+//! After "A randomized scheduler with probabilistic guarantees of finding bugs",
+//! Sebastian Burckhardt, Pravesh Kothari, Madanlal Musuvathi and Santosh
+//! Nagarakatte, ASPLOS 2010, <https://doi.org/10.1145/1736020.1736040>.
+//! Deviations:
+//! 1. k is not known before the run. Unless it is given, it is drawn, small
+//!    values more often, so that short programs are covered densely and long
+//!    ones are reached now and then.
 //! 2. d is drawn too, from 0 (each thread runs until it must wait) upwards, and
 //!    at half of the changes the new priority is any, not the lowest.
 //! 3. Threads that are started in a row are started before any of them runs, in
@@ -19,23 +22,23 @@
 
 use alloc::vec::Vec;
 
-use super::replay::PICKS;
+use super::replay::PICK_SEED;
 use super::{Kind, Point, Random, Strategy};
 use crate::rng::Rng;
 
 /// Draws of k are powers of two up to this one.
-const LONGEST: u64 = 11;
+const LONGEST_LENGTH_BITS: u64 = 11;
 /// In every other run, up to this one.
-const SHORT: u64 = 3;
+const SHORT_LENGTH_BITS: u64 = 3;
 /// Draws of d are below this.
-const DEEPEST: u64 = 6;
+const DEPTH_LIMIT: u64 = 6;
 /// How long a walk at the beginning is.
-const WALK: u64 = 64;
-/// As many choices in a row are one thread's at most.
-const PATIENCE: u64 = 5_000;
+const WALK_CHOICES: u64 = 64;
+/// The most choices in a row that one thread may have.
+const MAX_CHOICES_IN_A_ROW: u64 = 5_000;
 
-/// Of so many yields and waits, one makes its thread fall behind all others.
-const STOPS: u64 = 32;
+/// One yield or wait in this many makes its thread fall behind all others.
+const STOPS_PER_DEMOTION: u64 = 32;
 
 /// See the module.
 #[derive(Debug)]
@@ -66,16 +69,20 @@ impl Pct {
             // An estimate from another run: somewhat more, as runs differ.
             Some(length) => length + length / 4 + 1,
             None => {
-                let longest = if rng.one_in(2) { SHORT } else { LONGEST };
+                let longest = if rng.one_in(2) {
+                    SHORT_LENGTH_BITS
+                } else {
+                    LONGEST_LENGTH_BITS
+                };
                 4 << rng.below(longest)
             }
         };
-        let depth = depth.unwrap_or_else(|| rng.below(DEEPEST));
+        let depth = depth.unwrap_or_else(|| rng.below(DEPTH_LIMIT));
         let mut changes: Vec<u64> = (0..depth).map(|_| 1 + rng.below(length)).collect();
         changes.sort_unstable_by(|a, b| b.cmp(a));
         Self {
             rng,
-            picks: Rng::new(seed ^ PICKS),
+            picks: Rng::new(seed ^ PICK_SEED),
             priorities: Vec::new(),
             lowest: 0,
             changes,
@@ -94,7 +101,7 @@ impl Pct {
     fn nothing_new(&self, point: &Point<'_>) -> bool {
         self.looked_at == Some(point.version)
             && self.in_a_row > 0
-            && self.in_a_row <= PATIENCE
+            && self.in_a_row <= MAX_CHOICES_IN_A_ROW
             && self.changes.last().is_none_or(|&at| at > self.choices + 1)
     }
 
@@ -103,7 +110,7 @@ impl Pct {
         self.priorities[thread as usize] = self.lowest;
     }
 
-    /// At a moment of change: behind all others, or to a place drawn anew, so
+    /// At a moment of change: behind all others, or to a new random priority, so
     /// that with three threads and more either of the others may come next.
     fn change(&mut self, thread: u32) {
         if self.rng.one_in(2) {
@@ -125,9 +132,8 @@ impl Pct {
 
 impl Strategy for Pct {
     fn started(&mut self, thread: u32) {
-        // A random place among those there are. Priorities are drawn from so
-        // many numbers that two are the same once in a blue moon; then the
-        // later candidate wins, which is as good as any.
+        // A random position among the others. Two equal priorities are very
+        // unlikely; then the later candidate wins.
         let priority = self.rng.next() >> 2;
         let known = self.priorities.len().max(thread as usize + 1);
         self.priorities.resize(known, 0);
@@ -136,7 +142,7 @@ impl Strategy for Pct {
 
     fn choose(&mut self, point: &Point<'_>) -> u32 {
         if let Some(walk) = &mut self.walk
-            && self.choices < WALK
+            && self.choices < WALK_CHOICES
         {
             self.choices += 1;
             return walk.choose(point);
@@ -159,14 +165,14 @@ impl Strategy for Pct {
                 }
             }
         }
-        if stays && self.in_a_row > PATIENCE {
+        if stays && self.in_a_row > MAX_CHOICES_IN_A_ROW {
             self.fall_behind(point.current);
         }
         // Threads that yield to each other for ever must not starve a lower one,
         // even if each of them writes something on the way.
         if point.kind == Kind::Stop {
             self.stops += 1;
-            if self.stops.is_multiple_of(STOPS) {
+            if self.stops.is_multiple_of(STOPS_PER_DEMOTION) {
                 self.fall_behind(point.current);
             }
         }

@@ -1,6 +1,6 @@
 //! A uniform walk: at every operation each thread is as likely as any other.
 
-use super::replay::PICKS;
+use super::replay::PICK_SEED;
 use super::{Kind, Point, Strategy};
 use crate::rng::Rng;
 
@@ -10,7 +10,7 @@ pub(crate) struct Random {
     rng: Rng,
     picks: Rng,
     /// Whether a thread that starts others does so without being interrupted:
-    /// else those that are started first have a head start in nearly every run.
+    /// otherwise the first ones would be ahead in nearly every run.
     together: bool,
 }
 
@@ -18,7 +18,7 @@ impl Random {
     pub(crate) fn new(seed: u64) -> Self {
         let mut rng = Rng::new(seed);
         let together = !rng.one_in(4);
-        let picks = Rng::new(seed ^ PICKS);
+        let picks = Rng::new(seed ^ PICK_SEED);
         Self {
             rng,
             picks,

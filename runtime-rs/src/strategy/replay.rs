@@ -23,7 +23,7 @@ pub(crate) struct Replay {
 impl Replay {
     /// The schedule of a recorded run.
     pub(crate) fn new(reader: Reader<'_>) -> Self {
-        let picks = crate::rng::Rng::new(reader.header().seed ^ PICKS);
+        let picks = crate::rng::Rng::new(reader.header().seed ^ PICK_SEED);
         let mut turns: Vec<(u64, u32)> = reader
             .filter_map(|record| match record {
                 // A turn that the watchdog took was nobody's choice; it comes
@@ -45,7 +45,7 @@ impl Replay {
 
 /// Picks are drawn apart from the choice of threads, so that a replay, which
 /// draws no threads, can repeat them.
-pub(crate) const PICKS: u64 = 0x7069_636b;
+pub(crate) const PICK_SEED: u64 = 0x7069_636b;
 
 impl Strategy for Replay {
     fn started(&mut self, _thread: u32) {}

@@ -1,5 +1,5 @@
 //! How much of what can happen the strategies reach, on programs that exist
-//! only as numbers: some threads of so many operations each.
+//! only as numbers: how many threads, how many operations each.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -69,19 +69,19 @@ fn run(strategy: &mut impl Strategy, operations: &[usize]) -> Vec<u32> {
     }
 }
 
-fn reached(operations: &[usize], runs: u64, make: impl Fn(u64) -> Chosen) -> usize {
+fn reached(operations: &[usize], runs: u64, make: impl Fn(u64) -> AnyStrategy) -> usize {
     let orders: BTreeSet<Vec<u32>> = (0..runs)
         .map(|seed| run(&mut make(seed), operations))
         .collect();
     orders.len()
 }
 
-fn pct(seed: u64) -> Chosen {
-    Chosen::Pct(Pct::new(seed, None, None))
+fn pct(seed: u64) -> AnyStrategy {
+    AnyStrategy::Pct(Pct::new(seed, None, None))
 }
 
-fn random(seed: u64) -> Chosen {
-    Chosen::Random(Random::new(seed))
+fn random(seed: u64) -> AnyStrategy {
+    AnyStrategy::Random(Random::new(seed))
 }
 
 #[test]

@@ -76,7 +76,7 @@ pub(crate) struct Source<'a> {
 
 /// Why a number could not be taken.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Bad {
+pub(crate) enum ByteError {
     /// The bytes ended.
     Short,
     /// They are no number, or not one that may stand here.
@@ -92,13 +92,13 @@ impl<'a> Source<'a> {
         self.at
     }
 
-    pub(crate) fn byte(&mut self) -> Result<u8, Bad> {
-        let byte = *self.bytes.get(self.at).ok_or(Bad::Short)?;
+    pub(crate) fn byte(&mut self) -> Result<u8, ByteError> {
+        let byte = *self.bytes.get(self.at).ok_or(ByteError::Short)?;
         self.at += 1;
         Ok(byte)
     }
 
-    pub(crate) fn wide(&mut self) -> Result<u128, Bad> {
+    pub(crate) fn wide(&mut self) -> Result<u128, ByteError> {
         let mut value = 0u128;
         for shift in (0..128).step_by(7) {
             let byte = self.byte()?;
@@ -111,26 +111,26 @@ impl<'a> Source<'a> {
                 return Ok(value);
             }
         }
-        Err(Bad::Value("a number of more than 128 bits"))
+        Err(ByteError::Value("a number of more than 128 bits"))
     }
 
-    pub(crate) fn number(&mut self) -> Result<u64, Bad> {
-        u64::try_from(self.wide()?).map_err(|_| Bad::Value("a number of more than 64 bits"))
+    pub(crate) fn number(&mut self) -> Result<u64, ByteError> {
+        u64::try_from(self.wide()?).map_err(|_| ByteError::Value("a number of more than 64 bits"))
     }
 
-    pub(crate) fn small(&mut self) -> Result<u32, Bad> {
-        u32::try_from(self.number()?).map_err(|_| Bad::Value("a number of more than 32 bits"))
+    pub(crate) fn small(&mut self) -> Result<u32, ByteError> {
+        u32::try_from(self.number()?).map_err(|_| ByteError::Value("a number of more than 32 bits"))
     }
 
-    pub(crate) fn address(&mut self) -> Result<u64, Bad> {
+    pub(crate) fn address(&mut self) -> Result<u64, ByteError> {
         let mut eight = [0; 8];
         eight.copy_from_slice(self.slice(8)?);
         Ok(u64::from_le_bytes(eight))
     }
 
-    pub(crate) fn slice(&mut self, len: usize) -> Result<&'a [u8], Bad> {
-        let end = self.at.checked_add(len).ok_or(Bad::Short)?;
-        let slice = self.bytes.get(self.at..end).ok_or(Bad::Short)?;
+    pub(crate) fn slice(&mut self, len: usize) -> Result<&'a [u8], ByteError> {
+        let end = self.at.checked_add(len).ok_or(ByteError::Short)?;
+        let slice = self.bytes.get(self.at..end).ok_or(ByteError::Short)?;
         self.at = end;
         Ok(slice)
     }

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::bytes::{Bad, Source};
+use crate::bytes::{ByteError, Source};
 
 /// The first bytes of a trace.
 pub const MAGIC: [u8; 8] = *b"WMFIXTRC";
@@ -65,7 +65,7 @@ pub struct Header {
     pub command: Vec<String>,
 }
 
-/// Why a file is no trace that can be read.
+/// Why a file cannot be read as a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderError {
     /// It does not start as a trace does.
@@ -81,10 +81,10 @@ pub enum HeaderError {
 impl fmt::Display for HeaderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotATrace => write!(f, "this is no wmfix trace"),
+            Self::NotATrace => write!(f, "not a wmfix trace"),
             Self::Version(version) => write!(
                 f,
-                "a trace of format {version}, but this wmfix reads format {VERSION}: build the program again with its `wmfix cc`"
+                "the trace has format {version}, but this wmfix reads format {VERSION}: rebuild the program with its `wmfix cc`"
             ),
             Self::Cut => write!(f, "the trace ends within its header"),
             Self::Field(field) => write!(f, "the trace's header is damaged: {field}"),
@@ -185,11 +185,11 @@ fn flag(byte: u8) -> Result<bool, HeaderError> {
     }
 }
 
-impl From<Bad> for HeaderError {
-    fn from(bad: Bad) -> Self {
+impl From<ByteError> for HeaderError {
+    fn from(bad: ByteError) -> Self {
         match bad {
-            Bad::Short => Self::Cut,
-            Bad::Value(what) => Self::Field(what),
+            ByteError::Short => Self::Cut,
+            ByteError::Value(what) => Self::Field(what),
         }
     }
 }

@@ -1,7 +1,64 @@
-//! The trace that an instrumented run leaves behind: its records, how they are
-//! put into bytes, and a reader that survives a cut or damaged file. Pure
-//! bytes, no I/O, and no idea of what the events mean: the runtime writes, the
-//! tool reads. The format is described in `docs/trace-format.md`.
+//! The trace of an instrumented run: its records, how they are encoded, and a
+//! reader that survives a cut or damaged file. Pure bytes, no I/O, and no
+//! knowledge of what the events mean: the runtime writes, the tool reads. The
+//! format is described in `docs/trace-format.md`.
+//!
+//! A trace is a header, records in the order of the turn, and an end record:
+//!
+//! ```
+//! use wmfix_trace::{
+//!     ContextId, End, Ending, Event, Header, LocationId, MAX_RECORD, Order, Reader, Record,
+//!     RecordedOperation, StackId, Strategy, ThreadId, Volatile, encode_context, encode_end,
+//!     encode_event, encode_header,
+//! };
+//!
+//! let header = Header {
+//!     pid: 1,
+//!     parent: 0,
+//!     started: 0,
+//!     seed: 7,
+//!     strategy: Strategy::Pct,
+//!     volatile: Volatile::Ignore,
+//!     races: true,
+//!     forked: false,
+//!     command: Vec::new(),
+//! };
+//! let mut trace = encode_header(&header, b"./program\0");
+//! let mut append = |encode: &dyn Fn(&mut [u8]) -> usize| {
+//!     let mut record = [0; MAX_RECORD];
+//!     let length = encode(&mut record);
+//!     trace.extend_from_slice(&record[..length]);
+//! };
+//! let birth = RecordedOperation::Birth {
+//!     location: LocationId(0),
+//!     address: 0x7000,
+//!     size: 4,
+//!     value: 0,
+//! };
+//! let store = RecordedOperation::Store {
+//!     location: LocationId(0),
+//!     order: Order::Release,
+//!     value: 1,
+//! };
+//! append(&|out| encode_context(out, StackId(0), 0x401000));
+//! append(&|out| encode_event(out, ContextId(1), &birth));
+//! append(&|out| encode_event(out, ContextId(1), &store));
+//! append(&|out| encode_end(out, End::Exit { code: 0 }, 3));
+//!
+//! let mut reader = Reader::new(&trace)?;
+//! assert_eq!(reader.header().command, ["./program"]);
+//! let last = reader.by_ref().last();
+//! assert_eq!(
+//!     last,
+//!     Some(Record::Event(Event {
+//!         thread: ThreadId(0),
+//!         context: ContextId(1),
+//!         operation: store,
+//!     }))
+//! );
+//! assert_eq!(reader.ending(), Some(Ending::Complete(End::Exit { code: 0 })));
+//! # Ok::<(), wmfix_trace::HeaderError>(())
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -21,10 +78,10 @@ pub use header::{
 };
 pub use read::{Corruption, Ending, Reader};
 pub use record::{
-    Cause, End, Event, LocationId, LockMode, Module, Operation, Order, PlaceId, Record, RmwKind,
-    StackId, Stuck, ThreadId, Turn, WaitsFor,
+    Cause, ContextId, End, Event, LocationId, LockMode, Module, Order, Record, RecordedOperation,
+    RmwKind, StackId, StuckThread, ThreadId, Turn, WaitsFor,
 };
 pub use write::{
-    MAX_RECORD, encode_end, encode_event, encode_exec, encode_module, encode_place, encode_stack,
+    MAX_RECORD, encode_context, encode_end, encode_event, encode_exec, encode_module, encode_stack,
     encode_stuck, encode_turn, module_len,
 };

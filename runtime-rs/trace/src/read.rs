@@ -6,11 +6,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::bytes::{Bad, Source};
+use crate::bytes::{ByteError, Source};
 use crate::header::{Header, HeaderError, decode_header};
 use crate::record::{
-    Cause, End, Event, LocationId, LockMode, Module, Operation, Order, PlaceId, Record, RmwKind,
-    StackId, Stuck, ThreadId, Turn, WaitsFor,
+    Cause, ContextId, End, Event, LocationId, LockMode, Module, Order, Record, RecordedOperation,
+    RmwKind, StackId, StuckThread, ThreadId, Turn, WaitsFor,
 };
 use crate::write::tag;
 
@@ -26,7 +26,7 @@ pub struct Reader<'a> {
     thread: ThreadId,
     threads: u32,
     stacks: u32,
-    places: u32,
+    contexts: u32,
     locations: u32,
 }
 
@@ -59,7 +59,7 @@ pub enum Corruption {
     Kind(u8),
     /// A field holds what it may not.
     Field(&'static str),
-    /// It names a thread, stack, place or location that does not exist.
+    /// It names a thread, stack, context or location that does not exist.
     Unknown {
         /// What it names.
         what: &'static str,
@@ -73,12 +73,12 @@ pub enum Corruption {
 impl fmt::Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Complete(End::Exit { code }) => write!(f, "the program left with code {code}"),
+            Self::Complete(End::Exit { code }) => write!(f, "the program exited with code {code}"),
             Self::Complete(End::Signal { number, thread, .. }) => {
                 write!(f, "thread {} was killed by signal {number}", thread.0)
             }
-            Self::Complete(End::Deadlock) => write!(f, "the program came to a deadlock"),
-            Self::Complete(End::Livelock) => write!(f, "the program came to a livelock"),
+            Self::Complete(End::Deadlock) => write!(f, "the program deadlocked"),
+            Self::Complete(End::Livelock) => write!(f, "the program livelocked"),
             Self::Complete(End::NoSpace { errno }) => {
                 write!(f, "the trace could not grow (errno {errno})")
             }
@@ -94,10 +94,10 @@ impl fmt::Display for Ending {
 impl fmt::Display for Corruption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Kind(kind) => write!(f, "no record is of kind {kind}"),
+            Self::Kind(kind) => write!(f, "unknown record kind {kind}"),
             Self::Field(what) => write!(f, "{what}"),
             Self::Unknown { what, number } => write!(f, "there is no {what} {number}"),
-            Self::Count(count) => write!(f, "there should be {count} records before it"),
+            Self::Count(count) => write!(f, "the end record counts {count} records before it"),
         }
     }
 }
@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
             thread: ThreadId(0),
             threads: 1,
             stacks: 0,
-            places: 0,
+            contexts: 0,
             locations: 0,
         })
     }
@@ -141,12 +141,12 @@ impl<'a> Reader<'a> {
                 let stack = StackId(self.stacks);
                 Record::Stack { stack, parent, pc }
             }
-            tag::PLACE => {
+            tag::CONTEXT => {
                 let stack = self.stack(source)?;
                 let pc = source.address()?;
-                self.places += 1;
-                let place = PlaceId(self.places);
-                Record::Place { place, stack, pc }
+                self.contexts += 1;
+                let context = ContextId(self.contexts);
+                Record::Context { context, stack, pc }
             }
             tag::TURN => {
                 let thread = self.known_thread(source)?;
@@ -176,11 +176,11 @@ impl<'a> Reader<'a> {
                 if !(tag::LOAD..=tag::WRITE).contains(&kind) {
                     return Err(Fault::Corrupt(Corruption::Kind(kind)));
                 }
-                let place = self.place(source)?;
+                let context = self.context(source)?;
                 let operation = self.operation(kind, source)?;
                 Record::Event(Event {
                     thread: self.thread,
-                    place,
+                    context,
                     operation,
                 })
             }
@@ -188,21 +188,21 @@ impl<'a> Reader<'a> {
         Ok(Some(record))
     }
 
-    fn operation(&mut self, kind: u8, source: &mut Source<'_>) -> Result<Operation, Fault> {
+    fn operation(&mut self, kind: u8, source: &mut Source<'_>) -> Result<RecordedOperation, Fault> {
         Ok(match kind {
-            tag::LOAD => Operation::Load {
+            tag::LOAD => RecordedOperation::Load {
                 order: order(source.byte()?)?,
                 location: self.location(source)?,
                 value: source.wide()?,
             },
-            tag::STORE => Operation::Store {
+            tag::STORE => RecordedOperation::Store {
                 order: order(source.byte()?)?,
                 location: self.location(source)?,
                 value: source.wide()?,
             },
             tag::RMW => {
                 let byte = source.byte()?;
-                Operation::Rmw {
+                RecordedOperation::Rmw {
                     order: order(byte & 15)?,
                     kind: rmw_kind(byte >> 4)?,
                     location: self.location(source)?,
@@ -216,7 +216,7 @@ impl<'a> Reader<'a> {
                 let expected = source.wide()?;
                 let value = source.wide()?;
                 let exchanged = kind == tag::EXCHANGED;
-                Operation::CompareExchange {
+                RecordedOperation::CompareExchange {
                     location,
                     success: order(byte & 7)?,
                     failure: order(byte >> 3 & 7)?,
@@ -226,7 +226,7 @@ impl<'a> Reader<'a> {
                     written: exchanged.then_some(value),
                 }
             }
-            tag::FENCE => Operation::Fence {
+            tag::FENCE => RecordedOperation::Fence {
                 order: order(source.byte()?)?,
             },
             tag::CREATE => {
@@ -235,20 +235,20 @@ impl<'a> Reader<'a> {
                     return Err(Fault::unknown("next thread", child));
                 }
                 self.threads += 1;
-                Operation::Create {
+                RecordedOperation::Create {
                     child: ThreadId(child),
                     start: source.address()?,
                 }
             }
-            tag::JOIN => Operation::Join {
+            tag::JOIN => RecordedOperation::Join {
                 child: self.known_thread(source)?,
             },
-            tag::EXIT => Operation::Exit,
-            tag::ACQUIRE => Operation::Acquire {
+            tag::EXIT => RecordedOperation::Exit,
+            tag::ACQUIRE => RecordedOperation::Acquire {
                 mode: mode(source.byte()?)?,
                 lock: source.address()?,
             },
-            tag::RELEASE => Operation::Release {
+            tag::RELEASE => RecordedOperation::Release {
                 mode: mode(source.byte()?)?,
                 lock: source.address()?,
             },
@@ -260,22 +260,22 @@ impl<'a> Reader<'a> {
                 let address = source.address()?;
                 let value = source.wide()?;
                 self.locations += 1;
-                Operation::Birth {
+                RecordedOperation::Birth {
                     location: LocationId(self.locations - 1),
                     address,
                     size,
                     value,
                 }
             }
-            tag::FREE => Operation::Free {
+            tag::FREE => RecordedOperation::Free {
                 address: source.address()?,
                 size: source.number()?,
             },
-            tag::READ => Operation::Read {
+            tag::READ => RecordedOperation::Read {
                 address: source.address()?,
                 size: source.number()?,
             },
-            _ => Operation::Write {
+            _ => RecordedOperation::Write {
                 address: source.address()?,
                 size: source.number()?,
             },
@@ -297,9 +297,9 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn stuck(&self, source: &mut Source<'_>) -> Result<Stuck, Fault> {
+    fn stuck(&self, source: &mut Source<'_>) -> Result<StuckThread, Fault> {
         let thread = self.known_thread(source)?;
-        let place = self.place(source)?;
+        let context = self.context(source)?;
         let kind = source.byte()?;
         let address = source.address()?;
         let waits_for = match kind {
@@ -315,9 +315,9 @@ impl<'a> Reader<'a> {
             9 => WaitsFor::Time,
             _ => return Err(Fault::field("an unknown thing to wait for")),
         };
-        Ok(Stuck {
+        Ok(StuckThread {
             thread,
-            place,
+            context,
             waits_for,
         })
     }
@@ -365,12 +365,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn place(&self, source: &mut Source<'_>) -> Result<PlaceId, Fault> {
+    fn context(&self, source: &mut Source<'_>) -> Result<ContextId, Fault> {
         let number = source.small()?;
-        if number <= self.places {
-            Ok(PlaceId(number))
+        if number <= self.contexts {
+            Ok(ContextId(number))
         } else {
-            Err(Fault::unknown("place", number))
+            Err(Fault::unknown("context", number))
         }
     }
 
@@ -431,11 +431,11 @@ impl Fault {
     }
 }
 
-impl From<Bad> for Fault {
-    fn from(bad: Bad) -> Self {
+impl From<ByteError> for Fault {
+    fn from(bad: ByteError) -> Self {
         match bad {
-            Bad::Short => Self::Short,
-            Bad::Value(what) => Self::field(what),
+            ByteError::Short => Self::Short,
+            ByteError::Value(what) => Self::field(what),
         }
     }
 }

@@ -14,7 +14,7 @@ pub struct LocationId(pub u32);
 
 /// A program counter together with the call stack above it. 0 is "unknown".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PlaceId(pub u32);
+pub struct ContextId(pub u32);
 
 /// A call stack: a caller's stack and one more frame. 0 is the empty stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -34,10 +34,10 @@ pub enum Record {
         /// The return address in the caller.
         pc: u64,
     },
-    /// A place that later records name.
-    Place {
+    /// A context that later records name.
+    Context {
         /// Its number: one more than the last one's.
-        place: PlaceId,
+        context: ContextId,
         /// The calls that led there.
         stack: StackId,
         /// The return address of the operation: the instruction *after* it.
@@ -48,7 +48,7 @@ pub enum Record {
     /// Something that a thread did.
     Event(Event),
     /// A thread that could not go on when the run was ended.
-    Stuck(Stuck),
+    Stuck(StuckThread),
     /// The process is about to become another program. If records follow, it
     /// could not.
     Exec,
@@ -103,9 +103,9 @@ pub struct Event {
     /// Who.
     pub thread: ThreadId,
     /// Where.
-    pub place: PlaceId,
+    pub context: ContextId,
     /// What.
-    pub operation: Operation,
+    pub operation: RecordedOperation,
 }
 
 /// A memory order as the source spells it.
@@ -141,7 +141,7 @@ impl Order {
 
 /// What a thread did. Values are raw bits, zero-extended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum RecordedOperation {
     /// An atomic load.
     Load {
         /// The location.
@@ -291,11 +291,11 @@ pub enum LockMode {
 
 /// A thread that could not go on when the run was ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stuck {
+pub struct StuckThread {
     /// Who.
     pub thread: ThreadId,
     /// Where.
-    pub place: PlaceId,
+    pub context: ContextId,
     /// On what.
     pub waits_for: WaitsFor,
 }

@@ -53,12 +53,12 @@ impl Trace {
             Record::Stack { parent, pc, .. } => {
                 self.push(MAX_RECORD, |out| encode_stack(out, *parent, *pc));
             }
-            Record::Place { stack, pc, .. } => {
-                self.push(MAX_RECORD, |out| encode_place(out, *stack, *pc));
+            Record::Context { stack, pc, .. } => {
+                self.push(MAX_RECORD, |out| encode_context(out, *stack, *pc));
             }
             Record::Turn(turn) => self.push(MAX_RECORD, |out| encode_turn(out, *turn)),
             Record::Event(event) => self.push(MAX_RECORD, |out| {
-                encode_event(out, event.place, &event.operation)
+                encode_event(out, event.context, &event.operation)
             }),
             Record::Stuck(stuck) => self.push(MAX_RECORD, |out| encode_stuck(out, stuck)),
             Record::Exec => self.push(MAX_RECORD, encode_exec),
@@ -78,13 +78,13 @@ fn read(bytes: &[u8]) -> (Vec<Record>, Ending) {
     (records, reader.ending().expect("an ending"))
 }
 
-/// The records that make threads 0 to 3, stacks and places 1 and 2 and
+/// The records that make threads 0 to 3, stacks and contexts 1 and 2 and
 /// locations 0 and 1 known.
 fn introduction() -> Vec<Record> {
     let event = |operation| {
         Record::Event(Event {
             thread: ThreadId(0),
-            place: PlaceId(0),
+            context: ContextId(0),
             operation,
         })
     };
@@ -110,12 +110,12 @@ fn introduction() -> Vec<Record> {
             parent: StackId(number - 1),
             pc: u64::MAX,
         });
-        records.push(Record::Place {
-            place: PlaceId(number),
+        records.push(Record::Context {
+            context: ContextId(number),
             stack: StackId(number),
             pc: 0x1234,
         });
-        records.push(event(Operation::Birth {
+        records.push(event(RecordedOperation::Birth {
             location: LocationId(number - 1),
             address: 8 * u64::from(number),
             size: 16,
@@ -123,7 +123,7 @@ fn introduction() -> Vec<Record> {
         }));
     }
     for child in 1..4 {
-        records.push(event(Operation::Create {
+        records.push(event(RecordedOperation::Create {
             child: ThreadId(child),
             start: 0x40_0000,
         }));
@@ -146,7 +146,7 @@ fn value() -> impl Generate<Value = u128> {
     prop_oneof![0..300u128, any::<u64>().prop_map(u128::from), any::<u128>()]
 }
 
-fn operation() -> impl Generate<Value = Operation> {
+fn operation() -> impl Generate<Value = RecordedOperation> {
     let location = || (0..2u32).prop_map(LocationId);
     let mode = || {
         prop_oneof![
@@ -165,18 +165,22 @@ fn operation() -> impl Generate<Value = Operation> {
         Just(RmwKind::Nand),
     ];
     prop_oneof![
-        (location(), orders(), value()).prop_map(|(location, order, value)| Operation::Load {
-            location,
-            order,
-            value
+        (location(), orders(), value()).prop_map(|(location, order, value)| {
+            RecordedOperation::Load {
+                location,
+                order,
+                value,
+            }
         }),
-        (location(), orders(), value()).prop_map(|(location, order, value)| Operation::Store {
-            location,
-            order,
-            value
+        (location(), orders(), value()).prop_map(|(location, order, value)| {
+            RecordedOperation::Store {
+                location,
+                order,
+                value,
+            }
         }),
         (location(), orders(), kind, value(), value()).prop_map(
-            |(location, order, kind, read, written)| Operation::Rmw {
+            |(location, order, kind, read, written)| RecordedOperation::Rmw {
                 location,
                 order,
                 kind,
@@ -195,7 +199,7 @@ fn operation() -> impl Generate<Value = Operation> {
         )
             .prop_map(
                 |(location, success, failure, weak, expected, other, exchanged)| {
-                    Operation::CompareExchange {
+                    RecordedOperation::CompareExchange {
                         location,
                         success,
                         failure,
@@ -206,16 +210,19 @@ fn operation() -> impl Generate<Value = Operation> {
                     }
                 }
             ),
-        orders().prop_map(|order| Operation::Fence { order }),
-        (0..4u32).prop_map(|child| Operation::Join {
+        orders().prop_map(|order| RecordedOperation::Fence { order }),
+        (0..4u32).prop_map(|child| RecordedOperation::Join {
             child: ThreadId(child)
         }),
-        Just(Operation::Exit),
-        (any::<u64>(), mode()).prop_map(|(lock, mode)| Operation::Acquire { lock, mode }),
-        (any::<u64>(), mode()).prop_map(|(lock, mode)| Operation::Release { lock, mode }),
-        (any::<u64>(), any::<u64>()).prop_map(|(address, size)| Operation::Free { address, size }),
-        (any::<u64>(), 1..17u64).prop_map(|(address, size)| Operation::Read { address, size }),
-        (any::<u64>(), 1..17u64).prop_map(|(address, size)| Operation::Write { address, size }),
+        Just(RecordedOperation::Exit),
+        (any::<u64>(), mode()).prop_map(|(lock, mode)| RecordedOperation::Acquire { lock, mode }),
+        (any::<u64>(), mode()).prop_map(|(lock, mode)| RecordedOperation::Release { lock, mode }),
+        (any::<u64>(), any::<u64>())
+            .prop_map(|(address, size)| RecordedOperation::Free { address, size }),
+        (any::<u64>(), 1..17u64)
+            .prop_map(|(address, size)| RecordedOperation::Read { address, size }),
+        (any::<u64>(), 1..17u64)
+            .prop_map(|(address, size)| RecordedOperation::Write { address, size }),
     ]
 }
 
@@ -225,7 +232,7 @@ fn steps() -> impl Generate<Value = Vec<Record>> {
     prop::collection::vec(step, 0..40).prop_map(|steps| {
         let mut thread = ThreadId(0);
         let mut records = Vec::new();
-        for (switch, to, choices, place, operation) in steps {
+        for (switch, to, choices, context, operation) in steps {
             if switch {
                 thread = ThreadId(to);
                 records.push(Record::Turn(Turn {
@@ -236,7 +243,7 @@ fn steps() -> impl Generate<Value = Vec<Record>> {
             }
             records.push(Record::Event(Event {
                 thread,
-                place: PlaceId(place),
+                context: ContextId(context),
                 operation,
             }));
         }
@@ -274,7 +281,7 @@ proptest! {
 
     #[test]
     fn a_damaged_byte_never_panics_and_spares_what_came_before(
-        steps in steps(), place in any::<prop::sample::Index>(), flip in 1..=255u8,
+        steps in steps(), context in any::<prop::sample::Index>(), flip in 1..=255u8,
     ) {
         let mut trace = Trace::new();
         let records = [introduction(), steps].concat();
@@ -284,7 +291,7 @@ proptest! {
             ends.push(trace.bytes.len());
         }
         let mut bytes = trace.end(End::Livelock);
-        let damaged = place.index(bytes.len());
+        let damaged = context.index(bytes.len());
         bytes[damaged] ^= flip;
         let Ok(mut reader) = Reader::new(&bytes) else {
             prop_assert!(damaged < HEADER_FIXED + 12);
@@ -328,9 +335,9 @@ fn every_end_and_every_wait_is_read_back() {
         let mut trace = Trace::new();
         let mut records = introduction();
         records.extend(waits.map(|waits_for| {
-            Record::Stuck(Stuck {
+            Record::Stuck(StuckThread {
                 thread: ThreadId(1),
-                place: PlaceId(2),
+                context: ContextId(2),
                 waits_for,
             })
         }));
@@ -357,8 +364,8 @@ fn a_name_that_was_never_given_is_damage() {
     trace.push(MAX_RECORD, |out| {
         encode_event(
             out,
-            PlaceId(0),
-            &Operation::Load {
+            ContextId(0),
+            &RecordedOperation::Load {
                 location: LocationId(5),
                 order: Order::Relaxed,
                 value: 0,
@@ -412,7 +419,7 @@ fn what_is_no_trace_is_told_apart() {
 fn a_typical_event_takes_at_most_sixteen_bytes() {
     let mut out = [0; MAX_RECORD];
     let pointer = 0x7fff_ffff_ffff;
-    let operation = Operation::CompareExchange {
+    let operation = RecordedOperation::CompareExchange {
         location: LocationId(60_000),
         success: Order::AcqRel,
         failure: Order::Relaxed,
@@ -421,11 +428,11 @@ fn a_typical_event_takes_at_most_sixteen_bytes() {
         read: 0,
         written: Some(pointer),
     };
-    assert!(encode_event(&mut out, PlaceId(5_000), &operation) <= 16);
-    let operation = Operation::Load {
+    assert!(encode_event(&mut out, ContextId(5_000), &operation) <= 16);
+    let operation = RecordedOperation::Load {
         location: LocationId(60_000),
         order: Order::Acquire,
         value: pointer,
     };
-    assert!(encode_event(&mut out, PlaceId(5_000), &operation) <= 16);
+    assert!(encode_event(&mut out, ContextId(5_000), &operation) <= 16);
 }

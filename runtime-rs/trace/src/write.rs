@@ -3,8 +3,8 @@
 
 use crate::bytes::Sink;
 use crate::record::{
-    Cause, End, LocationId, LockMode, Module, Operation, Order, PlaceId, StackId, Stuck, ThreadId,
-    Turn, WaitsFor,
+    Cause, ContextId, End, LocationId, LockMode, Module, Order, RecordedOperation, StackId,
+    StuckThread, ThreadId, Turn, WaitsFor,
 };
 
 /// No record but a module's is longer: `out` must have this much room.
@@ -13,7 +13,7 @@ pub const MAX_RECORD: usize = 96;
 pub(crate) mod tag {
     pub(crate) const MODULE: u8 = 1;
     pub(crate) const STACK: u8 = 2;
-    pub(crate) const PLACE: u8 = 3;
+    pub(crate) const CONTEXT: u8 = 3;
     pub(crate) const TURN: u8 = 4;
     pub(crate) const STUCK: u8 = 5;
     pub(crate) const EXEC: u8 = 6;
@@ -62,13 +62,13 @@ pub fn encode_stack(out: &mut [u8], parent: StackId, pc: u64) -> usize {
     sink.commit(tag::STACK)
 }
 
-/// Writes a place's record; its number is one more than the last one's.
+/// Writes a context's record; its number is one more than the last one's.
 #[inline]
-pub fn encode_place(out: &mut [u8], stack: StackId, pc: u64) -> usize {
+pub fn encode_context(out: &mut [u8], stack: StackId, pc: u64) -> usize {
     let mut sink = Sink::new(out);
     sink.number(u64::from(stack.0));
     sink.address(pc);
-    sink.commit(tag::PLACE)
+    sink.commit(tag::CONTEXT)
 }
 
 /// Writes that the turn changes hands.
@@ -88,10 +88,10 @@ pub fn encode_turn(out: &mut [u8], turn: Turn) -> usize {
 }
 
 /// Writes a thread that could not go on.
-pub fn encode_stuck(out: &mut [u8], stuck: &Stuck) -> usize {
+pub fn encode_stuck(out: &mut [u8], stuck: &StuckThread) -> usize {
     let mut sink = Sink::new(out);
     sink.number(u64::from(stuck.thread.0));
-    sink.number(u64::from(stuck.place.0));
+    sink.number(u64::from(stuck.context.0));
     let (kind, address) = match stuck.waits_for {
         WaitsFor::Lock(address) => (0, address),
         WaitsFor::Condition(address) => (1, address),
@@ -141,11 +141,11 @@ pub fn encode_end(out: &mut [u8], end: End, records: u64) -> usize {
 
 /// Writes what the thread that has the turn did.
 #[inline(always)]
-pub fn encode_event(out: &mut [u8], place: PlaceId, operation: &Operation) -> usize {
+pub fn encode_event(out: &mut [u8], context: ContextId, operation: &RecordedOperation) -> usize {
     let mut sink = Sink::new(out);
-    sink.number(u64::from(place.0));
+    sink.number(u64::from(context.0));
     let tag = match *operation {
-        Operation::Load {
+        RecordedOperation::Load {
             location,
             order,
             value,
@@ -155,7 +155,7 @@ pub fn encode_event(out: &mut [u8], place: PlaceId, operation: &Operation) -> us
             sink.wide(value);
             tag::LOAD
         }
-        Operation::Store {
+        RecordedOperation::Store {
             location,
             order,
             value,
@@ -165,7 +165,7 @@ pub fn encode_event(out: &mut [u8], place: PlaceId, operation: &Operation) -> us
             sink.wide(value);
             tag::STORE
         }
-        Operation::Rmw {
+        RecordedOperation::Rmw {
             location,
             order,
             kind,
@@ -178,7 +178,7 @@ pub fn encode_event(out: &mut [u8], place: PlaceId, operation: &Operation) -> us
             sink.wide(written);
             tag::RMW
         }
-        Operation::CompareExchange {
+        RecordedOperation::CompareExchange {
             location,
             success,
             failure,
@@ -201,31 +201,31 @@ pub fn encode_event(out: &mut [u8], place: PlaceId, operation: &Operation) -> us
                 }
             }
         }
-        Operation::Fence { order } => {
+        RecordedOperation::Fence { order } => {
             sink.byte(order_byte(order));
             tag::FENCE
         }
-        Operation::Create { child, start } => {
+        RecordedOperation::Create { child, start } => {
             sink.number(u64::from(child.0));
             sink.address(start);
             tag::CREATE
         }
-        Operation::Join { child } => {
+        RecordedOperation::Join { child } => {
             sink.number(u64::from(child.0));
             tag::JOIN
         }
-        Operation::Exit => tag::EXIT,
-        Operation::Acquire { lock, mode } => {
+        RecordedOperation::Exit => tag::EXIT,
+        RecordedOperation::Acquire { lock, mode } => {
             sink.byte(mode_byte(mode));
             sink.address(lock);
             tag::ACQUIRE
         }
-        Operation::Release { lock, mode } => {
+        RecordedOperation::Release { lock, mode } => {
             sink.byte(mode_byte(mode));
             sink.address(lock);
             tag::RELEASE
         }
-        Operation::Birth {
+        RecordedOperation::Birth {
             location: _,
             address,
             size,
@@ -236,17 +236,17 @@ pub fn encode_event(out: &mut [u8], place: PlaceId, operation: &Operation) -> us
             sink.wide(value);
             tag::BIRTH
         }
-        Operation::Free { address, size } => {
+        RecordedOperation::Free { address, size } => {
             sink.address(address);
             sink.number(size);
             tag::FREE
         }
-        Operation::Read { address, size } => {
+        RecordedOperation::Read { address, size } => {
             sink.address(address);
             sink.number(size);
             tag::READ
         }
-        Operation::Write { address, size } => {
+        RecordedOperation::Write { address, size } => {
             sink.address(address);
             sink.number(size);
             tag::WRITE

@@ -5,9 +5,9 @@ use std::sync::Mutex;
 
 use wmfix_analysis::{AnalyzerConfig, ViolationKind};
 use wmfix_trace::{
-    Cause, End, Header, HeaderError, LocationId, MAX_RECORD, Operation, Order, PlaceId, StackId,
-    Strategy, ThreadId, Turn, Volatile, encode_end, encode_event, encode_header, encode_place,
-    encode_turn,
+    Cause, ContextId, End, Header, HeaderError, LocationId, MAX_RECORD, Order,
+    RecordedOperation as Operation, StackId, Strategy, ThreadId, Turn, Volatile, encode_context,
+    encode_end, encode_event, encode_header, encode_turn,
 };
 
 use super::collect::CollectedFindings;
@@ -63,8 +63,8 @@ impl Made {
             self.record(|out| encode_turn(out, turn));
         }
         self.places += 1;
-        let (place, pc) = (PlaceId(self.places), 0x1000 + u64::from(self.places));
-        self.record(|out| encode_place(out, StackId(0), pc));
+        let (place, pc) = (ContextId(self.places), 0x1000 + u64::from(self.places));
+        self.record(|out| encode_context(out, StackId(0), pc));
         self.record(|out| encode_event(out, place, &operation));
         self
     }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use wmfix_analysis::{self as analysis, Bytes, CasOutcome, CasStrength, LockId, SiteId};
 use wmfix_trace::{
-    self as trace, HeaderError, LockMode, Module, PlaceId, Reader, Record, StackId, Stuck,
+    self as trace, ContextId, HeaderError, LockMode, Module, Reader, Record, StackId, StuckThread,
 };
 
 use super::operands::{OperandTracker, Round, TextId, WaitLoop};
@@ -25,7 +25,7 @@ pub struct DecodedTrace {
     /// The atomic locations, by number.
     pub locations: Vec<Location>,
     /// Threads that could not go on.
-    pub stuck: Vec<(Stuck, SiteId)>,
+    pub stuck: Vec<(StuckThread, SiteId)>,
     /// How it ended.
     pub ending: trace::Ending,
     /// Equal for equal schedules.
@@ -100,18 +100,18 @@ struct Decoder<'a> {
     modules: Modules,
     /// The caller's stack and the return address, by stack number.
     stacks: Vec<(StackId, u64)>,
-    /// The stack and the return address, by place number.
+    /// The stack and the return address, by context number.
     pcs: Vec<(StackId, u64)>,
-    sites: HashMap<(PlaceId, super::EventKind), ContextSite>,
+    sites: HashMap<(ContextId, super::EventKind), ContextSite>,
     locations: Vec<Location>,
     events: Vec<analysis::Event>,
-    stuck: Vec<(Stuck, SiteId)>,
+    stuck: Vec<(StuckThread, SiteId)>,
     wide_values: WideValues,
     operands: OperandTracker,
     schedule: std::hash::DefaultHasher,
 }
 
-/// What is known about a place of the trace.
+/// What is known about a context of the trace.
 #[derive(Clone)]
 struct ContextSite {
     site: SiteId,
@@ -129,11 +129,13 @@ impl Decoder<'_> {
                 self.modules.mapped.push((module, number));
             }
             Record::Stack { parent, pc, .. } => self.stacks.push((parent, pc)),
-            Record::Place { stack, pc, .. } => self.pcs.push((stack, pc)),
+            Record::Context { stack, pc, .. } => self.pcs.push((stack, pc)),
             Record::Turn(turn) => turn.thread.0.hash(&mut self.schedule),
             Record::Event(event) => self.event(&event),
             Record::Stuck(stuck) => {
-                let site = self.known(stuck.place, &trace::Operation::Exit).site;
+                let site = self
+                    .known(stuck.context, &trace::RecordedOperation::Exit)
+                    .site;
                 self.stuck.push((stuck, site));
             }
             Record::Exec => {}
@@ -142,13 +144,13 @@ impl Decoder<'_> {
 
     fn event(&mut self, event: &trace::Event) {
         std::mem::discriminant(&event.operation).hash(&mut self.schedule);
-        if let trace::Operation::Birth { address, size, .. } = event.operation {
+        if let trace::RecordedOperation::Birth { address, size, .. } = event.operation {
             self.locations.push(Location { address, size });
         }
         let Some(mut operation) = self.operation(event.operation) else {
             return;
         };
-        let known = self.known(event.place, &event.operation);
+        let known = self.known(event.context, &event.operation);
         self.add_waits(&mut operation, known.waits);
         let thread = analysis::ThreadId(event.thread.0);
         let round = self.round(&operation, &known);
@@ -200,12 +202,12 @@ impl Decoder<'_> {
         }
     }
 
-    fn known(&mut self, place: PlaceId, operation: &trace::Operation) -> ContextSite {
-        let key = (place, super::EventKind::of(operation));
+    fn known(&mut self, context: ContextId, operation: &trace::RecordedOperation) -> ContextSite {
+        let key = (context, super::EventKind::of(operation));
         if let Some(known) = self.sites.get(&key) {
             return known.clone();
         }
-        let (mut stack, pc) = self.pcs[place.0 as usize];
+        let (mut stack, pc) = self.pcs[context.0 as usize];
         let mut chain = vec![self.modules.before(pc)];
         while stack.0 != 0 {
             let (parent, pc) = self.stacks[stack.0 as usize];
@@ -226,9 +228,9 @@ impl Decoder<'_> {
     }
 
     /// `None` for what is no event for the analysis: a relaxed fence.
-    fn operation(&mut self, operation: trace::Operation) -> Option<analysis::Operation> {
+    fn operation(&mut self, operation: trace::RecordedOperation) -> Option<analysis::Operation> {
         use analysis::Operation as To;
-        use trace::Operation as From;
+        use trace::RecordedOperation as From;
         Some(match operation {
             From::Load {
                 location,

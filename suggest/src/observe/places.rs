@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use wmfix_analysis::SiteId;
 use wmfix_frontend::{MemoryOrder, Passing, Site, Span, Vocabularies};
-use wmfix_trace::{Operation, Order};
+use wmfix_trace::{Order, RecordedOperation as Operation};
 
 use super::operands::{TextId, WaitLoop};
 use super::sources::Sources;

@@ -1,17 +1,17 @@
-//! The C library's own functions that stand behind our interceptors, found by
-//! name in what follows us in the search order.
+//! The C library's own functions behind the interceptors, found by name with
+//! `dlsym(RTLD_NEXT, …)`.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 /// A function of the C library, found once.
-struct Behind {
+struct RealFunction {
     name: &'static CStr,
     found: AtomicPtr<c_void>,
 }
 
-impl Behind {
+impl RealFunction {
     const fn new(name: &'static CStr) -> Self {
         Self {
             name,
@@ -67,12 +67,12 @@ pub(crate) fn find_free() {
     }
 }
 
-/// Whether a block had better be left alone.
+/// Whether `free` is being looked up, so that a block must be leaked.
 pub(crate) fn is_finding_free() -> bool {
     FINDING_FREE.load(Ordering::Relaxed)
 }
 
-macro_rules! behind {
+macro_rules! real {
     ($($name:ident ( $($argument:ident : $type:ty),* ) -> $result:ty;)*) => { $(
         #[doc = concat!("The C library's `", stringify!($name), "`.")]
         #[allow(non_snake_case)]
@@ -82,12 +82,12 @@ macro_rules! behind {
                     Ok(name) => name,
                     Err(_) => panic!("no zero within a name"),
                 };
-            static BEHIND: Behind = Behind::new(NAME);
+            static REAL: RealFunction = RealFunction::new(NAME);
             // SAFETY: the C library's function of this name has this type, and
             // is called with what the program called us with.
             unsafe {
                 let function: unsafe extern "C" fn($($type),*) -> $result =
-                    core::mem::transmute(BEHIND.address());
+                    core::mem::transmute(REAL.address());
                 function($($argument),*)
             }
         }
@@ -97,7 +97,7 @@ macro_rules! behind {
 type Handle = libc::pthread_t;
 type Time = *const libc::timespec;
 
-behind! {
+real! {
     pthread_create(
         handle: *mut Handle,
         attributes: *const c_void,
