@@ -1,9 +1,12 @@
-//! The litmus corpus and what the end-to-end tests share.
+//! What the tests share: the litmus corpus, brute-force truth, the harness of the
+//! test executables, and the `wmfix` binary as the product tests call it.
 #![forbid(unsafe_code)]
 
 pub mod brute;
 pub mod compare;
 pub mod compiled;
+pub mod examples;
+pub mod harness;
 pub mod litmus;
 pub mod product;
 pub mod reference;

@@ -1,15 +1,22 @@
-//! The `wmfix` binary as its users have it, for the end-to-end tests: built by
-//! cargo when first asked for, and called in a world of its own.
+//! The `wmfix` binary as its users have it, for the end-to-end tests: the one that
+//! cargo built for the executable, called in a world of its own.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
+static BINARY: OnceLock<&'static str> = OnceLock::new();
+
+/// Says which binary to test. Only the executable knows: cargo tells it alone,
+/// as `env!("CARGO_BIN_EXE_wmfix")`.
+pub fn use_binary(path: &'static str) {
+    BINARY.set(path).expect("called once, first thing in main");
+}
+
 /// The binary, of the profile that the tests themselves were built with.
 pub fn wmfix() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(build)
+    Path::new(BINARY.get().expect("`use_binary` was called"))
 }
 
 /// A folder for one test, with a cache folder of its own in it.
@@ -121,33 +128,4 @@ impl From<Output> for Ran {
 fn shared_cache() -> PathBuf {
     let target = wmfix().parent().expect("the binary lies in a folder");
     target.join("wmfix-test-cache")
-}
-
-fn build() -> PathBuf {
-    let exe = std::env::current_exe().expect("the test's own path");
-    let deps = exe.parent().expect("a test lies in a folder");
-    let profile_folder = deps.parent().expect("a test lies in deps");
-    let target = profile_folder.parent().expect("a profile lies in target");
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command
-        .args([
-            "build",
-            "--quiet",
-            "--locked",
-            "--package",
-            "wmfix",
-            "--bin",
-            "wmfix",
-        ])
-        .arg("--manifest-path")
-        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"))
-        .arg("--target-dir")
-        .arg(target);
-    if profile_folder.ends_with("release") {
-        command.arg("--release");
-    }
-    let status = command.status().expect("cargo runs");
-    assert!(status.success(), "the wmfix binary could not be built");
-    profile_folder.join("wmfix")
 }

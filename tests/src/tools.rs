@@ -1,40 +1,35 @@
-//! Outside tools and packages that tests need, and an honest way to do without:
-//! a test that cannot run says so, is counted, and fails where all must run.
+//! Outside tools and packages that tests need. A test that cannot run without
+//! one is skipped and counted as such, or fails where all must run.
 
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::harness::skip;
 use crate::registry::crate_source;
 
-/// Whether everything that `test` needs is here. If not, the test is noted as
-/// skipped (`tests/run` counts these) and should return at once; where nothing
-/// may be skipped, this panics.
-pub fn have_all(test: &str, needs: &[Need]) -> bool {
+/// Skips the current test unless everything that it needs is here. Where nothing
+/// may be skipped (`WMFIX_REQUIRE_ALL=1`), the test fails.
+pub fn need(needs: &[Need]) {
     let missing: Vec<String> = needs
         .iter()
         .filter(|need| !need.is_here())
         .map(Need::describe)
         .collect();
     if missing.is_empty() {
-        return true;
+        return;
     }
-    let line = format!("{test}: needs {}", missing.join(", "));
+    let reason = format!("needs {}", missing.join(", "));
     assert!(
         std::env::var_os("WMFIX_REQUIRE_ALL").is_none_or(|v| v != "1"),
-        "{line}"
+        "{reason}"
     );
-    eprintln!("skipped {line}");
-    if let Some(path) = std::env::var_os("WMFIX_SKIPPED") {
-        let mut file = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(path)
-            .expect("skip list");
-        writeln!(file, "{line}").expect("skip list");
-    }
-    false
+    skip(reason)
+}
+
+/// Always true: see [`need`].
+pub fn have_all(_test: &str, needs: &[Need]) -> bool {
+    need(needs);
+    true
 }
 
 /// Something from outside the project.

@@ -6,11 +6,11 @@ use wmfix_tests::product::{Ran, World};
 use wmfix_tests::tools::{Need, have_all};
 
 /// Store buffering: two violations, no race.
-pub const STORE_BUFFERING: &str = include_str!("../../corpus/suggest/sb.c");
+pub const STORE_BUFFERING: &str = include_str!("../corpus/suggest/sb.c");
 /// Message passing: a race.
-pub const MESSAGE_PASSING: &str = include_str!("../../corpus/suggest/mp.c");
+pub const MESSAGE_PASSING: &str = include_str!("../corpus/suggest/mp.c");
 /// Peterson's lock: violations and races.
-pub const PETERSON: &str = include_str!("../../corpus/suggest/peterson.c");
+pub const PETERSON: &str = include_str!("../corpus/suggest/peterson.c");
 
 /// Two pairs of threads that have nothing to do with each other: store buffering
 /// in one file's beginning, message passing at its end.

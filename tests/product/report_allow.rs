@@ -1,9 +1,7 @@
 //! Findings that somebody has judged to be all right: a comment or an entry of
 //! wmfix.toml, and what becomes of them in reports, repairs and exit codes.
 
-mod report_support;
-
-use report_support::{PETERSON, STORE_BUFFERING, can_run, wmfix};
+use crate::report_support::{PETERSON, STORE_BUFFERING, can_run, wmfix};
 use serde_json::Value;
 use wmfix_tests::product::World;
 

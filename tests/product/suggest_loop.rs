@@ -2,12 +2,10 @@
 //! cannot be changed is gone around or named, and the programs everybody knows
 //! get the repairs that brute force finds cheapest (see `examples_truth`).
 
-mod examples_support;
-
 use std::fs;
 
-use examples_support::example::example;
 use serde_json::Value;
+use wmfix_tests::examples::example::example;
 use wmfix_tests::product::{Ran, World};
 use wmfix_tests::tools::{Need, have_all};
 

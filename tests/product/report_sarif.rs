@@ -1,11 +1,9 @@
 //! `--format sarif`: valid against the published schema, with fixes that can be
 //! made and fingerprints that stay.
 
-mod report_support;
-
 use std::fs;
 
-use report_support::{PETERSON, TWO_CAUSES, can_run, wmfix};
+use crate::report_support::{PETERSON, TWO_CAUSES, can_run, wmfix};
 use serde_json::Value;
 use wmfix_tests::product::World;
 use wmfix_tests::registry::crate_source;

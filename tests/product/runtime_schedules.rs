@@ -90,7 +90,10 @@ fn a_recorded_schedule_is_followed_also_after_unrelated_edits() {
         return;
     }
     let program = Program::build("four_threads.c", "gcc", &[]);
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/runtime/four_threads.c");
+    let source = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../tests/corpus/runtime/four_threads.c"
+    );
     let text = std::fs::read_to_string(source).expect("the source");
     let edited = program.folder().join("edited.c");
     let unrelated =

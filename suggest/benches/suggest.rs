@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use wmfix_tests::litmus::{Spelling, corpus, emit};
-use wmfix_tests::product::{Ran, World};
+use wmfix_tests::product::{Ran, World, use_binary};
 
 /// Seconds.
 struct Took {
@@ -19,6 +19,7 @@ struct Took {
 }
 
 fn main() {
+    use_binary(env!("CARGO_BIN_EXE_wmfix"));
     let all = std::env::args().any(|argument| argument == "all");
     println!("seconds        | total |  runs search verification");
     show(&deque());

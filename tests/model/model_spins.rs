@@ -8,8 +8,6 @@ use wmfix_analysis::{AnalyzerConfig, CasOutcome, Event, LoadOrder, Operation};
 use wmfix_tests::compare::Watched;
 use wmfix_tests::litmus::{Rng, random_run, varied};
 
-extern crate alloc;
-
 #[allow(dead_code)]
 #[path = "../../runtime-rs/src/spin.rs"]
 mod spin;

@@ -1,4 +1,4 @@
-//! The runtime against libtsan, in one run: `cargo bench -p wmfix-tests --bench
+//! The runtime against libtsan, in one run: `cargo bench -p wmfix --bench
 //! runtime`. The same program of nothing but atomics, built by the same compiler
 //! with either, run in turns so that a busy machine is busy for both; of each
 //! the best of several rounds counts. Nanoseconds of processor time for one
@@ -7,14 +7,18 @@
 use std::path::Path;
 use std::process::Command;
 
-use wmfix_tests::product::Ran;
+use wmfix_tests::product::{Ran, use_binary};
 use wmfix_tests::runs::Program;
 
-const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/runtime/bench.c");
+const SOURCE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../tests/corpus/runtime/bench.c"
+);
 const OPERATIONS: &str = "1000000";
 const ROUNDS: usize = 5;
 
 fn main() {
+    use_binary(env!("CARGO_BIN_EXE_wmfix"));
     // `cargo test` runs benches too; these numbers would mean nothing there.
     if !std::env::args().any(|argument| argument == "--bench") {
         return;

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::litmus::{Instruction, Program, program};
 use wmfix_analysis::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
-use wmfix_tests::litmus::{Instruction, Program, program};
 
 /// A litmus program with names for some of its instructions.
 pub struct Sketch {

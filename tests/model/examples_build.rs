@@ -1,11 +1,9 @@
 //! The examples as anybody would build and run them: no warnings, the same
 //! result every time, with their own build systems where they have one.
 
-mod examples_support;
-
 use std::process::Command;
 
-use examples_support::example::{
+use wmfix_tests::examples::example::{
     CLANG, Compiler, GCC, assert_went_well, example, examples, run_on_one_processor,
 };
 use wmfix_tests::tools::{Need, have_all};

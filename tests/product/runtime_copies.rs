@@ -128,7 +128,7 @@ fn a_library_that_is_not_instrumented_copies_unseen() {
         let plain = library.folder().join("plain.so");
         let source = concat!(
             env!("CARGO_MANIFEST_DIR"),
-            "/corpus/runtime/copies_library.c"
+            "/../tests/corpus/runtime/copies_library.c"
         );
         let mut command = Command::new(compiler);
         command.args(["-shared", "-fPIC", "-O1", source, "-o"]);

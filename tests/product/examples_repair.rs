@@ -2,15 +2,15 @@
 //! be wrong, with gcc and with clang; `wmfix suggest` prints the patch that is
 //! kept beside the sources; what it patches is clean, and no change is idle.
 
-mod examples_support;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use examples_support::example::{CLANG, Compiler, Example, GCC, assert_went_well, example, run};
-use examples_support::undo::{changes, without};
 use serde_json::Value;
+use wmfix_tests::examples::example::{
+    CLANG, Compiler, Example, GCC, assert_went_well, example, run,
+};
+use wmfix_tests::examples::undo::{changes, without};
 use wmfix_tests::product::{Ran, World};
 use wmfix_tests::tools::{Need, have_all};
 

@@ -2,13 +2,11 @@
 //! without the tool: the core of each as a litmus program, all execution graphs
 //! enumerated, all sets of changes tried. The examples' READMEs say the same.
 
-mod examples_support;
-
 use std::collections::BTreeSet;
 
-use examples_support::sketch::Sketch;
-use examples_support::truth::{cheapest, have_race, spell, stale_operations};
 use wmfix_tests::brute::{Axioms, is_robust};
+use wmfix_tests::examples::sketch::Sketch;
+use wmfix_tests::examples::truth::{cheapest, have_race, spell, stale_operations};
 use wmfix_tests::litmus::program;
 
 #[test]

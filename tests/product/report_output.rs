@@ -1,11 +1,9 @@
 //! What else a report comes as: patches by group, a page, an audit, comments in
 //! the text, and a finding in depth.
 
-mod report_support;
-
 use std::fs;
 
-use report_support::{PETERSON, TWO_CAUSES, can_run, wmfix};
+use crate::report_support::{PETERSON, TWO_CAUSES, can_run, wmfix};
 use wmfix_tests::product::{Ran, World};
 
 /// A folder under git with a program in it.

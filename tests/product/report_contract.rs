@@ -1,9 +1,7 @@
 //! `--format json` as the contract has it: every field of it, with its type, for
 //! every verdict and command; and the same again from the same seed.
 
-mod report_support;
-
-use report_support::{MESSAGE_PASSING, PETERSON, STORE_BUFFERING, can_run, wmfix};
+use crate::report_support::{MESSAGE_PASSING, PETERSON, STORE_BUFFERING, can_run, wmfix};
 use serde_json::Value;
 use wmfix_tests::product::World;
 

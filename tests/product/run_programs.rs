@@ -7,7 +7,7 @@ use wmfix_tests::product::{Ran, World};
 use wmfix_tests::registry::crate_source;
 use wmfix_tests::tools::{Need, have_all};
 
-const HARNESSES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/programs");
+const HARNESSES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/corpus/programs");
 
 /// How to build and run one of them.
 struct Program {

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wmfix_tests::brute::{Axioms, Graph, explore, has_race, is_robust};
+use crate::brute::{Axioms, Graph, explore, has_race, is_robust};
 
 use super::sketch::{Level, Part, Repair, Sketch, Slot};
 

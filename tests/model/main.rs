@@ -1,0 +1,43 @@
+//! Tests of the model and the libraries: analysis, brute force, frontend,
+//! rewriter, repair search. They must not depend on the `wmfix` command.
+
+// For a file of the runtime that `model_spins` includes.
+extern crate alloc;
+#[macro_use]
+extern crate wmfix_test_attribute;
+
+mod examples_build;
+mod examples_truth;
+mod model_brute;
+mod model_emit;
+mod model_labels;
+mod model_long;
+mod model_named;
+mod model_races;
+mod model_ranges;
+mod model_reference;
+mod model_spins;
+mod model_truth;
+mod model_witness;
+mod repair_corpus;
+mod repair_named;
+mod rewriter_compiles;
+mod rewriter_execution;
+mod rewriter_golden;
+mod rewriter_packages;
+mod sites_broken;
+mod sites_corpus;
+mod sites_fuzz;
+mod sites_precision;
+mod sites_recall;
+mod sites_registry;
+mod sites_tree;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use wmfix_tests::harness;
+
+fn main() -> ExitCode {
+    harness::run(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/model")))
+}

@@ -1,0 +1,44 @@
+//! Tests of the `wmfix` command as its users have it, and of programs that are
+//! built and run with it.
+
+#[macro_use]
+extern crate wmfix_test_attribute;
+
+mod cc_arguments;
+mod cc_build_systems;
+mod examples_repair;
+mod observe_waits;
+mod project_builds;
+mod report_allow;
+mod report_contract;
+mod report_output;
+mod report_sarif;
+mod report_support;
+mod run_ended;
+mod run_findings;
+mod run_litmus;
+mod run_outcomes;
+mod run_programs;
+mod runtime_abi;
+mod runtime_copies;
+mod runtime_faults;
+mod runtime_schedules;
+mod runtime_waiting;
+mod scan;
+mod suggest_litmus;
+mod suggest_loop;
+mod suggest_patch;
+mod wrong_use;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use wmfix_tests::{harness, product};
+
+fn main() -> ExitCode {
+    product::use_binary(env!("CARGO_BIN_EXE_wmfix"));
+    harness::run(Path::new(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../tests/product"
+    )))
+}

@@ -1,0 +1,189 @@
+//! Runs the tests of an executable that has `harness = false`, with the command
+//! line and the output of the built-in harness. What that one cannot do: a test
+//! that finds out that something it needs is missing is counted as ignored.
+//!
+//! `#[test]` registers a test (package `wmfix-test-attribute`). As a safeguard,
+//! the sources are searched for tests that are not registered.
+
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::fs;
+use std::panic::resume_unwind;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use linkme::distributed_slice;
+
+#[doc(hidden)]
+pub use linkme;
+
+/// All tests of the executable.
+#[distributed_slice]
+pub static TESTS: [Test];
+
+/// A registered test.
+#[derive(Clone, Copy, Debug)]
+pub struct Test {
+    /// Its path, the executable's name first.
+    pub path: &'static str,
+    /// The function.
+    pub run: fn(),
+}
+
+/// What a test unwinds with that cannot run here.
+struct Skipped(String);
+
+/// `--nocapture` was given.
+static VERBOSE: AtomicBool = AtomicBool::new(false);
+
+/// Registers a function of the current module as a test.
+#[macro_export]
+macro_rules! register_test {
+    ($function:ident) => {
+        const _: () = {
+            #[$crate::harness::linkme::distributed_slice($crate::harness::TESTS)]
+            #[linkme(crate = $crate::harness::linkme)]
+            static TEST: $crate::harness::Test = $crate::harness::Test {
+                path: concat!(module_path!(), "::", stringify!($function)),
+                run: $function,
+            };
+        };
+    };
+}
+
+/// Runs the tests that the command line asks for. `sources` is the folder of the
+/// executable's modules.
+pub fn run(sources: &Path) -> ExitCode {
+    let arguments = Arguments::from_args();
+    VERBOSE.store(arguments.nocapture, Ordering::Relaxed);
+    let names: BTreeSet<&str> = TESTS.iter().map(Test::name).collect();
+    let unregistered = unregistered(sources, &names);
+    if !unregistered.is_empty() {
+        eprintln!("tests that are not registered: {unregistered:?}");
+        return ExitCode::FAILURE;
+    }
+    let mut tests: Vec<Test> = TESTS.to_vec();
+    tests.sort_by_key(Test::name);
+    let trials = tests.into_iter().map(Test::trial).collect();
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Ends the current test; it is counted as ignored, with this reason.
+pub fn skip(reason: String) -> ! {
+    resume_unwind(Box::new(Skipped(reason)))
+}
+
+/// Whether a test may print: with `--nocapture`.
+pub fn is_verbose() -> bool {
+    VERBOSE.load(Ordering::Relaxed)
+}
+
+impl Test {
+    /// Its path within the executable.
+    fn name(&self) -> &'static str {
+        self.path
+            .split_once("::")
+            .map_or(self.path, |(_, name)| name)
+    }
+
+    fn trial(self) -> Trial {
+        Trial::ignorable_test(self.name(), move || self.complete())
+    }
+
+    /// Runs it in a thread of its name, which a panic message mentions.
+    fn complete(self) -> Result<Completion, Failed> {
+        let thread = thread::Builder::new()
+            .name(self.name().to_owned())
+            .spawn(self.run)
+            .expect("a thread for the test");
+        match thread.join() {
+            Ok(()) => Ok(Completion::Completed),
+            Err(payload) => skipped(payload).map_or_else(
+                |payload| resume_unwind(payload),
+                |reason| Ok(Completion::ignored_with(reason)),
+            ),
+        }
+    }
+}
+
+/// Why a test was skipped, or the panic that it was instead.
+fn skipped(payload: Box<dyn Any + Send>) -> Result<String, Box<dyn Any + Send>> {
+    payload.downcast::<Skipped>().map(|skipped| skipped.0)
+}
+
+/// The tests in the files of a folder, as `file::function`, without those of
+/// these names.
+fn unregistered(sources: &Path, names: &BTreeSet<&str>) -> Vec<String> {
+    let mut missing = Vec::new();
+    for entry in fs::read_dir(sources).expect("the folder of the tests") {
+        let path = entry.expect("the folder of the tests").path();
+        let Some(module) = path.file_stem().and_then(|stem| stem.to_str()) else {
+            continue;
+        };
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("a source of the tests");
+        for function in tests_in(&text) {
+            let registered = names.iter().any(|name| {
+                let rest = name.strip_prefix(module).unwrap_or_default();
+                rest.starts_with("::") && rest.ends_with(&format!("::{function}"))
+            });
+            if !registered {
+                missing.push(format!("{module}::{function}"));
+            }
+        }
+    }
+    missing
+}
+
+/// The functions that `#[test]` is written before.
+fn tests_in(text: &str) -> Vec<&str> {
+    let mut lines = text.lines().map(str::trim);
+    let mut functions = Vec::new();
+    while lines.any(|line| line == "#[test]") {
+        let name = lines.find_map(|line| line.strip_prefix("fn "));
+        functions.extend(name.and_then(|name| name.split('(').next()));
+    }
+    functions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_are_found_below_further_attributes_and_in_modules() {
+        let text = "#[test]\nfn one() {}\nfn helper() {}\nmod inner {\n    #[test]\n    \
+                    #[allow(dead_code)]\n    fn two() {}\n}\n";
+        assert_eq!(tests_in(text), ["one", "two"]);
+    }
+
+    #[test]
+    fn a_test_of_a_file_that_is_no_module_is_unregistered() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.rs"), "#[test]\nfn one() {}\n").unwrap();
+        fs::write(folder.path().join("b.rs"), "#[test]\nfn one() {}\n").unwrap();
+        let names = BTreeSet::from(["a::one", "ab::one", "c::b::one"]);
+        assert_eq!(unregistered(folder.path(), &names), ["b::one"]);
+    }
+
+    #[test]
+    fn a_skipped_test_is_ignored_and_a_panic_is_not() {
+        let test = |run| Test {
+            path: "tests::a",
+            run,
+        };
+        let skipping = test(|| skip("no such compiler".to_owned())).complete();
+        assert!(
+            matches!(skipping, Ok(Completion::Ignored { reason: Some(why) }) if why == "no such compiler")
+        );
+        let passing = test(|| {}).complete();
+        assert!(matches!(passing, Ok(Completion::Completed)));
+        let panicking = test(|| resume_unwind(Box::new("no")));
+        assert!(std::panic::catch_unwind(|| panicking.complete()).is_err());
+    }
+}
