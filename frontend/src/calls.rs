@@ -3,16 +3,16 @@
 
 use tree_sitter::Node;
 
-use crate::declared::{AtomicKind, Type};
-use crate::found::Found;
+use crate::declarations::{AtomicKind, Type};
+use crate::found_site::FoundSite;
 use crate::order::MemoryOrder;
-use crate::scan::Context;
-use crate::site::{LoopRole, Operation, OrderPlace, OrderSpelling, Span};
+use crate::scan::ScanContext;
+use crate::site::{LoopRole, OrderForm, OrderSpelling, SiteOperation, Span};
 use crate::syntax::{Callee, arguments, callee, pointee};
 use crate::vocabulary::rule::{OrderRule, Rule};
 
 /// Reads a call expression.
-pub(crate) fn recognise<'t>(call: Node<'t>, context: &Context<'_>) -> Option<Found<'t>> {
+pub(crate) fn recognise<'t>(call: Node<'t>, context: &ScanContext<'_>) -> Option<FoundSite<'t>> {
     let callee = callee(call)?;
     let name = context.file.node_text(callee.name);
     let arguments = arguments(call);
@@ -29,7 +29,7 @@ pub(crate) fn recognise<'t>(call: Node<'t>, context: &Context<'_>) -> Option<Fou
         {
             continue;
         }
-        let failure_order = matches!(rule.operation, Operation::CompareExchange { .. })
+        let failure_order = matches!(rule.operation, SiteOperation::CompareExchange { .. })
             .then(|| failure_order(rule, &order, &callee, &arguments, context));
         let object = match (callee.receiver, rule.object) {
             (Some(receiver), _) => Some(receiver),
@@ -37,7 +37,7 @@ pub(crate) fn recognise<'t>(call: Node<'t>, context: &Context<'_>) -> Option<Fou
             (None, None) => None,
         };
         let vocabulary = refine_vocabulary(rule, &callee, &order, context);
-        return Some(Found {
+        return Some(FoundSite {
             node: call,
             operation: operation(rule, &arguments, context),
             callee: name.to_string(),
@@ -61,9 +61,9 @@ fn is_atomic_call(
     callee: &Callee<'_>,
     order: &OrderSpelling,
     arguments: &[Node<'_>],
-    context: &Context<'_>,
+    context: &ScanContext<'_>,
 ) -> bool {
-    if let OrderPlace::Literal(span) | OrderPlace::NotLiteral(span) = &order.place {
+    if let OrderForm::Literal(span) | OrderForm::NotLiteral(span) = &order.form {
         let text = context.file.slice(span);
         if context.orders().any(|names| names.plausible(order, &text)) {
             return true;
@@ -94,11 +94,11 @@ fn read_order(
     rule: &OrderRule,
     callee: &Callee<'_>,
     arguments: &[Node<'_>],
-    context: &Context<'_>,
+    context: &ScanContext<'_>,
 ) -> OrderSpelling {
     let implied = |order| OrderSpelling {
         order: Some(order),
-        place: OrderPlace::Implied,
+        form: OrderForm::Implied,
     };
     match rule {
         OrderRule::Argument { index, default } => match arguments.get(*index) {
@@ -113,13 +113,13 @@ fn read_order(
             let end = callee.name.end_byte();
             OrderSpelling {
                 order: Some(*order),
-                place: OrderPlace::Suffix(end - length..end),
+                form: OrderForm::Suffix(end - length..end),
             }
         }
         OrderRule::Fixed(order) => implied(*order),
         OrderRule::Macro { order, name } => OrderSpelling {
             order: *order,
-            place: OrderPlace::Macro(name.clone()),
+            form: OrderForm::Macro(name.clone()),
         },
     }
 }
@@ -129,18 +129,18 @@ fn failure_order(
     success: &OrderSpelling,
     callee: &Callee<'_>,
     arguments: &[Node<'_>],
-    context: &Context<'_>,
+    context: &ScanContext<'_>,
 ) -> OrderSpelling {
     let said = rule
         .failure
         .as_ref()
         .map(|failure| read_order(failure, callee, arguments, context));
     match said {
-        Some(said) if said.place != OrderPlace::Implied => said,
+        Some(said) if said.form != OrderForm::Implied => said,
         Some(said) if matches!(rule.failure, Some(OrderRule::Fixed(_))) => said,
         _ => OrderSpelling {
             order: success.order.map(without_release),
-            place: OrderPlace::Implied,
+            form: OrderForm::Implied,
         },
     }
 }
@@ -155,13 +155,13 @@ pub(crate) fn without_release(order: MemoryOrder) -> MemoryOrder {
     }
 }
 
-fn operation(rule: &Rule, arguments: &[Node<'_>], context: &Context<'_>) -> Operation {
+fn operation(rule: &Rule, arguments: &[Node<'_>], context: &ScanContext<'_>) -> SiteOperation {
     match (rule.operation, rule.weak) {
-        (Operation::CompareExchange { .. }, Some(index)) => {
+        (SiteOperation::CompareExchange { .. }, Some(index)) => {
             let says_weak = arguments.get(index).is_some_and(|&argument| {
                 matches!(&*context.file.node_text(argument), "1" | "true")
             });
-            Operation::CompareExchange { weak: says_weak }
+            SiteOperation::CompareExchange { weak: says_weak }
         }
         (operation, _) => operation,
     }
@@ -173,14 +173,14 @@ fn refine_vocabulary(
     rule: &Rule,
     callee: &Callee<'_>,
     order: &OrderSpelling,
-    context: &Context<'_>,
+    context: &ScanContext<'_>,
 ) -> usize {
     let vocabularies = context.vocabularies;
     let named = &*vocabularies.by_index(rule.vocabulary).name;
     let scope = callee.scope.map(|scope| context.file.node_text(scope));
     let boost_order = |span: &Span| context.file.slice(span).contains("boost::");
     let is_boost = scope.as_deref() == Some("boost")
-        || matches!(&order.place, OrderPlace::Literal(span) if boost_order(span))
+        || matches!(&order.form, OrderForm::Literal(span) if boost_order(span))
         || callee.receiver.is_some_and(|receiver| {
             matches!(context.type_of(receiver),
                 Type::Atomic { kind: AtomicKind::Class(index), .. }

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use aho_corasick::AhoCorasick;
 use rustc_hash::FxHashMap;
 
-use crate::declared::Declared;
+use crate::declarations::Declarations;
 
 /// The headers of a tree that declare something atomic.
 pub(crate) struct Exports {
     /// By file: its declarations, if they are worth importing.
-    declared: Vec<Option<Arc<Declared>>>,
+    declared: Vec<Option<Arc<Declarations>>>,
     /// Every name that a header declares and that could be atomic.
     names: Option<AhoCorasick>,
     /// For each name, in the order of the automaton, the files that declare it.
@@ -21,7 +21,7 @@ pub(crate) struct Exports {
 
 impl Exports {
     /// Takes the declarations of each file, where it was read for them.
-    pub fn of(declared: Vec<Option<Arc<Declared>>>) -> Self {
+    pub fn of(declared: Vec<Option<Arc<Declarations>>>) -> Self {
         let mut declaring: FxHashMap<String, Vec<usize>> = FxHashMap::default();
         let declared: Vec<_> = declared
             .into_iter()
@@ -56,7 +56,7 @@ impl Exports {
     }
 
     /// The declarations of these files.
-    pub fn declared(&self, files: &[usize]) -> Vec<Arc<Declared>> {
+    pub fn declared(&self, files: &[usize]) -> Vec<Arc<Declarations>> {
         files
             .iter()
             .filter_map(|&file| self.declared[file].clone())

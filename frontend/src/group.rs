@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use crate::declared::Declared;
+use crate::declarations::Declarations;
 use crate::exports::Exports;
 use crate::includes::{Includes, includes};
 use crate::outline::Outline;
@@ -19,7 +19,7 @@ use crate::vocabulary::Vocabularies;
 
 /// How many bytes of text are kept together with their syntax trees, which are
 /// about ten times as large, from the first look at a header to its scan.
-const MOST_KEPT: usize = 4 << 20;
+const MAX_KEPT_BYTES: usize = 4 << 20;
 
 /// Files whose headers have been read.
 pub(crate) struct Group<'v> {
@@ -33,7 +33,7 @@ struct Member {
     path: PathBuf,
     worth_parsing: bool,
     /// If another file includes it: what it declares by itself.
-    declared: Option<Arc<Declared>>,
+    declared: Option<Arc<Declarations>>,
     /// The file as it was parsed for that, where there was room to keep it.
     parsed: Option<ParsedFile>,
 }
@@ -118,7 +118,7 @@ impl<'v> Group<'v> {
     fn scan_parsed(
         &self,
         parsed: &ParsedFile,
-        alone: Option<&Arc<Declared>>,
+        alone: Option<&Arc<Declarations>>,
         headers: &[usize],
     ) -> FileScan {
         let outline = Outline::of(parsed);
@@ -126,7 +126,12 @@ impl<'v> Group<'v> {
             Some(alone) => alone.clone(),
             None => {
                 let imports = self.exports.declared(headers);
-                Arc::new(Declared::of(parsed, &outline, imports, self.vocabularies))
+                Arc::new(Declarations::of(
+                    parsed,
+                    &outline,
+                    imports,
+                    self.vocabularies,
+                ))
             }
         };
         scan_declared(parsed, &outline, &declared, self.vocabularies)
@@ -150,10 +155,10 @@ impl Member {
             return;
         };
         let file = ParsedFile::read(&self.path, text);
-        let declared = Declared::of(&file, &Outline::of(&file), Vec::new(), vocabularies);
+        let declared = Declarations::of(&file, &Outline::of(&file), Vec::new(), vocabularies);
         self.declared = Some(Arc::new(declared));
         let size = file.text().len();
-        let room = kept.fetch_add(size, Ordering::Relaxed) + size <= MOST_KEPT;
+        let room = kept.fetch_add(size, Ordering::Relaxed) + size <= MAX_KEPT_BYTES;
         self.parsed = room.then_some(file);
     }
 }

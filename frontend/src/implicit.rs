@@ -4,20 +4,20 @@
 
 use tree_sitter::Node;
 
-use crate::declared::{AtomicKind, Type};
-use crate::found::{Found, implied};
+use crate::declarations::{AtomicKind, Type};
+use crate::found_site::{FoundSite, implied};
 use crate::order::MemoryOrder;
-use crate::scan::Context;
-use crate::site::{LoopRole, Operation};
+use crate::scan::ScanContext;
+use crate::site::{LoopRole, SiteOperation};
 use crate::source::Language;
-use crate::syntax::{DEEPEST, callee, operator, unwrap_parentheses};
+use crate::syntax::{MAX_DEPTH, callee, operator, unwrap_parentheses};
 
 /// Reads a node that may be an atomic object used by itself.
 pub(crate) fn recognise<'t>(
     node: Node<'t>,
     ancestors: &[Node<'t>],
-    context: &Context<'_>,
-) -> Option<Found<'t>> {
+    context: &ScanContext<'_>,
+) -> Option<FoundSite<'t>> {
     if base_name(node).is_some_and(|name| {
         !context
             .declared
@@ -37,7 +37,7 @@ pub(crate) fn recognise<'t>(
     };
     let (object, parent, ancestors) = without_parentheses(node, ancestors)?;
     let (whole, operation, operator_node) = match usage(object, parent, ancestors, kind, context)? {
-        Usage::Read => (node, Operation::Load, None),
+        Usage::Read => (node, SiteOperation::Load, None),
         Usage::Write(operation) => (parent, operation, parent.child_by_field_name("operator")),
     };
     let vocabulary = match kind {
@@ -49,7 +49,7 @@ pub(crate) fn recognise<'t>(
         AtomicKind::Volatile => MemoryOrder::Relaxed,
         _ => MemoryOrder::SeqCst,
     };
-    Some(Found {
+    Some(FoundSite {
         node: whole,
         operation,
         callee: operator_node.map_or_else(
@@ -71,7 +71,7 @@ pub(crate) fn recognise<'t>(
 /// The name that decides an expression's type; `None` if something else does.
 fn base_name(node: Node<'_>) -> Option<Node<'_>> {
     let mut node = node;
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_DEPTH {
         node = match node.kind() {
             "identifier" | "field_identifier" => return Some(node),
             "field_expression" => node.child_by_field_name("field")?,
@@ -88,7 +88,7 @@ fn base_name(node: Node<'_>) -> Option<Node<'_>> {
 
 enum Usage {
     Read,
-    Write(Operation),
+    Write(SiteOperation),
 }
 
 fn without_parentheses<'t, 'a>(
@@ -117,20 +117,20 @@ fn usage(
     parent: Node<'_>,
     ancestors: &[Node<'_>],
     kind: AtomicKind,
-    context: &Context<'_>,
+    context: &ScanContext<'_>,
 ) -> Option<Usage> {
     let is_child = |name: &str| parent.child_by_field_name(name) == Some(object);
     let class = matches!(kind, AtomicKind::Class(_));
     match parent.kind() {
         "assignment_expression" if is_child("left") => {
             let operation = if operator(parent) == "=" {
-                Operation::Store
+                SiteOperation::Store
             } else {
-                Operation::Rmw
+                SiteOperation::Rmw
             };
             Some(Usage::Write(operation))
         }
-        "update_expression" => Some(Usage::Write(Operation::Rmw)),
+        "update_expression" => Some(Usage::Write(SiteOperation::Rmw)),
         "pointer_expression" if operator(parent) == "&" => None,
         // Methods of a class; the fields of a struct behind an atomic pointer.
         "field_expression" => {
@@ -183,7 +183,7 @@ fn argument_is_read(
     list: Node<'_>,
     call: Node<'_>,
     kind: AtomicKind,
-    context: &Context<'_>,
+    context: &ScanContext<'_>,
 ) -> bool {
     let Some(callee) = callee(call) else {
         return !matches!(kind, AtomicKind::Class(_));

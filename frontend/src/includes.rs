@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How many headers are followed from one file: enough for real projects, and an
 /// end for generated ones.
-pub(crate) const MOST_HEADERS: usize = 1000;
+pub(crate) const MAX_HEADERS: usize = 1000;
 
 /// The headers that a text includes, as written.
 pub(crate) fn includes(text: &[u8]) -> Vec<String> {
@@ -76,7 +76,7 @@ impl Includes {
         let mut queue = vec![from];
         while let Some(file) = queue.pop() {
             for &header in &self.direct[file] {
-                if seen.len() < MOST_HEADERS && seen.insert(header) {
+                if seen.len() < MAX_HEADERS && seen.insert(header) {
                     queue.push(header);
                 }
             }

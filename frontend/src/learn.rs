@@ -7,13 +7,13 @@ use std::fmt::Write as _;
 
 use tree_sitter::Node;
 
-use crate::declared::Declared;
-use crate::found::Found;
+use crate::declarations::Declarations;
+use crate::found_site::FoundSite;
 use crate::macros;
 use crate::order::MemoryOrder;
 use crate::outline::{Marks, Outline};
-use crate::scan::Context;
-use crate::site::Operation;
+use crate::scan::ScanContext;
+use crate::site::SiteOperation;
 use crate::source::ParsedFile;
 use crate::syntax::{self, children};
 use crate::vocabulary::Vocabularies;
@@ -45,8 +45,8 @@ pub struct Wrapper {
 /// The wrappers that a file defines and no vocabulary knows yet.
 pub fn wrappers(file: &ParsedFile, vocabularies: &Vocabularies) -> Vec<Wrapper> {
     let outline = Outline::of(file);
-    let declared = Declared::of(file, &outline, Vec::new(), vocabularies);
-    let context = Context::new(file, &declared, vocabularies);
+    let declared = Declarations::of(file, &outline, Vec::new(), vocabularies);
+    let context = ScanContext::new(file, &declared, vocabularies);
     let mut wrappers: Vec<Wrapper> = macros::definitions(&outline, file)
         .iter()
         .filter_map(|definition| {
@@ -55,7 +55,7 @@ pub fn wrappers(file: &ParsedFile, vocabularies: &Vocabularies) -> Vec<Wrapper> 
             Some(Wrapper { name, rule })
         })
         .collect();
-    let found: Vec<Found<'_>> = context
+    let found: Vec<FoundSite<'_>> = context
         .found_in(&outline)
         .certain
         .into_iter()
@@ -169,20 +169,20 @@ fn shape(wrapper: &Wrapper) -> (String, Shape, Option<(MemoryOrder, &'static str
     (base.to_owned(), shape, suffix.map(|(s, o)| (*o, *s)))
 }
 
-fn operation(operation: Operation) -> &'static str {
+fn operation(operation: SiteOperation) -> &'static str {
     match operation {
-        Operation::Load => "load",
-        Operation::Store => "store",
-        Operation::Rmw => "rmw",
-        Operation::CompareExchange { weak: false } => "compare-exchange",
-        Operation::CompareExchange { weak: true } => "compare-exchange-weak",
-        Operation::Fence => "fence",
-        Operation::SignalFence => "signal-fence",
+        SiteOperation::Load => "load",
+        SiteOperation::Store => "store",
+        SiteOperation::Rmw => "rmw",
+        SiteOperation::CompareExchange { weak: false } => "compare-exchange",
+        SiteOperation::CompareExchange { weak: true } => "compare-exchange-weak",
+        SiteOperation::Fence => "fence",
+        SiteOperation::SignalFence => "signal-fence",
     }
 }
 
 /// A function whose body is one statement, which is one atomic operation.
-fn function(node: Node<'_>, found: &[Found<'_>], context: &Context<'_>) -> Option<Wrapper> {
+fn function(node: Node<'_>, found: &[FoundSite<'_>], context: &ScanContext<'_>) -> Option<Wrapper> {
     let body = node.child_by_field_name("body")?;
     let statements = children(body);
     let [statement] = statements[..] else {
@@ -213,11 +213,11 @@ fn function(node: Node<'_>, found: &[Found<'_>], context: &Context<'_>) -> Optio
 }
 
 fn method_rule(
-    found: &Found<'_>,
+    found: &FoundSite<'_>,
     inner: &Rule,
     parameters: &[String],
     name: &str,
-    context: &Context<'_>,
+    context: &ScanContext<'_>,
 ) -> Rule {
     let mut without_object = found.clone();
     without_object.object = None;
@@ -233,7 +233,7 @@ fn is_method(definition: Node<'_>) -> bool {
         .is_some_and(|parent| parent.kind() == "field_declaration_list")
 }
 
-fn parameters(definition: Node<'_>, context: &Context<'_>) -> Vec<String> {
+fn parameters(definition: Node<'_>, context: &ScanContext<'_>) -> Vec<String> {
     let mut declarator = definition.child_by_field_name("declarator");
     while let Some(node) = declarator {
         if let Some(list) = node.child_by_field_name("parameters") {
@@ -249,7 +249,7 @@ fn parameters(definition: Node<'_>, context: &Context<'_>) -> Vec<String> {
     Vec::new()
 }
 
-fn parameter_name(parameter: Node<'_>, context: &Context<'_>) -> String {
+fn parameter_name(parameter: Node<'_>, context: &ScanContext<'_>) -> String {
     let mut name = String::new();
     if let Some(declarator) = parameter.child_by_field_name("declarator") {
         syntax::visit(declarator, |node, _| {

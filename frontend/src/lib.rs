@@ -4,9 +4,9 @@
 #![forbid(unsafe_code)]
 
 mod calls;
-mod declared;
+mod declarations;
 mod exports;
-mod found;
+mod found_site;
 mod group;
 mod implicit;
 mod includes;
@@ -22,8 +22,8 @@ mod notes;
 mod order;
 mod orders;
 mod outline;
-mod passing;
 mod recover;
+mod repetition;
 mod scan;
 mod site;
 mod source;
@@ -34,15 +34,15 @@ mod wrapping;
 
 pub use learn::{Wrapper, vocabulary_text, wrappers};
 pub use lines::LineIndex;
-pub use matching::{Match, OperationKind, match_site};
+pub use matching::{SiteMatch, match_site};
 pub use nearby::{Headers, scan_file};
 pub use note::{Note, NoteKind};
 pub use order::MemoryOrder;
-pub use passing::{Passing, passing_of_call, passing_of_wait};
+pub use repetition::{Repetition, repetition_of_call, repetition_of_wait};
 pub use scan::{FileScan, scan_parsed, scan_source};
 pub use site::{
-    Comparison, Joint, LoopExit, LoopRole, Operand, Operation, OrderPlace, OrderSpelling, Position,
-    Site, Span,
+    Comparison, Joint, LoopExit, LoopRole, Operand, OperationKind, OrderForm, OrderSpelling,
+    Position, Site, SiteOperation, Span,
 };
 pub use source::{Language, ParsedFile};
 pub use tree::{TreeScan, scan_tree};

@@ -4,11 +4,11 @@
 
 use tree_sitter::Node;
 
-use crate::found::{Found, Surroundings};
+use crate::found_site::{FoundSite, Surroundings};
 use crate::orders::squeeze;
 use crate::outline::{Marks, Outline};
-use crate::scan::Context;
-use crate::site::{OrderPlace, Site, Span};
+use crate::scan::ScanContext;
+use crate::site::{OrderForm, Site, Span};
 use crate::source::ParsedFile;
 use crate::syntax::{self, children};
 use crate::vocabulary::rule::{OrderRule, Rule};
@@ -51,7 +51,7 @@ pub(crate) fn definitions(outline: &Outline<'_>, file: &ParsedFile) -> Vec<Macro
 
 /// Whether a macro's body may hold an operation: most are constants, and need no
 /// parser.
-fn is_worth_parsing(definition: &Macro, context: &Context<'_>) -> bool {
+fn is_worth_parsing(definition: &Macro, context: &ScanContext<'_>) -> bool {
     let body = &context.file.text()[definition.body.clone()];
     if !body.contains(&b'(') {
         return false;
@@ -62,7 +62,7 @@ fn is_worth_parsing(definition: &Macro, context: &Context<'_>) -> bool {
 }
 
 /// The sites in a macro's body.
-pub(crate) fn sites(definition: &Macro, context: &Context<'_>) -> Vec<Site> {
+pub(crate) fn sites(definition: &Macro, context: &ScanContext<'_>) -> Vec<Site> {
     if !is_worth_parsing(definition, context) {
         return Vec::new();
     }
@@ -83,7 +83,7 @@ pub(crate) fn sites(definition: &Macro, context: &Context<'_>) -> Vec<Site> {
 }
 
 /// The rule for uses of a macro whose body is one atomic operation.
-pub(crate) fn wrapper(definition: &Macro, context: &Context<'_>) -> Option<Rule> {
+pub(crate) fn wrapper(definition: &Macro, context: &ScanContext<'_>) -> Option<Rule> {
     let parameters = definition.parameters.as_deref()?;
     if !is_worth_parsing(definition, context) {
         return None;
@@ -100,11 +100,11 @@ pub(crate) fn wrapper(definition: &Macro, context: &Context<'_>) -> Option<Rule>
 
 /// The rule for calls of something with these parameters that does one operation.
 pub(crate) fn wrapper_rule(
-    found: &Found<'_>,
+    found: &FoundSite<'_>,
     inner: &Rule,
     parameters: &[String],
     name: &str,
-    context: &Context<'_>,
+    context: &ScanContext<'_>,
 ) -> Option<Rule> {
     let parameter_in = |node: Option<Node<'_>>| {
         let node = node?;
@@ -118,7 +118,7 @@ pub(crate) fn wrapper_rule(
         return None;
     }
     let order = |spelling: &crate::site::OrderSpelling| {
-        if let OrderPlace::NotLiteral(span) | OrderPlace::Literal(span) = &spelling.place {
+        if let OrderForm::NotLiteral(span) | OrderForm::Literal(span) = &spelling.form {
             let text = squeeze(&context.file.slice(span));
             if let Some(index) = parameters.iter().position(|parameter| *parameter == text) {
                 return OrderRule::Argument {
@@ -155,7 +155,7 @@ pub(crate) fn wrapper_rule(
 
 /// Whether the tree holds nothing but the operation: parentheses, casts, a `do`
 /// that only makes it a statement.
-fn is_whole(found: &Found<'_>, root: Node<'_>) -> bool {
+fn is_whole(found: &FoundSite<'_>, root: Node<'_>) -> bool {
     let mut node = found.node;
     while let Some(parent) = node.parent() {
         let dressing = matches!(
@@ -185,7 +185,7 @@ fn is_whole(found: &Found<'_>, root: Node<'_>) -> bool {
     true
 }
 
-fn mentions(node: Node<'_>, name: &str, context: &Context<'_>) -> bool {
+fn mentions(node: Node<'_>, name: &str, context: &ScanContext<'_>) -> bool {
     let mut mentioned = false;
     syntax::visit(node, |inner, _| {
         mentioned |= inner.kind() == "identifier" && context.file.node_text(inner) == name;

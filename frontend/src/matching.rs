@@ -3,28 +3,11 @@
 //! its parenthesis), and some lose the column.
 
 use crate::scan::FileScan;
-use crate::site::{Operation, Position, Site};
-
-/// What an instrumented operation did, as far as its entry point tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OperationKind {
-    /// An atomic load.
-    Load,
-    /// An atomic store.
-    Store,
-    /// An exchange or fetch-and-modify.
-    Rmw,
-    /// A compare-exchange.
-    CompareExchange,
-    /// A fence between threads.
-    Fence,
-    /// A fence against signal handlers.
-    SignalFence,
-}
+use crate::site::{OperationKind, Position, Site, SiteOperation};
 
 /// The site that a place in debug information means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Match<'s> {
+pub enum SiteMatch<'s> {
     /// This one.
     Site(&'s Site),
     /// One of these: nothing known tells them apart.
@@ -35,29 +18,29 @@ pub enum Match<'s> {
 
 /// Finds the site at a line (from 1) and column (from 1, 0 if it is not known)
 /// that does this kind of operation.
-pub fn match_site(scan: &FileScan, line: u32, column: u32, kind: OperationKind) -> Match<'_> {
+pub fn match_site(scan: &FileScan, line: u32, column: u32, kind: OperationKind) -> SiteMatch<'_> {
     let certain = match_on_line(&scan.sites, line, column, kind);
     let possible = match_on_line(&scan.possible, line, column, kind);
     match (certain, possible) {
         // That an atomic access was seen there is what a possible site lacks. It is
         // meant if nothing else can be, or if the column points into it.
-        (Match::None, possible @ Match::Site(_)) => possible,
-        (Match::Site(site), Match::Site(possible)) => {
+        (SiteMatch::None, possible @ SiteMatch::Site(_)) => possible,
+        (SiteMatch::Site(site), SiteMatch::Site(possible)) => {
             let place = Position { line, column };
             let nearer = distance(possible, place) < distance(site, place);
             let inside = possible.start <= place && place < possible.end;
-            Match::Site(if column > 0 && nearer && inside {
+            SiteMatch::Site(if column > 0 && nearer && inside {
                 possible
             } else {
                 site
             })
         }
-        (Match::None, _) => match_around(&scan.sites, line, kind),
+        (SiteMatch::None, _) => match_around(&scan.sites, line, kind),
         (found, _) => found,
     }
 }
 
-fn match_on_line(sites: &[Site], line: u32, column: u32, kind: OperationKind) -> Match<'_> {
+fn match_on_line(sites: &[Site], line: u32, column: u32, kind: OperationKind) -> SiteMatch<'_> {
     let on_line: Vec<&Site> = sites
         .iter()
         .filter(|site| site.macro_name.is_none())
@@ -66,6 +49,7 @@ fn match_on_line(sites: &[Site], line: u32, column: u32, kind: OperationKind) ->
     // The kind first: a compiler never turns a store into a fence. Only when no
     // site does that kind may another be meant, such as the load and
     // compare-exchange that `x *= 2` becomes.
+    let exactly = |operation: SiteOperation, kind| operation.kind() == kind;
     for fits in [exactly, loosely] {
         let mut fitting: Vec<&Site> = on_line
             .iter()
@@ -87,46 +71,35 @@ fn match_on_line(sites: &[Site], line: u32, column: u32, kind: OperationKind) ->
             fitting.retain(|site| starts_on(site, line));
         }
         return match fitting[..] {
-            [site] => Match::Site(site),
-            _ => Match::Ambiguous(fitting),
+            [site] => SiteMatch::Site(site),
+            _ => SiteMatch::Ambiguous(fitting),
         };
     }
-    Match::None
+    SiteMatch::None
 }
 
 /// Optimised code is sometimes ascribed to the statement around a site.
-fn match_around(sites: &[Site], line: u32, kind: OperationKind) -> Match<'_> {
+fn match_around(sites: &[Site], line: u32, kind: OperationKind) -> SiteMatch<'_> {
     let mut around = sites
         .iter()
-        .filter(|site| site.macro_name.is_none() && exactly(site.operation, kind))
+        .filter(|site| site.macro_name.is_none() && site.operation.kind() == kind)
         .filter(|site| site.statement_line <= line && line <= site.end.line);
     match (around.next(), around.next()) {
-        (Some(site), None) => Match::Site(site),
+        (Some(site), None) => SiteMatch::Site(site),
         (Some(first), Some(second)) => {
-            Match::Ambiguous([first, second].into_iter().chain(around).collect())
+            SiteMatch::Ambiguous([first, second].into_iter().chain(around).collect())
         }
-        _ => Match::None,
-    }
-}
-
-fn exactly(operation: Operation, kind: OperationKind) -> bool {
-    kind == match operation {
-        Operation::Load => OperationKind::Load,
-        Operation::Store => OperationKind::Store,
-        Operation::Rmw => OperationKind::Rmw,
-        Operation::CompareExchange { .. } => OperationKind::CompareExchange,
-        Operation::Fence => OperationKind::Fence,
-        Operation::SignalFence => OperationKind::SignalFence,
+        _ => SiteMatch::None,
     }
 }
 
 /// What compilers make of an operation that the target cannot do in one go: a
 /// read-modify-write becomes a loop of a load and a compare-exchange.
-fn loosely(operation: Operation, kind: OperationKind) -> bool {
+fn loosely(operation: SiteOperation, kind: OperationKind) -> bool {
     matches!(
         (operation, kind),
         (
-            Operation::Rmw | Operation::CompareExchange { .. },
+            SiteOperation::Rmw | SiteOperation::CompareExchange { .. },
             OperationKind::Load | OperationKind::Rmw | OperationKind::CompareExchange
         )
     )
@@ -161,16 +134,16 @@ fn distance(site: &Site, place: Position) -> (bool, u32) {
 mod tests {
     use std::path::Path;
 
-    use super::{Match, OperationKind, match_site};
+    use super::{OperationKind, SiteMatch, match_site};
     use crate::{FileScan, Vocabularies, scan_source};
 
     fn scan(text: &str) -> FileScan {
         scan_source(Path::new("a.cc"), text.as_bytes(), &Vocabularies::builtin())
     }
 
-    fn object<'t>(found: &Match<'_>, text: &'t str) -> &'t str {
+    fn object<'t>(found: &SiteMatch<'_>, text: &'t str) -> &'t str {
         match found {
-            Match::Site(site) => &text[site.object.clone().expect("it has an object")],
+            SiteMatch::Site(site) => &text[site.object.clone().expect("it has an object")],
             other => panic!("{other:?}"),
         }
     }
@@ -190,7 +163,7 @@ mod tests {
         }
         assert!(matches!(
             match_site(&scan, 1, 0, OperationKind::Load),
-            Match::Ambiguous(sites) if sites.len() == 2
+            SiteMatch::Ambiguous(sites) if sites.len() == 2
         ));
     }
 
@@ -202,8 +175,14 @@ mod tests {
         assert_eq!(object(&load, text), "b");
         let store = match_site(&scan, 1, 0, OperationKind::Store);
         assert_eq!(object(&store, text), "a");
-        assert_eq!(match_site(&scan, 1, 0, OperationKind::Fence), Match::None);
-        assert_eq!(match_site(&scan, 2, 0, OperationKind::Load), Match::None);
+        assert_eq!(
+            match_site(&scan, 1, 0, OperationKind::Fence),
+            SiteMatch::None
+        );
+        assert_eq!(
+            match_site(&scan, 2, 0, OperationKind::Load),
+            SiteMatch::None
+        );
     }
 
     #[test]
@@ -226,7 +205,10 @@ mod tests {
         assert_eq!(lines, [3], "only the call is certain");
         let found = match_site(&scan, 2, 30, OperationKind::Load);
         assert_eq!(object(&found, text), "get(b)->n");
-        assert_eq!(match_site(&scan, 2, 30, OperationKind::Fence), Match::None);
+        assert_eq!(
+            match_site(&scan, 2, 30, OperationKind::Fence),
+            SiteMatch::None
+        );
         // gcc's column of a call is that of its parenthesis, of a read its operator.
         let call = match_site(&scan, 3, 32, OperationKind::Load);
         assert_eq!(object(&call, text), "a.n");

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::declared::Declared;
+use crate::declarations::Declarations;
 use crate::exports::Exports;
-use crate::includes::{MOST_HEADERS, includes};
+use crate::includes::{MAX_HEADERS, includes};
 use crate::outline::Outline;
 use crate::scan::{FileScan, scan_declared};
 use crate::source::ParsedFile;
@@ -20,7 +20,7 @@ use crate::vocabulary::Vocabularies;
 #[derive(Debug, Default)]
 pub struct Headers {
     /// `None` for those that declare nothing atomic.
-    known: FxHashMap<PathBuf, Option<Arc<Declared>>>,
+    known: FxHashMap<PathBuf, Option<Arc<Declarations>>>,
 }
 
 /// Scans one file by this text of it, with what its headers declare. They are
@@ -41,7 +41,7 @@ pub fn scan_file(
     let file = ParsedFile::read(path, text.to_vec());
     let outline = Outline::of(&file);
     let imports = exports.declared(if mentioned { &all } else { &[] });
-    let declared = Declared::of(&file, &outline, imports, vocabularies);
+    let declared = Declarations::of(&file, &outline, imports, vocabularies);
     scan_declared(&file, &outline, &declared, vocabularies)
 }
 
@@ -51,7 +51,7 @@ impl Headers {
         &mut self,
         paths: &[PathBuf],
         vocabularies: &Vocabularies,
-    ) -> Vec<Option<Arc<Declared>>> {
+    ) -> Vec<Option<Arc<Declarations>>> {
         let unknown: Vec<&PathBuf> = paths
             .iter()
             .filter(|path| !self.known.contains_key(*path))
@@ -68,14 +68,14 @@ impl Headers {
     }
 }
 
-fn declarations(path: &Path, vocabularies: &Vocabularies) -> Option<Arc<Declared>> {
+fn declarations(path: &Path, vocabularies: &Vocabularies) -> Option<Arc<Declarations>> {
     // What cannot be read here could not be read by the compiler either.
     let text = std::fs::read(path).ok()?;
     if !vocabularies.worth_parsing(&text) {
         return None;
     }
     let file = ParsedFile::read(path, text);
-    let declared = Declared::of(&file, &Outline::of(&file), Vec::new(), vocabularies);
+    let declared = Declarations::of(&file, &Outline::of(&file), Vec::new(), vocabularies);
     Some(Arc::new(declared))
 }
 
@@ -90,7 +90,7 @@ fn headers_of(path: &Path, text: &[u8]) -> Vec<PathBuf> {
             let Some(header) = near(&from, &include) else {
                 continue;
             };
-            if found.len() < MOST_HEADERS
+            if found.len() < MAX_HEADERS
                 && found.insert(header.clone())
                 && let Ok(text) = std::fs::read(&header)
             {
@@ -99,7 +99,7 @@ fn headers_of(path: &Path, text: &[u8]) -> Vec<PathBuf> {
         }
     }
     if is_header(&own) {
-        found.extend(beside(&own).into_iter().take(MOST_HEADERS));
+        found.extend(beside(&own).into_iter().take(MAX_HEADERS));
     }
     found.remove(&own);
     let mut found: Vec<PathBuf> = found.into_iter().collect();

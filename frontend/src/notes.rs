@@ -10,7 +10,7 @@ use crate::source::ParsedFile;
 use crate::syntax;
 
 /// How much of a broken part a note quotes.
-const QUOTED: usize = 40;
+const MAX_QUOTED_CHARS: usize = 40;
 
 /// Attributes of functions that are not instrumented.
 const NOT_INSTRUMENTED: [&str; 2] = ["no_sanitize", "disable_sanitizer_instrumentation"];
@@ -78,7 +78,7 @@ fn quote(node: Node<'_>, file: &ParsedFile) -> String {
     }
     let text = file.node_text(node);
     let line = text.lines().next().unwrap_or_default().trim();
-    let mut quoted: String = line.chars().take(QUOTED).collect();
+    let mut quoted: String = line.chars().take(MAX_QUOTED_CHARS).collect();
     if quoted.len() < line.len() {
         quoted.push('…');
     }

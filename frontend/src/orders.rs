@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Node;
 
 use crate::order::MemoryOrder;
-use crate::site::{OrderPlace, OrderSpelling};
+use crate::site::{OrderForm, OrderSpelling};
 use crate::source::ParsedFile;
 use crate::vocabulary::Vocabularies;
 
@@ -33,7 +33,7 @@ impl OrderNames {
         if let Some(order) = standard(&text).or_else(|| vocabularies.order_spelled(&text)) {
             return OrderSpelling {
                 order: Some(order),
-                place: OrderPlace::Literal(span),
+                form: OrderForm::Literal(span),
             };
         }
         let last = text.rsplit("::").next().unwrap_or_default();
@@ -42,7 +42,7 @@ impl OrderNames {
         {
             return OrderSpelling {
                 order: Some(order),
-                place: OrderPlace::Literal(span),
+                form: OrderForm::Literal(span),
             };
         }
         // An alias that only shortens the order's name says the order at this
@@ -51,11 +51,11 @@ impl OrderNames {
         match self.aliases.get(last) {
             Some(&order) if names_order(last, order) => OrderSpelling {
                 order: Some(order),
-                place: OrderPlace::Literal(span),
+                form: OrderForm::Literal(span),
             },
             known => OrderSpelling {
                 order: known.copied(),
-                place: OrderPlace::NotLiteral(span),
+                form: OrderForm::NotLiteral(span),
             },
         }
     }

@@ -12,10 +12,10 @@ use crate::source::{Language, ParsedFile};
 
 /// A tree's nodes.
 pub(crate) struct Outline<'t> {
-    nodes: Vec<Listed<'t>>,
+    nodes: Vec<OutlineNode<'t>>,
 }
 
-struct Listed<'t> {
+struct OutlineNode<'t> {
     node: Node<'t>,
     /// How many ancestors it has.
     depth: u32,
@@ -102,7 +102,7 @@ impl<'t> Outline<'t> {
     pub fn of_part(root: Node<'t>, language: Language) -> Self {
         let marks = marks_by_kind(language);
         let may_miss = root.has_error();
-        let mut nodes: Vec<Listed<'t>> = Vec::with_capacity(root.descendant_count() / 2);
+        let mut nodes: Vec<OutlineNode<'t>> = Vec::with_capacity(root.descendant_count() / 2);
         let mut depth = 0;
         let mut cursor = root.walk();
         loop {
@@ -113,7 +113,7 @@ impl<'t> Outline<'t> {
                 let of_kind = marks.get(usize::from(node.kind_id())).copied();
                 let broken = missing || of_kind.is_none();
                 let of_kind = of_kind.unwrap_or(Marks::NONE);
-                nodes.push(Listed {
+                nodes.push(OutlineNode {
                     node,
                     depth,
                     marks: if broken {
@@ -127,7 +127,7 @@ impl<'t> Outline<'t> {
                 if !listed {
                     // Every node with children is an ancestor of something.
                     let marks = Marks::NONE;
-                    nodes.push(Listed { node, depth, marks });
+                    nodes.push(OutlineNode { node, depth, marks });
                 }
                 depth += 1;
                 continue;

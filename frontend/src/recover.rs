@@ -1,15 +1,15 @@
 //! Broken text: calls that the parser did not see because something around them is
 //! unfinished. Finds them by their names, word by word, and parses each alone.
 
-use crate::found::Surroundings;
-use crate::scan::Context;
+use crate::found_site::Surroundings;
+use crate::scan::ScanContext;
 use crate::site::{Site, Span};
 
 /// How far a call's closing parenthesis is looked for.
-const LONGEST_CALL: usize = 4096;
+const MAX_CALL_BYTES: usize = 4096;
 
 /// The sites that a file's tree does not show. `known` are those that it does.
-pub(crate) fn sites(known: &[Site], context: &Context<'_>) -> Vec<Site> {
+pub(crate) fn sites(known: &[Site], context: &ScanContext<'_>) -> Vec<Site> {
     let text = context.file.text();
     let mut found: Vec<Site> = Vec::new();
     for word in words(text).filter(|word| opening_parenthesis(text, word.end).is_some()) {
@@ -117,7 +117,7 @@ fn closing_parenthesis(text: &[u8], at: usize) -> Option<usize> {
     let open = opening_parenthesis(text, at)?;
     let mut depth = 0_usize;
     let mut i = open;
-    while i < text.len() && i - open < LONGEST_CALL {
+    while i < text.len() && i - open < MAX_CALL_BYTES {
         match text[i] {
             b'(' => depth += 1,
             b')' => {
@@ -175,7 +175,7 @@ fn trim_end(text: &[u8], at: usize) -> usize {
 /// The offset of the bracket that the one in front of `end` closes.
 fn opening(text: &[u8], end: usize) -> Option<usize> {
     let mut depth = 0_usize;
-    for i in (end.saturating_sub(LONGEST_CALL)..end).rev() {
+    for i in (end.saturating_sub(MAX_CALL_BYTES)..end).rev() {
         match text[i] {
             b')' | b']' => depth += 1,
             b'(' | b'[' => {

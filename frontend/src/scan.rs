@@ -4,12 +4,12 @@ use std::path::Path;
 
 use tree_sitter::{Node, Tree};
 
-use crate::declared::{Declared, Type};
-use crate::found::{Found, Surroundings};
+use crate::declarations::{Declarations, Type};
+use crate::found_site::{FoundSite, Surroundings};
 use crate::note::Note;
 use crate::orders::OrderNames;
 use crate::outline::{Marks, Outline};
-use crate::site::{OrderPlace, OrderSpelling, Site};
+use crate::site::{OrderForm, OrderSpelling, Site};
 use crate::source::{Language, ParsedFile};
 use crate::vocabulary::Vocabularies;
 use crate::vocabulary::rule::Rule;
@@ -56,19 +56,19 @@ pub fn scan_source(path: &Path, text: &[u8], vocabularies: &Vocabularies) -> Fil
 /// Scans a file that is already parsed.
 pub fn scan_parsed(file: &ParsedFile, vocabularies: &Vocabularies) -> FileScan {
     let outline = Outline::of(file);
-    let declared = Declared::of(file, &outline, Vec::new(), vocabularies);
+    let declared = Declarations::of(file, &outline, Vec::new(), vocabularies);
     scan_declared(file, &outline, &declared, vocabularies)
 }
 
 pub(crate) fn scan_declared(
     file: &ParsedFile,
     outline: &Outline<'_>,
-    declared: &Declared,
+    declared: &Declarations,
     vocabularies: &Vocabularies,
 ) -> FileScan {
-    let context = Context::new(file, declared, vocabularies);
+    let context = ScanContext::new(file, declared, vocabularies);
     let found = context.found_in(outline);
-    let into_sites = |found: Vec<(Found<'_>, Surroundings)>| -> Vec<Site> {
+    let into_sites = |found: Vec<(FoundSite<'_>, Surroundings)>| -> Vec<Site> {
         let sites = found.into_iter();
         sites
             .map(|(found, around)| found.into_site(around, &context))
@@ -92,25 +92,25 @@ pub(crate) fn scan_declared(
 }
 
 /// The operations in a tree, each with what stands around it.
-pub(crate) struct FoundIn<'t> {
+pub(crate) struct FoundSites<'t> {
     /// Those of which the text tells that they are atomic.
-    pub certain: Vec<(Found<'t>, Surroundings)>,
+    pub certain: Vec<(FoundSite<'t>, Surroundings)>,
     /// The others.
-    pub possible: Vec<(Found<'t>, Surroundings)>,
+    pub possible: Vec<(FoundSite<'t>, Surroundings)>,
 }
 
 /// What recognising a site needs to know about its file.
-pub(crate) struct Context<'f> {
+pub(crate) struct ScanContext<'f> {
     pub file: &'f ParsedFile,
-    pub declared: &'f Declared,
+    pub declared: &'f Declarations,
     pub vocabularies: &'f Vocabularies,
     active: Vec<bool>,
 }
 
-impl<'f> Context<'f> {
+impl<'f> ScanContext<'f> {
     pub fn new(
         file: &'f ParsedFile,
-        declared: &'f Declared,
+        declared: &'f Declarations,
         vocabularies: &'f Vocabularies,
     ) -> Self {
         Self {
@@ -156,20 +156,20 @@ impl<'f> Context<'f> {
         }
         first.unwrap_or(OrderSpelling {
             order: None,
-            place: OrderPlace::NotLiteral(argument.byte_range()),
+            form: OrderForm::NotLiteral(argument.byte_range()),
         })
     }
 
     /// The operations in a part of the file that was parsed by itself.
-    pub fn found_in_part<'t>(&self, part: &'t Tree) -> Vec<(Found<'t>, Surroundings)> {
+    pub fn found_in_part<'t>(&self, part: &'t Tree) -> Vec<(FoundSite<'t>, Surroundings)> {
         self.found_in(&Outline::of_part(part.root_node(), self.file.language()))
             .certain
     }
 
     /// The operations in a tree: the file's, or that of a part.
-    pub fn found_in<'t>(&self, outline: &Outline<'t>) -> FoundIn<'t> {
-        let mut found: Vec<Found<'t>> = Vec::new();
-        let mut possible: Vec<Found<'t>> = Vec::new();
+    pub fn found_in<'t>(&self, outline: &Outline<'t>) -> FoundSites<'t> {
+        let mut found: Vec<FoundSite<'t>> = Vec::new();
+        let mut possible: Vec<FoundSite<'t>> = Vec::new();
         let mut around = Vec::new();
         let mut around_possible = Vec::new();
         outline.visit(Marks::CALL | Marks::OBJECT, |node, marks, ancestors| {
@@ -198,7 +198,7 @@ impl<'f> Context<'f> {
             possible = all.split_off(found.len());
         }
         loops::assign(outline, &mut found, self);
-        FoundIn {
+        FoundSites {
             certain: found.into_iter().zip(around).collect(),
             possible: possible.into_iter().zip(around_possible).collect(),
         }
@@ -210,8 +210,8 @@ mod tests {
     use std::path::Path;
 
     use super::scan_source;
-    use crate::site::OrderPlace;
-    use crate::{Match, MemoryOrder, Operation, OperationKind, Vocabularies, match_site};
+    use crate::site::OrderForm;
+    use crate::{MemoryOrder, OperationKind, SiteMatch, SiteOperation, Vocabularies, match_site};
 
     #[test]
     fn calls_of_several_families_are_found_with_their_orders() {
@@ -227,21 +227,21 @@ mod tests {
         assert_eq!(
             seen,
             [
-                ("store", Operation::Store, Some(MemoryOrder::Release)),
-                ("load", Operation::Load, Some(MemoryOrder::SeqCst)),
+                ("store", SiteOperation::Store, Some(MemoryOrder::Release)),
+                ("load", SiteOperation::Load, Some(MemoryOrder::SeqCst)),
                 (
                     "__atomic_load_n",
-                    Operation::Load,
+                    SiteOperation::Load,
                     Some(MemoryOrder::Acquire)
                 ),
             ]
         );
-        let OrderPlace::Literal(order) = &scan.sites[0].order.place else {
+        let OrderForm::Literal(order) = &scan.sites[0].order.form else {
             panic!("{:?}", scan.sites[0].order);
         };
         assert_eq!(&text[order.clone()], "std::memory_order_release");
         assert_eq!(scan.sites[0].function.as_deref(), Some("f"));
         let first_load = match_site(&scan, 3, 57, OperationKind::Load);
-        assert_eq!(first_load, Match::Site(&scan.sites[1]));
+        assert_eq!(first_load, SiteMatch::Site(&scan.sites[1]));
     }
 }

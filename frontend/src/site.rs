@@ -34,7 +34,7 @@ pub struct Site {
     /// The atomic object, where the operation has one.
     pub object: Option<Span>,
     /// What the operation does.
-    pub operation: Operation,
+    pub operation: SiteOperation,
     /// The order of the operation, of a compare-exchange on success.
     pub order: OrderSpelling,
     /// The order of a compare-exchange on failure.
@@ -69,7 +69,7 @@ pub struct Position {
 
 /// What an atomic operation does to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operation {
+pub enum SiteOperation {
     /// Reads.
     Load,
     /// Writes.
@@ -88,18 +88,49 @@ pub enum Operation {
     SignalFence,
 }
 
+/// What an instrumented operation did, as far as its entry point tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OperationKind {
+    /// An atomic load.
+    Load,
+    /// An atomic store.
+    Store,
+    /// An exchange or fetch-and-modify.
+    Rmw,
+    /// A compare-exchange.
+    CompareExchange,
+    /// A fence between threads.
+    Fence,
+    /// A fence against signal handlers.
+    SignalFence,
+}
+
+impl SiteOperation {
+    /// What kind of instrumented operation this is when it runs as it is written.
+    pub fn kind(self) -> OperationKind {
+        match self {
+            Self::Load => OperationKind::Load,
+            Self::Store => OperationKind::Store,
+            Self::Rmw => OperationKind::Rmw,
+            Self::CompareExchange { .. } => OperationKind::CompareExchange,
+            Self::Fence => OperationKind::Fence,
+            Self::SignalFence => OperationKind::SignalFence,
+        }
+    }
+}
+
 /// How a site says its memory order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderSpelling {
     /// The order, where the text decides it.
     pub order: Option<MemoryOrder>,
     /// Where and how it is said.
-    pub place: OrderPlace,
+    pub form: OrderForm,
 }
 
 /// Where the order of a site is spelled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OrderPlace {
+pub enum OrderForm {
     /// An argument (or template argument) that names the order literally.
     Literal(Span),
     /// An argument that is a variable, a parameter or a computed value.
@@ -173,6 +204,20 @@ pub enum Comparison {
     Greater,
     /// `>=`
     GreaterOrEqual,
+}
+
+impl Comparison {
+    /// Its sign in C.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+        }
+    }
 }
 
 /// The other side of a spin loop's comparison.

@@ -8,7 +8,7 @@ use crate::source::ParsedFile;
 
 /// How deep helpers follow nested expressions: text nested deeper than this was
 /// not written by people, and must not exhaust the stack.
-pub(crate) const DEEPEST: usize = 64;
+pub(crate) const MAX_DEPTH: usize = 64;
 
 /// The named children without comments.
 pub(crate) fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
@@ -48,7 +48,7 @@ pub(crate) fn callee(call: Node<'_>) -> Option<Callee<'_>> {
         template_arguments: Vec::new(),
         scope: None,
     };
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_DEPTH {
         let node = found.name;
         found.name = match node.kind() {
             "identifier" | "field_identifier" | "type_identifier" => return Some(found),
@@ -147,7 +147,7 @@ pub(crate) fn is_statement(node: Node<'_>) -> bool {
 /// The name of a function definition, without scopes.
 pub(crate) fn function_name(definition: Node<'_>, file: &ParsedFile) -> Option<String> {
     let mut node = definition.child_by_field_name("declarator")?;
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_DEPTH {
         node = match node.kind() {
             "identifier" | "field_identifier" | "type_identifier" | "destructor_name"
             | "operator_name" => {
@@ -169,7 +169,7 @@ pub(crate) fn function_name(definition: Node<'_>, file: &ParsedFile) -> Option<S
 pub(crate) fn method_owner(definition: Node<'_>, file: &ParsedFile) -> Option<String> {
     let mut node = definition.child_by_field_name("declarator")?;
     let mut owner = None;
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_DEPTH {
         node = match node.kind() {
             "qualified_identifier" => {
                 let scope = node.child_by_field_name("scope")?;
@@ -196,7 +196,7 @@ pub(crate) fn method_owner(definition: Node<'_>, file: &ParsedFile) -> Option<St
 /// the branch predictor.
 pub(crate) fn bare_value<'t>(node: Node<'t>, file: &ParsedFile) -> Node<'t> {
     let mut node = node;
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_DEPTH {
         node = unwrap_parentheses(node);
         let inner = match node.kind() {
             "cast_expression" => node.child_by_field_name("value"),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use tree_sitter::Node;
 
-use crate::found::Surroundings;
-use crate::site::{OrderPlace, OrderSpelling, Site};
+use crate::found_site::Surroundings;
+use crate::site::{OrderForm, OrderSpelling, Site};
 use crate::source::ParsedFile;
 use crate::syntax::{self, callee, children};
 
@@ -48,7 +48,7 @@ pub fn call_as_site(
     let lines = file.lines();
     let said_inside = |order: &OrderSpelling| OrderSpelling {
         order: order.order,
-        place: OrderPlace::Macro(name.to_owned()),
+        form: OrderForm::Macro(name.to_owned()),
     };
     Some(Site {
         file: Arc::clone(file.path()),
@@ -110,7 +110,7 @@ mod tests {
     use std::path::Path;
 
     use super::{call_as_site, is_whole_body};
-    use crate::{Language, OrderPlace, ParsedFile, Vocabularies, scan_parsed};
+    use crate::{Language, OrderForm, ParsedFile, Vocabularies, scan_parsed};
 
     #[test]
     fn a_function_of_one_operation_is_told_from_others() {
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(&text[call.span.clone()], "get()");
         assert_eq!(&text[call.statement.clone()], "a += get();");
         assert_eq!(call.function.as_deref(), Some("f"));
-        assert_eq!(call.order.place, OrderPlace::Macro("get".to_owned()));
+        assert_eq!(call.order.form, OrderForm::Macro("get".to_owned()));
         assert_eq!(call_as_site(&file, (6, 0), "get", &scan.sites[0]), None);
         assert!(call_as_site(&file, (6, 18), "get", &scan.sites[0]).is_some());
     }

@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use wmfix_frontend::{Language, MemoryOrder, Operation, ParsedFile, Site, scan_parsed};
-use wmfix_rewriter::{Action, Change, Project, rewrite, unified_diff};
+use wmfix_frontend::{Language, MemoryOrder, ParsedFile, Site, SiteOperation, scan_parsed};
+use wmfix_rewriter::{Project, TextChange, TextChangeKind, rewrite, unified_diff};
 
 const FILES: usize = 1000;
 const CHANGES_PER_FILE: usize = 10;
@@ -14,7 +14,7 @@ const FUNCTIONS_PER_FILE: usize = 20;
 struct Input {
     file: ParsedFile,
     sites: Vec<Site>,
-    changes: Vec<Change>,
+    changes: Vec<TextChange>,
 }
 
 static INPUTS: LazyLock<Vec<Input>> = LazyLock::new(|| (0..FILES).map(input).collect());
@@ -77,17 +77,17 @@ fn input(number: usize) -> Input {
         .map(|index| {
             let site = &sites[(number + index * 11) % sites.len()];
             let action = match (number + index) % 3 {
-                0 => Action::FenceBefore,
-                1 => Action::FenceAfter,
-                _ => Action::Raise {
+                0 => TextChangeKind::FenceBefore,
+                1 => TextChangeKind::FenceAfter,
+                _ => TextChangeKind::Raise {
                     order: match site.operation {
-                        Operation::Store => MemoryOrder::Release,
+                        SiteOperation::Store => MemoryOrder::Release,
                         _ => MemoryOrder::Acquire,
                     },
                     failure: None,
                 },
             };
-            Change::new(site.clone(), action)
+            TextChange::new(site.clone(), action)
         })
         .collect();
     Input {

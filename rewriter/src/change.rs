@@ -3,13 +3,13 @@
 
 use wmfix_frontend::{MemoryOrder, Site};
 
-/// One wish: something to be done at one site.
+/// Something to be done at one site.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct TextChange {
     /// The site, as it was found in the text that is to be changed.
     pub site: Site,
     /// What is to be done there.
-    pub action: Action,
+    pub kind: TextChangeKind,
     /// What a trailing comment names when comments are asked for, as a rule the
     /// id of the violation that the change removes.
     pub label: Option<String>,
@@ -17,7 +17,7 @@ pub struct Change {
 
 /// What is to be done at a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Action {
+pub enum TextChangeKind {
     /// Makes the operation (an existing fence, too) at least as strong as this.
     Raise {
         /// The order to reach, of a compare-exchange on success.
@@ -32,12 +32,12 @@ pub enum Action {
     FenceAfter,
 }
 
-impl Change {
+impl TextChange {
     /// Raises the order of `site`, on success if it is a compare-exchange.
     pub fn raise(site: Site, order: MemoryOrder) -> Self {
         Self::new(
             site,
-            Action::Raise {
+            TextChangeKind::Raise {
                 order,
                 failure: None,
             },
@@ -46,19 +46,19 @@ impl Change {
 
     /// A full fence right before `site`.
     pub fn fence_before(site: Site) -> Self {
-        Self::new(site, Action::FenceBefore)
+        Self::new(site, TextChangeKind::FenceBefore)
     }
 
     /// A full fence right after `site`.
     pub fn fence_after(site: Site) -> Self {
-        Self::new(site, Action::FenceAfter)
+        Self::new(site, TextChangeKind::FenceAfter)
     }
 
-    /// Any action at `site`.
-    pub fn new(site: Site, action: Action) -> Self {
+    /// Any change at `site`.
+    pub fn new(site: Site, kind: TextChangeKind) -> Self {
         Self {
             site,
-            action,
+            kind,
             label: None,
         }
     }

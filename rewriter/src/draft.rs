@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 use wmfix_frontend::Span;
 
 use crate::edit::Edit;
+use crate::insertion_point::{InsertedStatement, InsertionPoint};
 use crate::layout::Layout;
-use crate::slot::{Item, Slot};
 
 /// Everything that is to be changed in one file.
 #[derive(Default)]
 pub(crate) struct Draft {
     /// What is put next to statements, by the statement's start.
-    pub(crate) slots: BTreeMap<usize, Slot>,
-    inserts: Vec<Insert>,
+    pub(crate) points: BTreeMap<usize, InsertionPoint>,
+    inserts: Vec<Insertion>,
     replacements: Vec<(Span, String)>,
     /// Expressions that move into a temporary, which takes their place.
     moved: Vec<(Span, String)>,
@@ -24,7 +24,7 @@ pub(crate) struct Draft {
 /// What kind of text is inserted, in the order in which they follow each other
 /// at one byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Class {
+pub(crate) enum InsertionClass {
     /// Closes an expression that ends here.
     CloseExpression,
     /// A comment at the end of a line.
@@ -38,9 +38,9 @@ pub(crate) enum Class {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Insert {
+pub(crate) struct Insertion {
     pub(crate) at: usize,
-    pub(crate) class: Class,
+    pub(crate) class: InsertionClass,
     /// Decides among those of one class: the smaller comes first.
     pub(crate) rank: isize,
     pub(crate) text: String,
@@ -53,11 +53,11 @@ impl Draft {
     pub(crate) fn wrap(&mut self, span: &Span, open: &str, close: &str) {
         let length = isize::try_from(span.len()).unwrap_or(isize::MAX);
         for (at, class, rank, text) in [
-            (span.start, Class::OpenExpression, -length, open),
-            (span.end, Class::CloseExpression, length, close),
+            (span.start, InsertionClass::OpenExpression, -length, open),
+            (span.end, InsertionClass::CloseExpression, length, close),
         ] {
             if !text.is_empty() {
-                self.inserts.push(Insert {
+                self.inserts.push(Insertion {
                     at,
                     class,
                     rank,
@@ -77,11 +77,11 @@ impl Draft {
 
     /// A comment at the end of a line; the same one is put there only once.
     pub(crate) fn comment(&mut self, at: usize, text: String, owner: Span) {
-        let class = Class::Comment;
+        let class = InsertionClass::Comment;
         let known =
-            |insert: &Insert| (insert.at, insert.class) == (at, class) && insert.text == text;
+            |insert: &Insertion| (insert.at, insert.class) == (at, class) && insert.text == text;
         if !self.inserts.iter().any(known) {
-            self.inserts.push(Insert {
+            self.inserts.push(Insertion {
                 at,
                 class,
                 rank: 0,
@@ -109,8 +109,8 @@ impl Draft {
         for (span, name) in &self.moved {
             replacements.push((span.clone(), name.clone()));
         }
-        for slot in self.slots.values() {
-            slot.render(
+        for point in self.points.values() {
+            point.render(
                 layout,
                 &|span| self.text_of(layout, span),
                 &mut inserts,
@@ -136,25 +136,25 @@ impl Draft {
     /// Between two statements, one fence is enough.
     fn drop_doubled_fences(&mut self) {
         let fenced: Vec<usize> = self
-            .slots
+            .points
             .values()
-            .filter(|slot| matches!(slot.after.last(), Some(Item::Fence { .. })))
-            .map(|slot| slot.span.start)
+            .filter(|point| matches!(point.after.last(), Some(InsertedStatement::Fence { .. })))
+            .map(|point| point.span.start)
             .collect();
-        for slot in self.slots.values_mut() {
-            slot.tidy();
-            if slot
+        for point in self.points.values_mut() {
+            point.tidy();
+            if point
                 .previous
                 .is_some_and(|previous| fenced.contains(&previous))
             {
-                slot.drop_first_fence();
+                point.drop_first_fence();
             }
         }
     }
 
     /// The text of an expression that moves, with what changes inside of it.
     fn text_of(&self, layout: &Layout<'_>, span: &Span) -> String {
-        let mut edits: Vec<(Span, (Class, isize), String)> = Vec::new();
+        let mut edits: Vec<(Span, (InsertionClass, isize), String)> = Vec::new();
         for insert in self
             .inserts
             .iter()
@@ -175,7 +175,7 @@ impl Draft {
         {
             edits.push((
                 inner.clone(),
-                (Class::OpenExpression, isize::MAX),
+                (InsertionClass::OpenExpression, isize::MAX),
                 text.clone(),
             ));
         }

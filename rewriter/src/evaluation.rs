@@ -12,7 +12,7 @@ use crate::draft::Draft;
 use crate::view::{View, children, enclosing_function};
 
 /// Functions (and macros) that give back their operand and do nothing else.
-const TRANSPARENT: [&str; 18] = [
+const TRANSPARENT_CALLS: [&str; 18] = [
     "static_cast",
     "const_cast",
     "reinterpret_cast",
@@ -34,7 +34,7 @@ const TRANSPARENT: [&str; 18] = [
 ];
 
 /// Kinds of nodes whose operand is never evaluated.
-const UNEVALUATED: [&str; 9] = [
+const UNEVALUATED_KINDS: [&str; 9] = [
     "sizeof_expression",
     "alignof_expression",
     "decltype",
@@ -69,7 +69,7 @@ impl Effects<'_> {
     }
 
     fn any(&self, node: Node<'_>, test: &dyn Fn(Node<'_>) -> bool) -> bool {
-        if UNEVALUATED.contains(&node.kind()) || self.draft.moved(&self.view.span(node)) {
+        if UNEVALUATED_KINDS.contains(&node.kind()) || self.draft.moved(&self.view.span(node)) {
             return false;
         }
         if test(node) {
@@ -138,12 +138,12 @@ pub(crate) fn is_transparent_call(view: &View<'_>, call: Node<'_>) -> bool {
         .child_by_field_name("name")
         .filter(|_| function.kind() == "template_function")
         .unwrap_or(function);
-    function.kind() == "primitive_type" || TRANSPARENT.contains(&&*view.text(name))
+    function.kind() == "primitive_type" || TRANSPARENT_CALLS.contains(&&*view.text(name))
 }
 
 /// Whether the operand of `node` is never evaluated.
 pub(crate) fn is_unevaluated(node: Node<'_>) -> bool {
-    UNEVALUATED.contains(&node.kind())
+    UNEVALUATED_KINDS.contains(&node.kind())
 }
 
 /// A name that is, by its looks, a constant: `NULL`, `kLimit`, `MAX_SIZE`.

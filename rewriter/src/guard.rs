@@ -10,7 +10,7 @@ use crate::refusal::Refusal;
 const HEAD_BYTES: usize = 2048;
 
 /// What generators write at the top of what they make.
-const MARKERS: [&str; 7] = [
+const GENERATED_MARKERS: [&str; 7] = [
     "@generated",
     "do not edit",
     "do not modify",
@@ -21,7 +21,7 @@ const MARKERS: [&str; 7] = [
 ];
 
 /// Folders whose files belong to the system.
-const SYSTEM: [&str; 4] = [
+const SYSTEM_FOLDERS: [&str; 4] = [
     "/usr/include",
     "/usr/lib",
     "/usr/local/include",
@@ -33,7 +33,7 @@ pub fn check_file(tree: &Path, path: &Path, text: &[u8]) -> Result<(), Refusal> 
     let full = path.canonicalize().unwrap_or_else(|_| tree.join(path));
     let root = tree.canonicalize().unwrap_or_else(|_| tree.to_owned());
     if !full.starts_with(&root) {
-        let system = SYSTEM.iter().any(|folder| full.starts_with(folder));
+        let system = SYSTEM_FOLDERS.iter().any(|folder| full.starts_with(folder));
         return Err(if system {
             Refusal::SystemHeader(path.to_owned())
         } else {
@@ -58,7 +58,7 @@ pub fn generated_marker(text: &[u8]) -> Option<String> {
         .filter(|line| line.starts_with("//") || line.starts_with("/*") || line.starts_with('*'))
         .find_map(|line| {
             let line = line.to_lowercase();
-            MARKERS
+            GENERATED_MARKERS
                 .iter()
                 .find(|marker| line.contains(**marker))
                 .map(|marker| (*marker).to_owned())

@@ -42,7 +42,7 @@ impl<'a> Layout<'a> {
     /// Where this text puts its opening braces, by majority.
     pub(crate) fn braces(&self) -> BraceStyle {
         *self.braces.get_or_init(|| {
-            let mut habits = Habits::default();
+            let mut habits = BraceCounts::default();
             habits.collect(self.text, self.root);
             if habits.own_line > habits.same_line {
                 BraceStyle::OwnLine
@@ -124,12 +124,12 @@ impl<'a> Layout<'a> {
 
 /// What is counted to learn the habits.
 #[derive(Default)]
-struct Habits {
+struct BraceCounts {
     same_line: usize,
     own_line: usize,
 }
 
-impl Habits {
+impl BraceCounts {
     fn collect(&mut self, text: &[u8], node: Node<'_>) {
         if node.kind() == "compound_statement" {
             self.look_at_block(text, node);

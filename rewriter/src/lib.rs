@@ -2,7 +2,7 @@
 //! text's formatting, and edits into unified diffs. Knows nothing of why a
 //! change is wanted.
 //!
-//! The way: [`Change`]s at the sites of a file go through [`rewrite`], which
+//! The way: [`TextChange`]s at the sites of a file go through [`rewrite`], which
 //! gives an [`EditSet`] and, for each change that cannot be made, a [`Refusal`].
 //! [`EditSet::apply`] gives the new text, [`unified_diff`] shows it, and
 //! [`write_file`] puts it in place.
@@ -16,20 +16,20 @@ mod evaluation;
 mod fence;
 mod guard;
 mod include;
+mod insertion_point;
 mod layout;
-mod place;
+mod operation_position;
 mod plan;
 mod project;
 mod raise;
 mod refusal;
 mod room;
-mod slot;
 mod spelling;
 mod temporary;
 mod view;
 mod write;
 
-pub use change::{Action, Change};
+pub use change::{TextChange, TextChangeKind};
 pub use diff::{DiffLine, FileDiff, Hunk, LineKind, LineRange, unified_diff};
 pub use edit::{ContentHash, Edit, EditError, EditSet};
 pub use guard::{check_file, generated_marker};

@@ -6,16 +6,16 @@ use std::collections::{HashMap, HashSet};
 use tree_sitter::Node;
 use wmfix_frontend::{Language, MemoryOrder, ParsedFile, Site};
 
-use crate::change::{Action, Change};
+use crate::change::{TextChange, TextChangeKind};
 use crate::draft::Draft;
 use crate::edit::EditSet;
 use crate::fence::{Fences, Side, spans};
 use crate::include::include;
+use crate::insertion_point::Comment;
 use crate::layout::Layout;
 use crate::project::Project;
 use crate::raise::raise;
 use crate::refusal::Refusal;
-use crate::slot::Comment;
 use crate::spelling::Spelling;
 use crate::temporary::Temporaries;
 use crate::view::{View, children, is_statement};
@@ -34,7 +34,7 @@ pub struct Rewrite {
 pub fn rewrite(
     file: &ParsedFile,
     sites: &[Site],
-    changes: &[Change],
+    changes: &[TextChange],
     project: &Project,
 ) -> Rewrite {
     let planner = Planner::new(file, sites, project);
@@ -82,7 +82,7 @@ impl<'a> Planner<'a> {
     /// all that is kept so far; refuses the others.
     fn settle(
         &self,
-        changes: &[Change],
+        changes: &[TextChange],
         open: &[usize],
         kept: &mut Vec<usize>,
         refused: &mut Vec<(usize, Refusal)>,
@@ -106,7 +106,7 @@ impl<'a> Planner<'a> {
     /// not parse; and what was refused.
     fn plan(
         &self,
-        changes: &[Change],
+        changes: &[TextChange],
         indices: &[usize],
     ) -> (Option<EditSet>, Vec<(usize, Refusal)>) {
         let mut draft = Draft::default();
@@ -129,7 +129,7 @@ impl<'a> Planner<'a> {
 
     fn draft_raises(
         &self,
-        changes: &[Change],
+        changes: &[TextChange],
         indices: &[usize],
         draft: &mut Draft,
         refused: &mut Vec<(usize, Refusal)>,
@@ -137,7 +137,7 @@ impl<'a> Planner<'a> {
         // Several raises of one site are one raise to the join of all.
         let mut goals: HashMap<usize, (MemoryOrder, Option<MemoryOrder>)> = HashMap::new();
         for &index in indices {
-            if let Action::Raise { order, failure } = changes[index].action {
+            if let TextChangeKind::Raise { order, failure } = changes[index].kind {
                 let start = changes[index].site.span.start;
                 let goal = goals.entry(start).or_insert((order, failure));
                 goal.0 = goal.0.join(order);
@@ -149,7 +149,7 @@ impl<'a> Planner<'a> {
         }
         for &index in indices {
             let change = &changes[index];
-            if !matches!(change.action, Action::Raise { .. }) {
+            if !matches!(change.kind, TextChangeKind::Raise { .. }) {
                 continue;
             }
             let (order, failure) = goals[&change.site.span.start];
@@ -173,7 +173,7 @@ impl<'a> Planner<'a> {
 
     fn draft_fences(
         &self,
-        changes: &[Change],
+        changes: &[TextChange],
         indices: &[usize],
         draft: &mut Draft,
         refused: &mut Vec<(usize, Refusal)>,
@@ -186,10 +186,10 @@ impl<'a> Planner<'a> {
         let mut wanted: Vec<(Side, usize, usize)> = indices
             .iter()
             .filter_map(|&index| {
-                let side = match changes[index].action {
-                    Action::FenceAfter => Side::After,
-                    Action::FenceBefore => Side::Before,
-                    Action::Raise { .. } => return None,
+                let side = match changes[index].kind {
+                    TextChangeKind::FenceAfter => Side::After,
+                    TextChangeKind::FenceBefore => Side::Before,
+                    TextChangeKind::Raise { .. } => return None,
                 };
                 Some((side, changes[index].site.span.start, index))
             })
@@ -242,7 +242,7 @@ impl<'a> Planner<'a> {
             .ok_or(Refusal::SiteNotFound)
     }
 
-    fn comment(&self, change: &Change) -> Option<Comment> {
+    fn comment(&self, change: &TextChange) -> Option<Comment> {
         let label = change.label.as_ref().filter(|_| self.project.annotate)?;
         let inline = format!("/* wmfix: {label} */");
         let line = match self.file.language() {
@@ -254,7 +254,7 @@ impl<'a> Planner<'a> {
 
     /// A comment behind a raised order: at the end of its statement's line if that
     /// is free, else right behind the operation.
-    fn comment_on_raise(&self, change: &Change, draft: &mut Draft) {
+    fn comment_on_raise(&self, change: &TextChange, draft: &mut Draft) {
         let Some(comment) = self.comment(change) else {
             return;
         };

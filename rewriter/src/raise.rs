@@ -1,7 +1,9 @@
-//! Raising the order that a site says. The order is a lattice: what is asked
-//! for is joined with what is there, so raising twice changes nothing.
+//! OrderRaise the order that a site says. The order is a lattice: what is asked
+//! for is joined with what is there, so raise twice changes nothing.
 
-use wmfix_frontend::{MemoryOrder, Operation, OrderPlace, OrderSpelling, ParsedFile, Site, Span};
+use wmfix_frontend::{
+    MemoryOrder, OrderForm, OrderSpelling, ParsedFile, Site, SiteOperation, Span,
+};
 
 use crate::draft::Draft;
 use crate::refusal::Refusal;
@@ -17,40 +19,44 @@ pub(crate) fn raise(
     failure: Option<MemoryOrder>,
     draft: &mut Draft,
 ) -> Result<bool, Refusal> {
-    let raising = Raising {
+    let raise = OrderRaise {
         file,
         spelling,
         site,
     };
-    let goal = raising.goal(order, failure)?;
-    raising.draft(&goal, draft)
+    let goal = raise.goal(order, failure)?;
+    raise.draft(&goal, draft)
 }
 
-struct Raising<'a> {
+struct OrderRaise<'a> {
     file: &'a ParsedFile,
     spelling: &'a Spelling<'a>,
     site: &'a Site,
 }
 
 /// The orders to reach.
-struct Goal {
+struct TargetOrders {
     success: MemoryOrder,
     failure: Option<MemoryOrder>,
 }
 
-impl Raising<'_> {
-    fn goal(&self, order: MemoryOrder, failure: Option<MemoryOrder>) -> Result<Goal, Refusal> {
+impl OrderRaise<'_> {
+    fn goal(
+        &self,
+        order: MemoryOrder,
+        failure: Option<MemoryOrder>,
+    ) -> Result<TargetOrders, Refusal> {
         let site = self.site;
         let now = self.known(&site.order)?;
         let mut success = now.join(order);
         let mut failure_goal = None;
         if let Some(spelling) = &site.failure_order {
-            let failure_now = match spelling.place {
-                OrderPlace::Implied => implied_failure(now),
+            let failure_now = match spelling.form {
+                OrderForm::Implied => implied_failure(now),
                 _ => self.known(spelling)?,
             };
             let wanted = failure_now.join(failure.unwrap_or(failure_now));
-            self.allow(Operation::Load, wanted)?;
+            self.allow(SiteOperation::Load, wanted)?;
             // Until C17 and C++17 a failure could not be stronger than a success;
             // who has written that already compiles with something newer.
             let newer = now.join(failure_now) != now;
@@ -65,14 +71,14 @@ impl Raising<'_> {
             });
         }
         self.allow(site.operation, success)?;
-        Ok(Goal {
+        Ok(TargetOrders {
             success,
             failure: failure_goal,
         })
     }
 
     fn known(&self, spelling: &OrderSpelling) -> Result<MemoryOrder, Refusal> {
-        if let OrderPlace::NotLiteral(span) = &spelling.place {
+        if let OrderForm::NotLiteral(span) = &spelling.form {
             return Err(Refusal::OrderIsComputed(self.file.slice(span).into_owned()));
         }
         spelling
@@ -80,13 +86,15 @@ impl Raising<'_> {
             .ok_or_else(|| Refusal::OrderIsComputed(self.site.callee.clone()))
     }
 
-    fn allow(&self, operation: Operation, order: MemoryOrder) -> Result<(), Refusal> {
+    fn allow(&self, operation: SiteOperation, order: MemoryOrder) -> Result<(), Refusal> {
         use MemoryOrder::{Acquire, Relaxed, Release, SeqCst};
         let allowed = match operation {
-            Operation::Load => matches!(order, Relaxed | Acquire | SeqCst),
-            Operation::Store => matches!(order, Relaxed | Release | SeqCst),
-            Operation::SignalFence => false,
-            Operation::Rmw | Operation::CompareExchange { .. } | Operation::Fence => true,
+            SiteOperation::Load => matches!(order, Relaxed | Acquire | SeqCst),
+            SiteOperation::Store => matches!(order, Relaxed | Release | SeqCst),
+            SiteOperation::SignalFence => false,
+            SiteOperation::Rmw | SiteOperation::CompareExchange { .. } | SiteOperation::Fence => {
+                true
+            }
         };
         if allowed {
             Ok(())
@@ -95,7 +103,7 @@ impl Raising<'_> {
         }
     }
 
-    fn draft(&self, goal: &Goal, draft: &mut Draft) -> Result<bool, Refusal> {
+    fn draft(&self, goal: &TargetOrders, draft: &mut Draft) -> Result<bool, Refusal> {
         let site = self.site;
         let mut changed = false;
         if site.order.order != Some(goal.success) {
@@ -105,8 +113,8 @@ impl Raising<'_> {
         let (Some(spelling), Some(failure)) = (&site.failure_order, goal.failure) else {
             return Ok(changed);
         };
-        match (&spelling.place, &site.order.place) {
-            (OrderPlace::Implied, OrderPlace::Literal(success)) => {
+        match (&spelling.form, &site.order.form) {
+            (OrderForm::Implied, OrderForm::Literal(success)) => {
                 // One argument says both; a second one is only needed for more.
                 if implied_failure(goal.success).join(failure) != implied_failure(goal.success) {
                     let text = format!(", {}", self.argument(failure, success));
@@ -137,8 +145,8 @@ impl Raising<'_> {
         order: MemoryOrder,
         draft: &mut Draft,
     ) -> Result<(), Refusal> {
-        match &spelling.place {
-            OrderPlace::Literal(span) => {
+        match &spelling.form {
+            OrderForm::Literal(span) => {
                 let old = self.file.slice(span);
                 let new = self
                     .spelling
@@ -147,10 +155,10 @@ impl Raising<'_> {
                 draft.replace(span.clone(), new);
                 Ok(())
             }
-            OrderPlace::NotLiteral(span) => {
+            OrderForm::NotLiteral(span) => {
                 Err(Refusal::OrderIsComputed(self.file.slice(span).into_owned()))
             }
-            OrderPlace::Suffix(span) => {
+            OrderForm::Suffix(span) => {
                 let (suffix, name) = self.wrapper(span, order)?;
                 if !self.spelling.knows(&name) {
                     return Err(Refusal::NoSuchWrapper(name));
@@ -158,11 +166,11 @@ impl Raising<'_> {
                 draft.replace(span.clone(), suffix);
                 Ok(())
             }
-            OrderPlace::Macro(name) if self.spelling.defines_macro(name) => {
+            OrderForm::Macro(name) if self.spelling.defines_macro(name) => {
                 Err(Refusal::OrderInMacro(name.clone()))
             }
-            OrderPlace::Macro(name) => Err(Refusal::MacroOutsideTree(name.clone())),
-            OrderPlace::Implied => self.say(order, draft),
+            OrderForm::Macro(name) => Err(Refusal::MacroOutsideTree(name.clone())),
+            OrderForm::Implied => self.say(order, draft),
         }
     }
 
@@ -210,8 +218,8 @@ impl Raising<'_> {
             (_, "volatile") => {
                 let object = site.object.as_ref().ok_or_else(refusal)?;
                 match site.operation {
-                    Operation::Load => format!("__atomic_load_n(&{}, {said})", text(object)),
-                    Operation::Store if site.callee == "=" => {
+                    SiteOperation::Load => format!("__atomic_load_n(&{}, {said})", text(object)),
+                    SiteOperation::Store if site.callee == "=" => {
                         let value = text(&(site.callee_span.end..site.span.end));
                         format!(
                             "__atomic_store_n(&{}, {}, {said})",

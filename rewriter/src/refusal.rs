@@ -3,19 +3,19 @@
 
 use std::path::PathBuf;
 
-use wmfix_frontend::{MemoryOrder, Operation};
+use wmfix_frontend::{MemoryOrder, SiteOperation};
 
 /// The reason why a change cannot be made in this text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The order is a variable or an expression: raising it is a matter of its origin.
+    /// The order is a variable or an expression: raise it is a matter of its origin.
     #[error("the order is not spelled here but computed: `{0}`")]
     OrderIsComputed(String),
     /// The operation cannot have such an order.
     #[error("a {} cannot be {}", operation_name(.operation), .order.name())]
     OrderNotAllowed {
         /// What the site does.
-        operation: Operation,
+        operation: SiteOperation,
         /// The order that was asked for.
         order: MemoryOrder,
     },
@@ -80,13 +80,13 @@ pub enum Refusal {
     ReadOnly(PathBuf),
 }
 
-fn operation_name(operation: &Operation) -> &'static str {
+fn operation_name(operation: &SiteOperation) -> &'static str {
     match operation {
-        Operation::Load => "load",
-        Operation::Store => "store",
-        Operation::Rmw => "read-modify-write",
-        Operation::CompareExchange { .. } => "compare-exchange",
-        Operation::Fence => "fence",
-        Operation::SignalFence => "signal fence",
+        SiteOperation::Load => "load",
+        SiteOperation::Store => "store",
+        SiteOperation::Rmw => "read-modify-write",
+        SiteOperation::CompareExchange { .. } => "compare-exchange",
+        SiteOperation::Fence => "fence",
+        SiteOperation::SignalFence => "signal fence",
     }
 }

@@ -4,12 +4,15 @@
 
 use tree_sitter::Node;
 
+use crate::insertion_point::{Body, InsertionPoint, Room};
 use crate::refusal::Refusal;
-use crate::slot::{Body, Room, Slot};
 use crate::view::{View, ancestors, is_statement, sibling};
 
-/// The slot at `statement`.
-pub(crate) fn slot_at(view: &View<'_>, statement: Node<'_>) -> Result<Slot, Refusal> {
+/// The insertion point at `statement`.
+pub(crate) fn insertion_point_at(
+    view: &View<'_>,
+    statement: Node<'_>,
+) -> Result<InsertionPoint, Refusal> {
     let statement = with_attributes(statement);
     if has_own_error(statement) {
         return Err(Refusal::NotUnderstood);
@@ -24,7 +27,7 @@ pub(crate) fn slot_at(view: &View<'_>, statement: Node<'_>) -> Result<Slot, Refu
     let previous = sibling(statement, false)
         .filter(|near| is_statement(near.kind()) && near.kind() != "case_statement")
         .map(|near| view.span(near).start);
-    Ok(Slot {
+    Ok(InsertionPoint {
         span: view.span(statement),
         depth: depth(statement),
         inline: view.in_macro,
@@ -35,9 +38,9 @@ pub(crate) fn slot_at(view: &View<'_>, statement: Node<'_>) -> Result<Slot, Refu
     })
 }
 
-/// The slot between the braces of an empty block.
-pub(crate) fn slot_in_empty(view: &View<'_>, block: Node<'_>) -> Slot {
-    Slot {
+/// The insertion point between the braces of an empty block.
+pub(crate) fn insertion_point_in_empty(view: &View<'_>, block: Node<'_>) -> InsertionPoint {
+    InsertionPoint {
         span: view.span(block),
         depth: depth(block),
         inline: view.in_macro,

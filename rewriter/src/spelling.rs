@@ -3,13 +3,15 @@
 //! Only then the vocabulary of the site decides.
 
 use tree_sitter::Node;
-use wmfix_frontend::{Language, MemoryOrder, Operation, OrderPlace, ParsedFile, Site, Vocabulary};
+use wmfix_frontend::{
+    Language, MemoryOrder, OrderForm, ParsedFile, Site, SiteOperation, Vocabulary,
+};
 
 use crate::project::{Project, words};
 use crate::view::children;
 
 /// The vocabularies whose names the language or the compiler always knows.
-const STANDARD: [&str; 5] = ["std", "c11", "gnu", "boost", "volatile"];
+const STANDARD_VOCABULARIES: [&str; 5] = ["std", "c11", "gnu", "boost", "volatile"];
 
 /// Full fences that are known by their text.
 const FULL_FENCES: [&str; 7] = [
@@ -87,7 +89,7 @@ impl<'a> Spelling<'a> {
         let squeezed = squeeze(text);
         let squeezed = squeezed.trim_end_matches(';');
         let site = self.sites.iter().any(|site| {
-            site.operation == Operation::Fence
+            site.operation == SiteOperation::Fence
                 && site.order.order == Some(MemoryOrder::SeqCst)
                 && site.span == node.byte_range()
         });
@@ -112,7 +114,7 @@ impl<'a> Spelling<'a> {
                 header: None,
             };
         }
-        if !STANDARD.contains(&&*site.vocabulary)
+        if !STANDARD_VOCABULARIES.contains(&&*site.vocabulary)
             && let Some(text) = self
                 .project
                 .vocabularies
@@ -132,13 +134,10 @@ impl<'a> Spelling<'a> {
             .sites
             .iter()
             .filter(|site| {
-                site.operation == Operation::Fence
+                site.operation == SiteOperation::Fence
                     && site.order.order == Some(MemoryOrder::SeqCst)
                     && site.macro_name.is_none()
-                    && matches!(
-                        site.order.place,
-                        OrderPlace::Literal(_) | OrderPlace::Implied
-                    )
+                    && matches!(site.order.form, OrderForm::Literal(_) | OrderForm::Implied)
             })
             .map(|site| self.file.slice(&site.span).into_owned())
             .find(|text| FULL_FENCES.contains(&text.as_str()))?;
@@ -371,8 +370,8 @@ fn plain(text: String) -> Fence {
 }
 
 fn literal_of(site: &Site) -> Option<wmfix_frontend::Span> {
-    match &site.order.place {
-        OrderPlace::Literal(span) => Some(span.clone()),
+    match &site.order.form {
+        OrderForm::Literal(span) => Some(span.clone()),
         _ => None,
     }
 }

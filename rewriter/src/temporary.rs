@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use tree_sitter::Node;
-use wmfix_frontend::{Language, Operation, Site};
+use wmfix_frontend::{Language, Site, SiteOperation};
 
 use crate::project::words;
 use crate::view::{View, children, enclosing_function};
@@ -44,7 +44,7 @@ impl<'a> Temporaries<'a> {
     /// A name for the value of `site`: after its object.
     pub(crate) fn name(&mut self, view: &View<'_>, site: &Site) -> String {
         let suffix = match site.operation {
-            Operation::CompareExchange { .. } => "exchanged",
+            SiteOperation::CompareExchange { .. } => "exchanged",
             _ => "value",
         };
         self.fresh(view, site, suffix)

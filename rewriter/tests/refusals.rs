@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use wmfix_frontend::{Language, MemoryOrder, ParsedFile, Site, Vocabularies, scan_parsed};
-use wmfix_rewriter::{Action, Change, Names, Project, Refusal, Rewrite, rewrite};
+use wmfix_rewriter::{Names, Project, Refusal, Rewrite, TextChange, TextChangeKind, rewrite};
 
 struct Text {
     file: ParsedFile,
@@ -37,18 +37,18 @@ impl Text {
         found.unwrap_or_else(|| panic!("no site {start}")).clone()
     }
 
-    fn make(&self, changes: &[Change]) -> Rewrite {
+    fn make(&self, changes: &[TextChange]) -> Rewrite {
         rewrite(&self.file, &self.sites, changes, &self.project)
     }
 
-    fn refusal(&self, site: Site, action: Action) -> Option<Refusal> {
-        let made = self.make(&[Change::new(site, action)]);
+    fn refusal(&self, site: Site, action: TextChangeKind) -> Option<Refusal> {
+        let made = self.make(&[TextChange::new(site, action)]);
         assert_eq!(made.edits.is_empty(), !made.refused.is_empty());
         made.refused.into_iter().next().map(|(_, refusal)| refusal)
     }
 }
 
-const RAISE: Action = Action::Raise {
+const RAISE: TextChangeKind = TextChangeKind::Raise {
     order: MemoryOrder::Acquire,
     failure: None,
 };
@@ -60,11 +60,14 @@ fn inline_assembly_is_left_alone() {
          return atomic_load_explicit(&x, memory_order_relaxed);\n}\n",
     );
     let mut site = text.site("atomic_load");
-    assert_eq!(text.refusal(site.clone(), Action::FenceBefore), None);
+    assert_eq!(
+        text.refusal(site.clone(), TextChangeKind::FenceBefore),
+        None
+    );
     let start = "#include <stdatomic.h>\natomic_int x;\nint f(void) {\n    ".len();
     site.span = start..start + "__asm__ volatile(\"mfence\" ::: \"memory\")".len();
     assert_eq!(
-        text.refusal(site, Action::FenceBefore),
+        text.refusal(site, TextChangeKind::FenceBefore),
         Some(Refusal::InlineAssembly)
     );
 }
@@ -87,7 +90,7 @@ fn a_macro_from_outside_the_tree_is_not_raised() {
         Some(Refusal::MacroOutsideTree("OUT_LOAD".into()))
     );
     // A fence next to it needs nothing of the macro.
-    assert_eq!(outside.refusal(site, Action::FenceBefore), None);
+    assert_eq!(outside.refusal(site, TextChangeKind::FenceBefore), None);
 
     let mut names = Names::default();
     names.add_text(b"#define OUT_LOAD(p) __atomic_load_n(p, __ATOMIC_RELAXED)\n");
@@ -119,7 +122,7 @@ fn a_site_of_another_text_is_not_found() {
     let other = text("int y;\n\n\nint atomics(void) { return 0; }\n");
     let site = one.site("atomic_store");
     assert_eq!(
-        other.refusal(site, Action::FenceAfter),
+        other.refusal(site, TextChangeKind::FenceAfter),
         Some(Refusal::SiteNotFound)
     );
 }
@@ -130,7 +133,7 @@ fn broken_text_is_left_alone() {
          if (a { return atomic_load_explicit(&x, memory_order_relaxed) + ; }\n    return 0;\n}\n";
     let text = text(source);
     let site = text.site("atomic_load");
-    let refusal = text.refusal(site, Action::FenceAfter);
+    let refusal = text.refusal(site, TextChangeKind::FenceAfter);
     assert!(
         matches!(
             refusal,
@@ -147,9 +150,9 @@ fn one_refusal_does_not_stop_the_others() {
          atomic_store_explicit(&x, 1, memory_order_relaxed);\n    return sizeof(atomic_load(&y));\n}\n",
     );
     let made = text.make(&[
-        Change::fence_before(text.site("atomic_load")),
-        Change::fence_after(text.site("atomic_store")),
-        Change::raise(text.site("atomic_store"), MemoryOrder::Acquire),
+        TextChange::fence_before(text.site("atomic_load")),
+        TextChange::fence_after(text.site("atomic_store")),
+        TextChange::raise(text.site("atomic_store"), MemoryOrder::Acquire),
     ]);
     let reasons: Vec<(usize, bool)> = made
         .refused

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use wmfix_analysis::{Event, FenceOrder, LoadOrder, Operation, RmwOrder, SiteId, StoreOrder};
 use wmfix_frontend::{MemoryOrder, ParsedFile, Site};
-use wmfix_rewriter::{Action as TextAction, Project, Refusal, check_file, rewrite};
+use wmfix_rewriter::{Project, Refusal, TextChange, TextChangeKind, check_file, rewrite};
 
 use crate::observe::{Places, SourceFile};
 use crate::subject::PatchedFile;
@@ -192,12 +192,12 @@ impl Candidates {
     }
 
     /// A change as the rewriter takes it.
-    fn text_change(&self, change: Change) -> Option<wmfix_rewriter::Change> {
+    fn text_change(&self, change: Change) -> Option<TextChange> {
         let site = self.sites[change.point].clone()?;
-        let raise = |order, failure| TextAction::Raise { order, failure };
-        let action = match change.kind {
-            ChangeKind::FenceBefore => TextAction::FenceBefore,
-            ChangeKind::FenceAfter => TextAction::FenceAfter,
+        let raise = |order, failure| TextChangeKind::Raise { order, failure };
+        let kind = match change.kind {
+            ChangeKind::FenceBefore => TextChangeKind::FenceBefore,
+            ChangeKind::FenceAfter => TextChangeKind::FenceAfter,
             ChangeKind::Load(order) => raise(load(order), None),
             ChangeKind::Store(order) => raise(store(order), None),
             ChangeKind::Rmw(order) => raise(rmw(order), None),
@@ -210,7 +210,7 @@ impl Candidates {
                 raise(rmw(success), (!unchanged).then(|| load(failure)))
             }
         };
-        let text_change = wmfix_rewriter::Change::new(site, action);
+        let text_change = TextChange::new(site, kind);
         Some(match self.labels.get(&change) {
             Some(label) => text_change.labelled(label),
             None => text_change,

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use tree_sitter::Node;
 use wmfix_frontend::ParsedFile;
-use wmfix_rewriter::{Change, Edit, Project, Refusal, rewrite, unified_diff};
+use wmfix_rewriter::{Edit, Project, Refusal, TextChange, rewrite, unified_diff};
 use wmfix_tests::registry::crate_source;
 use wmfix_tests::rewriter::packages::{HEADERS, Random, Source, sources};
 use wmfix_tests::tools::{Need, have_all};
@@ -46,7 +46,7 @@ fn random_sets_give_diffs_that_apply() {
         let mut results = Vec::new();
         for number in 0..BATCH.min(sets - batch * BATCH) {
             let source = &files[random.below(files.len())];
-            let set: Vec<Change> = (0..=random.below(20))
+            let set: Vec<TextChange> = (0..=random.below(20))
                 .map(|_| {
                     let site = random.below(source.sites.len());
                     random.change(&source.sites[site])
@@ -95,7 +95,7 @@ fn changed_headers_still_compile() {
                 &folder.path().join(package.folder),
             );
             for source in &files {
-                let mut set: Vec<Change> = Vec::new();
+                let mut set: Vec<TextChange> = Vec::new();
                 for site in &source.sites {
                     if random.below(3) > 0 {
                         set.push(random.change(site));

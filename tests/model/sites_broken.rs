@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use wmfix_frontend::{FileScan, MemoryOrder, Operation, Vocabularies, scan_source};
+use wmfix_frontend::{FileScan, MemoryOrder, SiteOperation, Vocabularies, scan_source};
 
 const SOURCE: &str = "#include <stdatomic.h>\natomic_int x;\nint f(void)\n{\n\treturn atomic_load_explicit(&x, memory_order_acquire);\n}\n";
 
@@ -15,7 +15,7 @@ fn assert_one_acquire_load(scan: &FileScan, text: &[u8], line: u32, column: u32)
     let [site] = &scan.sites[..] else {
         panic!("{:?}", scan.sites);
     };
-    assert_eq!(site.operation, Operation::Load);
+    assert_eq!(site.operation, SiteOperation::Load);
     assert_eq!(site.order.order, Some(MemoryOrder::Acquire));
     assert_eq!((site.start.line, site.start.column), (line, column));
     assert_eq!(

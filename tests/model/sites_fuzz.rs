@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use wmfix_frontend::{FileScan, OperationKind, OrderPlace, Vocabularies, match_site, scan_source};
+use wmfix_frontend::{FileScan, OperationKind, OrderForm, Vocabularies, match_site, scan_source};
 
 /// Rounds over the whole corpus when nobody asks for more.
 const ROUNDS: u64 = 4;
@@ -42,8 +42,8 @@ fn check(path: &Path, text: &[u8], scan: &FileScan) {
         inside(&site.callee_span);
         inside(&site.statement);
         site.object.as_ref().into_iter().for_each(inside);
-        if let OrderPlace::Literal(span) | OrderPlace::NotLiteral(span) | OrderPlace::Suffix(span) =
-            &site.order.place
+        if let OrderForm::Literal(span) | OrderForm::NotLiteral(span) | OrderForm::Suffix(span) =
+            &site.order.form
         {
             inside(span);
             assert!(

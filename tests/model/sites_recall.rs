@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use wmfix_frontend::{
-    FileScan, Headers, Match, OperationKind, Vocabularies, match_site, scan_file,
+    FileScan, Headers, OperationKind, SiteMatch, Vocabularies, match_site, scan_file,
 };
 use wmfix_tests::compiled::{AtomicCall, Frame, atomic_calls, compile};
 use wmfix_tests::registry::crate_source;
@@ -229,9 +229,9 @@ impl Report {
         for (frame, kind) in &places {
             let kind = KINDS[usize::from(*kind)];
             let matched = match_site(scans.of(&frame.file), frame.line, frame.column, kind);
-            if !matches!(matched, Match::Site(_)) {
+            if !matches!(matched, SiteMatch::Site(_)) {
                 let why = match matched {
-                    Match::None => "no site",
+                    SiteMatch::None => "no site",
                     _ => "several sites",
                 };
                 rest.push(format!(

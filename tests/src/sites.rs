@@ -4,8 +4,7 @@
 //! each of which must be true of the site; a site in a loop role must say so.
 
 use wmfix_frontend::{
-    Comparison, FileScan, Joint, LoopExit, LoopRole, Operand, Operation, OrderPlace, OrderSpelling,
-    Site,
+    FileScan, Joint, LoopExit, LoopRole, Operand, OrderForm, OrderSpelling, Site, SiteOperation,
 };
 
 /// Every difference between what a text expects of a scan and what it got.
@@ -66,8 +65,8 @@ pub fn words(site: &Site, text: &str) -> Vec<String> {
         None => order(&site.order).to_owned(),
     });
     words.push(place(&site.order).to_owned());
-    if let OrderPlace::Literal(span) | OrderPlace::NotLiteral(span) | OrderPlace::Suffix(span) =
-        &site.order.place
+    if let OrderForm::Literal(span) | OrderForm::NotLiteral(span) | OrderForm::Suffix(span) =
+        &site.order.form
     {
         words.push(format!("order={}", tight(&text[span.clone()])));
     }
@@ -111,25 +110,25 @@ fn expected_notes(line: &str) -> Vec<String> {
         .collect()
 }
 
-fn operation(operation: Operation) -> &'static str {
+fn operation(operation: SiteOperation) -> &'static str {
     match operation {
-        Operation::Load => "load",
-        Operation::Store => "store",
-        Operation::Rmw => "rmw",
-        Operation::CompareExchange { weak: false } => "cas",
-        Operation::CompareExchange { weak: true } => "cas-weak",
-        Operation::Fence => "fence",
-        Operation::SignalFence => "signal-fence",
+        SiteOperation::Load => "load",
+        SiteOperation::Store => "store",
+        SiteOperation::Rmw => "rmw",
+        SiteOperation::CompareExchange { weak: false } => "cas",
+        SiteOperation::CompareExchange { weak: true } => "cas-weak",
+        SiteOperation::Fence => "fence",
+        SiteOperation::SignalFence => "signal-fence",
     }
 }
 
 fn place(spelling: &OrderSpelling) -> &'static str {
-    match spelling.place {
-        OrderPlace::Literal(_) => "literal",
-        OrderPlace::NotLiteral(_) => "not-literal",
-        OrderPlace::Suffix(_) => "suffix",
-        OrderPlace::Macro(_) => "macro",
-        OrderPlace::Implied => "implied",
+    match spelling.form {
+        OrderForm::Literal(_) => "literal",
+        OrderForm::NotLiteral(_) => "not-literal",
+        OrderForm::Suffix(_) => "suffix",
+        OrderForm::Macro(_) => "macro",
+        OrderForm::Implied => "implied",
     }
 }
 
@@ -151,14 +150,7 @@ fn exit_words(exit: &LoopExit) -> String {
     if let Some(mask) = &exit.mask {
         words += &format!("&{}", operand(mask));
     }
-    words += match exit.comparison {
-        Comparison::Equal => "==",
-        Comparison::NotEqual => "!=",
-        Comparison::Less => "<",
-        Comparison::LessOrEqual => "<=",
-        Comparison::Greater => ">",
-        Comparison::GreaterOrEqual => ">=",
-    };
+    words += exit.comparison.sign();
     words += &operand(&exit.operand);
     if exit.bounded {
         words += ",bounded";

@@ -4,8 +4,8 @@
 use tree_sitter::Node;
 
 use super::values::Values;
-use crate::site::{Comparison, Joint, LoopExit, Operand, Operation};
-use crate::syntax::{DEEPEST, bare_value, operator};
+use crate::site::{Comparison, Joint, LoopExit, Operand, SiteOperation};
+use crate::syntax::{MAX_DEPTH, bare_value, operator};
 use crate::vocabulary::rule::CallResult;
 
 /// A condition.
@@ -36,7 +36,7 @@ impl Condition {
     }
 
     fn read(node: Node<'_>, values: &Values<'_, '_>, level: usize) -> Self {
-        if level > DEEPEST {
+        if level > MAX_DEPTH {
             return Self::Opaque;
         }
         let node = bare_value(node, values.context().file);
@@ -181,7 +181,7 @@ fn about(
     values: &Values<'_, '_>,
 ) -> Condition {
     let found = values.found(site);
-    if let Operation::CompareExchange { .. } = found.operation {
+    if let SiteOperation::CompareExchange { .. } = found.operation {
         let equal = match comparison {
             Comparison::Equal => true,
             Comparison::NotEqual => false,

@@ -7,10 +7,10 @@ use tree_sitter::Node;
 
 use super::called_name;
 use super::rounds::Rounds;
-use crate::found::Found;
+use crate::found_site::FoundSite;
 use crate::outline::{Marks, Outline};
-use crate::scan::Context;
-use crate::site::{Operation, Span};
+use crate::scan::ScanContext;
+use crate::site::{SiteOperation, Span};
 use crate::syntax::{self, children};
 
 /// The helpers of a file, by name.
@@ -37,9 +37,9 @@ impl<'t> Helpers<'t> {
     /// operation in it.
     pub fn of(
         outline: &Outline<'t>,
-        found: &[Found<'_>],
+        found: &[FoundSite<'_>],
         by_node: &FxHashMap<usize, usize>,
-        context: &Context<'_>,
+        context: &ScanContext<'_>,
     ) -> Self {
         let mut by_name = FxHashMap::default();
         let mut writing = FxHashSet::default();
@@ -48,11 +48,13 @@ impl<'t> Helpers<'t> {
             let Some(body) = node.child_by_field_name("body") else {
                 return;
             };
-            let writes = |site: &Found<'_>| {
+            let writes = |site: &FoundSite<'_>| {
                 syntax::within(&site.node.byte_range(), &body.byte_range())
                     && matches!(
                         site.operation,
-                        Operation::Store | Operation::Rmw | Operation::CompareExchange { .. }
+                        SiteOperation::Store
+                            | SiteOperation::Rmw
+                            | SiteOperation::CompareExchange { .. }
                     )
             };
             if found.iter().any(writes) {
@@ -115,7 +117,11 @@ impl<'t> Helpers<'t> {
     }
 
     /// The bodies of the helpers that a loop calls.
-    pub fn bodies_called_in(&self, rounds: &Rounds<'t>, context: &Context<'_>) -> Vec<Node<'t>> {
+    pub fn bodies_called_in(
+        &self,
+        rounds: &Rounds<'t>,
+        context: &ScanContext<'_>,
+    ) -> Vec<Node<'t>> {
         let mut bodies = Vec::new();
         if self.by_name.is_empty() {
             return bodies;
@@ -130,7 +136,7 @@ impl<'t> Helpers<'t> {
         bodies
     }
 
-    fn called_by(&self, call: Node<'_>, context: &Context<'_>) -> Option<&Helper<'t>> {
+    fn called_by(&self, call: Node<'_>, context: &ScanContext<'_>) -> Option<&Helper<'t>> {
         self.by_name.get(&called_name(call, context)?)
     }
 
@@ -139,7 +145,7 @@ impl<'t> Helpers<'t> {
         &self,
         outline: &Outline<'t>,
         waits: &[Span],
-        context: &Context<'_>,
+        context: &ScanContext<'_>,
     ) -> Vec<usize> {
         let mut sites = Vec::new();
         if self.by_name.is_empty() {

@@ -15,14 +15,18 @@ use self::condition::Condition;
 use self::helpers::Helpers;
 use self::rounds::{Rounds, loops};
 use self::values::Values;
-use crate::found::Found;
+use crate::found_site::FoundSite;
 use crate::outline::Outline;
-use crate::scan::Context;
-use crate::site::{Comparison, Joint, LoopExit, LoopRole, Operand, Operation};
+use crate::scan::ScanContext;
+use crate::site::{Comparison, Joint, LoopExit, LoopRole, Operand, SiteOperation};
 use crate::syntax::{arguments, callee, pointee};
 
 /// Gives every operation under `root` its role.
-pub(crate) fn assign<'t>(outline: &Outline<'t>, found: &mut [Found<'t>], context: &Context<'_>) {
+pub(crate) fn assign<'t>(
+    outline: &Outline<'t>,
+    found: &mut [FoundSite<'t>],
+    context: &ScanContext<'_>,
+) {
     if found.is_empty() {
         return;
     }
@@ -162,7 +166,7 @@ fn fixed_expectation(site: usize, values: &Values<'_, '_>) -> Option<Operand> {
 }
 
 /// The role of a call that waits by itself.
-fn awaits(found: &Found<'_>, context: &Context<'_>) -> Option<LoopRole> {
+fn awaits(found: &FoundSite<'_>, context: &ScanContext<'_>) -> Option<LoopRole> {
     let rule = found.rule.as_ref()?;
     let comparison = rule.awaits?;
     let index = if rule.member { 0 } else { 1 };
@@ -177,13 +181,13 @@ fn awaits(found: &Found<'_>, context: &Context<'_>) -> Option<LoopRole> {
 }
 
 /// The name that a call calls.
-fn called_name(call: Node<'_>, context: &Context<'_>) -> Option<String> {
+fn called_name(call: Node<'_>, context: &ScanContext<'_>) -> Option<String> {
     callee(call).map(|callee| context.file.node_text(callee.name).into_owned())
 }
 
 /// Whether a read-modify-write that does not end the wait leaves memory as it was:
 /// taking a lock that is taken does, counting does not.
-fn is_repeatable(found: &Found<'_>) -> bool {
+fn is_repeatable(found: &FoundSite<'_>) -> bool {
     let name = found.callee.to_ascii_lowercase();
     let fitting = [
         "exchange",
@@ -198,10 +202,10 @@ fn is_repeatable(found: &Found<'_>) -> bool {
     ];
     let counting = ["add", "sub", "inc", "dec", "xor", "nand"];
     match found.operation {
-        Operation::Load | Operation::Fence | Operation::SignalFence => true,
-        Operation::CompareExchange { .. } => true,
-        Operation::Store => false,
-        Operation::Rmw => {
+        SiteOperation::Load | SiteOperation::Fence | SiteOperation::SignalFence => true,
+        SiteOperation::CompareExchange { .. } => true,
+        SiteOperation::Store => false,
+        SiteOperation::Rmw => {
             found.rule.is_some()
                 && fitting.iter().any(|part| name.contains(part))
                 && !counting.iter().any(|part| name.contains(part))
@@ -210,7 +214,7 @@ fn is_repeatable(found: &Found<'_>) -> bool {
 }
 
 /// The arguments of a call that are neither the object nor an order.
-fn plain_arguments<'t>(found: &Found<'t>) -> Vec<Node<'t>> {
+fn plain_arguments<'t>(found: &FoundSite<'t>) -> Vec<Node<'t>> {
     arguments(found.node)
         .into_iter()
         .filter(|argument| {

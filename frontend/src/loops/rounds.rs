@@ -7,7 +7,7 @@ use super::condition::Condition;
 use super::effects::has_effect;
 use super::values::Values;
 use crate::outline::{Marks, Outline};
-use crate::scan::Context;
+use crate::scan::ScanContext;
 use crate::syntax::{self, children, is_function, is_loop};
 
 /// A loop.
@@ -27,7 +27,7 @@ pub(super) struct Rounds<'t> {
 }
 
 /// What became of a round.
-pub(super) struct Outcome {
+pub(super) struct RoundOutcome {
     /// The conditions under which the loop ends, any of them.
     pub exits: Vec<Condition>,
     /// Something happens in a round that outlives it.
@@ -35,7 +35,7 @@ pub(super) struct Outcome {
 }
 
 /// The loops under a root, outer before inner.
-pub(super) fn loops<'t>(outline: &Outline<'t>, context: &Context<'_>) -> Vec<Rounds<'t>> {
+pub(super) fn loops<'t>(outline: &Outline<'t>, context: &ScanContext<'_>) -> Vec<Rounds<'t>> {
     let mut loops = Vec::new();
     outline.visit(Marks::LOOP, |node, _, ancestors| {
         let function = || ancestors.iter().rev().find(|a| is_function(**a)).copied();
@@ -61,7 +61,7 @@ fn labelled<'t>(
     node: Node<'t>,
     ancestors: &[Node<'t>],
     function: Option<Node<'t>>,
-    context: &Context<'_>,
+    context: &ScanContext<'_>,
 ) -> Option<Rounds<'t>> {
     let label = context
         .file
@@ -93,7 +93,7 @@ fn labelled<'t>(
     })
 }
 
-fn goes_to(node: Node<'_>, label: &str, context: &Context<'_>) -> bool {
+fn goes_to(node: Node<'_>, label: &str, context: &ScanContext<'_>) -> bool {
     node.child_by_field_name("label")
         .is_some_and(|target| context.file.node_text(target) == label)
 }
@@ -117,7 +117,7 @@ impl<'t> Rounds<'t> {
     }
 
     /// Whether the function still reads a variable when the loop is over.
-    pub fn is_read_afterwards(&self, name: &str, context: &Context<'_>) -> bool {
+    pub fn is_read_afterwards(&self, name: &str, context: &ScanContext<'_>) -> bool {
         let Some(function) = self.function else {
             return false;
         };
@@ -131,11 +131,11 @@ impl<'t> Rounds<'t> {
     }
 
     /// What a round does.
-    pub fn outcome(&self, values: &Values<'_, '_>) -> Outcome {
-        let mut walk = Walk {
+    pub fn outcome(&self, values: &Values<'_, '_>) -> RoundOutcome {
+        let mut walk = RoundWalk {
             rounds: self,
             values,
-            outcome: Outcome {
+            outcome: RoundOutcome {
                 exits: Vec::new(),
                 effect: false,
             },
@@ -158,13 +158,13 @@ impl<'t> Rounds<'t> {
 }
 
 /// One look through a round.
-struct Walk<'r, 't, 'v, 'a> {
+struct RoundWalk<'r, 't, 'v, 'a> {
     rounds: &'r Rounds<'t>,
     values: &'v Values<'t, 'a>,
-    outcome: Outcome,
+    outcome: RoundOutcome,
 }
 
-impl Walk<'_, '_, '_, '_> {
+impl RoundWalk<'_, '_, '_, '_> {
     fn expression(&mut self, node: Node<'_>) {
         self.outcome.effect |= has_effect(node, self.rounds, self.values);
     }
@@ -178,7 +178,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     fn statement(&mut self, node: Node<'_>, guards: &mut Vec<Condition>, level: usize) {
-        if level > syntax::DEEPEST {
+        if level > syntax::MAX_DEPTH {
             self.outcome.effect = true;
             return;
         }

@@ -10,26 +10,26 @@ use super::effects::is_clock;
 use super::helpers::Helpers;
 use super::rounds::Rounds;
 use super::{called_name, is_repeatable, plain_arguments};
-use crate::found::Found;
+use crate::found_site::FoundSite;
 use crate::literal::integer;
-use crate::scan::Context;
-use crate::site::{Operand, Operation, Span};
-use crate::syntax::{self, DEEPEST, bare_value, callee, operator};
+use crate::scan::ScanContext;
+use crate::site::{Operand, SiteOperation, Span};
+use crate::syntax::{self, MAX_DEPTH, bare_value, callee, operator};
 use crate::vocabulary::rule::CallResult;
 
 /// The values in one loop.
 pub(super) struct Values<'t, 'a> {
-    context: &'a Context<'a>,
-    found: &'a [Found<'t>],
+    context: &'a ScanContext<'a>,
+    found: &'a [FoundSite<'t>],
     by_node: &'a FxHashMap<usize, usize>,
     helpers: &'a Helpers<'t>,
-    assigned: FxHashMap<String, Assigned<'t>>,
+    assigned: FxHashMap<String, Assignments<'t>>,
     used_helpers: RefCell<Vec<Span>>,
 }
 
 /// What happens to a variable in a loop.
 #[derive(Default)]
-struct Assigned<'t> {
+struct Assignments<'t> {
     /// What `=` and initialisers give it.
     to: Vec<Node<'t>>,
     /// It is counted up or down, or otherwise changed in place.
@@ -40,10 +40,10 @@ impl<'t, 'a> Values<'t, 'a> {
     /// Looks through a loop.
     pub fn of(
         rounds: &Rounds<'t>,
-        found: &'a [Found<'t>],
+        found: &'a [FoundSite<'t>],
         by_node: &'a FxHashMap<usize, usize>,
         helpers: &'a Helpers<'t>,
-        context: &'a Context<'a>,
+        context: &'a ScanContext<'a>,
     ) -> Self {
         let mut values = Self {
             context,
@@ -62,11 +62,11 @@ impl<'t, 'a> Values<'t, 'a> {
         values
     }
 
-    pub fn context(&self) -> &'a Context<'a> {
+    pub fn context(&self) -> &'a ScanContext<'a> {
         self.context
     }
 
-    pub fn found(&self, site: usize) -> &Found<'t> {
+    pub fn found(&self, site: usize) -> &FoundSite<'t> {
         &self.found[site]
     }
 
@@ -87,7 +87,7 @@ impl<'t, 'a> Values<'t, 'a> {
             if target.kind() != "identifier" {
                 return;
             }
-            let assigned: &mut Assigned<'t> = self
+            let assigned: &mut Assignments<'t> = self
                 .assigned
                 .entry(file.node_text(target).into_owned())
                 .or_default();
@@ -126,15 +126,15 @@ impl<'t, 'a> Values<'t, 'a> {
     }
 
     fn value(&self, node: Node<'_>, level: usize) -> Option<(usize, Option<Operand>)> {
-        if level > DEEPEST {
+        if level > MAX_DEPTH {
             return None;
         }
         let node = bare_value(node, self.context.file);
         if let Some(site) = self.site_at(node) {
             let found = &self.found[site];
             let readable = match found.operation {
-                Operation::CompareExchange { .. } => true,
-                Operation::Load | Operation::Rmw => found.result() == CallResult::Old,
+                SiteOperation::CompareExchange { .. } => true,
+                SiteOperation::Load | SiteOperation::Rmw => found.result() == CallResult::Old,
                 _ => false,
             };
             return readable.then_some((site, None));
@@ -279,8 +279,8 @@ impl<'t, 'a> Values<'t, 'a> {
     pub fn can_wait(&self, site: usize) -> bool {
         let found = &self.found[site];
         match found.operation {
-            Operation::Load => true,
-            Operation::Rmw => {
+            SiteOperation::Load => true,
+            SiteOperation::Rmw => {
                 is_repeatable(found)
                     && plain_arguments(found)
                         .into_iter()
@@ -292,7 +292,7 @@ impl<'t, 'a> Values<'t, 'a> {
 }
 
 /// An expression's text as data.
-pub(super) fn operand_of(text: &str, context: &Context<'_>) -> Operand {
+pub(super) fn operand_of(text: &str, context: &ScanContext<'_>) -> Operand {
     let text = text.trim();
     let last = text.rsplit("::").next().unwrap_or_default();
     match integer(text).or_else(|| context.declared.constant_value(last)) {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::rule::{CallResult, OrderRule, Rule};
 use crate::order::MemoryOrder;
-use crate::site::{Comparison, Operation};
+use crate::site::{Comparison, SiteOperation};
 
 /// A vocabulary as it is written.
 #[derive(Debug, Deserialize)]
@@ -147,7 +147,7 @@ pub(crate) enum OperationName {
     SignalFence,
 }
 
-impl From<OperationName> for Operation {
+impl From<OperationName> for SiteOperation {
     fn from(name: OperationName) -> Self {
         match name {
             OperationName::Load => Self::Load,
@@ -228,8 +228,8 @@ impl RawVocabulary {
 
 impl RawCall {
     fn rule(&self, vocabulary: usize, order: OrderRule) -> Rule {
-        let operation = Operation::from(self.operation);
-        let compares = matches!(operation, Operation::CompareExchange { .. });
+        let operation = SiteOperation::from(self.operation);
+        let compares = matches!(operation, SiteOperation::CompareExchange { .. });
         let plain = self.plain_arguments();
         let failure = match (&self.failure, &order) {
             (Some(raw), _) => Some(self.order_rule(raw)),
@@ -246,7 +246,7 @@ impl RawCall {
             _ => 0,
         };
         let most = highest(&order).max(failure.as_ref().map_or(0, highest));
-        let no_object = matches!(operation, Operation::Fence | Operation::SignalFence);
+        let no_object = matches!(operation, SiteOperation::Fence | SiteOperation::SignalFence);
         let receiver = usize::from(!self.member);
         Rule {
             vocabulary,

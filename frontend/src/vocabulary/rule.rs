@@ -2,7 +2,7 @@
 //! compiled from vocabulary text; they know nothing of syntax trees.
 
 use crate::order::MemoryOrder;
-use crate::site::{Comparison, Operation};
+use crate::site::{Comparison, SiteOperation};
 
 /// How calls of one name are to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub(crate) struct Rule {
     /// The vocabulary it belongs to: an index into the list of vocabularies.
     pub vocabulary: usize,
     /// What the call does.
-    pub operation: Operation,
+    pub operation: SiteOperation,
     /// A method of the atomic object (`x.load()`), or a free function or macro.
     pub member: bool,
     /// Where the atomic object is, if the call is not a method.

@@ -1,5 +1,5 @@
 //! Puts a full fence right before or right after an operation. Of the forms
-//! that are exact at the operation's place it takes the plainest: a statement,
+//! that are exact at the operation's position it takes the plainest: a statement,
 //! an expression with a comma, a temporary, a small function around the value;
 //! if none is, it refuses.
 
@@ -9,15 +9,15 @@ mod values;
 use std::collections::HashSet;
 
 use tree_sitter::Node;
-use wmfix_frontend::{LoopRole, Operation, Site, Span};
+use wmfix_frontend::{LoopRole, Site, SiteOperation, Span};
 
 use crate::draft::Draft;
 use crate::evaluation::{Effects, local_names};
+use crate::insertion_point::{Comment, InsertedStatement};
 use crate::layout::Layout;
-use crate::place::{Holder, Place, place};
+use crate::operation_position::{Holder, OperationPosition, find_position};
 use crate::refusal::Refusal;
-use crate::room::{slot_at, with_attributes, with_labels};
-use crate::slot::{Comment, Item};
+use crate::room::{insertion_point_at, with_attributes, with_labels};
 use crate::spelling::{Fence, Spelling};
 use crate::temporary::Temporaries;
 use crate::view::{View, ancestors, children, sibling};
@@ -39,7 +39,7 @@ struct Target<'a, 't> {
     view: &'a View<'a>,
     site: &'a Site,
     node: Node<'t>,
-    place: Place<'t>,
+    position: OperationPosition<'t>,
     locals: HashSet<String>,
     fence: Fence,
     comment: Option<Comment>,
@@ -69,26 +69,26 @@ impl Fences<'_> {
             return Err(Refusal::NotUnderstood);
         }
         let locals = local_names(view, node);
-        let mut place = self.place_of(view, node, &locals)?;
+        let mut position = self.position_of(view, node, &locals)?;
         if let Holder::Statement(statement)
         | Holder::BlockValue(statement)
-        | Holder::Exit(statement) = place.holder
+        | Holder::Exit(statement) = position.holder
             && statement.has_error()
         {
             return Err(Refusal::NotUnderstood);
         }
-        if view.in_macro && is_macro_top(place.holder) {
+        if view.in_macro && is_macro_top(position.holder) {
             // Uses of the macro may allow for one statement only, and without a
             // semicolon of its own the macro is a value.
-            place.discarded &=
-                statement_of(place.holder).is_some_and(|statement| !view.reaches_out(statement));
-            place.holder = Holder::Expression;
+            position.discarded &=
+                statement_of(position.holder).is_some_and(|statement| !view.reaches_out(statement));
+            position.holder = Holder::Expression;
         }
         let target = Target {
             view,
             site,
             node,
-            place,
+            position,
             locals,
             fence: self.spelling.fence(site),
             comment,
@@ -101,14 +101,14 @@ impl Fences<'_> {
         Ok(header.filter(|_| changed))
     }
 
-    fn place_of<'t>(
+    fn position_of<'t>(
         &self,
         view: &View<'_>,
         node: Node<'t>,
         locals: &HashSet<String>,
-    ) -> Result<Place<'t>, Refusal> {
+    ) -> Result<OperationPosition<'t>, Refusal> {
         let effects = self.effects(view, locals);
-        place(&effects, node, &|name| self.spelling.is_macro(name))
+        find_position(&effects, node, &|name| self.spelling.is_macro(name))
     }
 
     fn effects<'e>(&'e self, view: &'e View<'e>, locals: &'e HashSet<String>) -> Effects<'e> {
@@ -121,7 +121,7 @@ impl Fences<'_> {
     }
 
     fn before(&mut self, target: &Target<'_, '_>) -> Result<bool, Refusal> {
-        let (view, place) = (target.view, &target.place);
+        let (view, position) = (target.view, &target.position);
         if self.fence_precedes(target) {
             return Ok(false);
         }
@@ -134,17 +134,17 @@ impl Fences<'_> {
         if !operands.is_empty() {
             return self.take_operands_out(target, &operands);
         }
-        let first = !place.conditional && !place.acts_before && !place.acts_beside;
+        let first = !position.conditional && !position.acts_before && !position.acts_beside;
         if first
-            && !place.in_macro_argument
-            && let Some(statement) = statement_of(place.holder)
+            && !position.in_macro_argument
+            && let Some(statement) = statement_of(position.holder)
         {
             let declared_late = self.declarations_first && statement.kind() == "declaration";
             if !declared_late {
                 return self.put_at(target, statement, Side::Before, None);
             }
         }
-        if place.acts_beside || place.may_repeat {
+        if position.acts_beside || position.may_repeat {
             return self.before_unsequenced(target);
         }
         self.as_expression(target)?;
@@ -159,7 +159,7 @@ impl Fences<'_> {
     }
 
     fn after(&mut self, target: &Target<'_, '_>) -> Result<bool, Refusal> {
-        let place = &target.place;
+        let position = &target.position;
         if self.fence_follows(target) {
             return Ok(false);
         }
@@ -168,27 +168,27 @@ impl Fences<'_> {
         {
             return Ok(changed);
         }
-        let last = !place.conditional && !place.accesses_after && !place.in_macro_argument;
+        let last = !position.conditional && !position.accesses_after && !position.in_macro_argument;
         if last
-            && let Holder::Statement(statement) = place.holder
+            && let Holder::Statement(statement) = position.holder
             && let Some(statement) = self.room_after(target, statement)
         {
             return self.put_at(target, statement, Side::After, None);
         }
-        if place.discarded && !place.in_arm || is_void(target.site) {
-            if place.acts_beside || place.may_repeat {
+        if position.discarded && !position.in_arm || is_void(target.site) {
+            if position.acts_beside || position.may_repeat {
                 return self.block_after(target);
             }
             return self.comma_after(target);
         }
         if last
-            && let Holder::LoopCondition(found) = place.holder
+            && let Holder::LoopCondition(found) = position.holder
             && let Some(changed) = self.around_loop(target, found)?
         {
             return Ok(changed);
         }
         if self.can_take_out(target)
-            && let Some(statement) = statement_of(place.holder)
+            && let Some(statement) = statement_of(position.holder)
             && let Some(changed) = self.take_value_out(target, statement)?
         {
             return Ok(changed);
@@ -248,7 +248,7 @@ impl Fences<'_> {
         target: &Target<'_, '_>,
         statement: Node<'_>,
         side: Side,
-        temporary: Option<Item>,
+        temporary: Option<InsertedStatement>,
     ) -> Result<bool, Refusal> {
         let statement = with_attributes(statement);
         let near = match side {
@@ -258,8 +258,8 @@ impl Fences<'_> {
         if temporary.is_none() && near.is_some_and(|near| self.is_fence(target.view, near)) {
             return Ok(false);
         }
-        let slot = slot_at(target.view, statement)?;
-        let item = Item::Fence {
+        let point = insertion_point_at(target.view, statement)?;
+        let item = InsertedStatement::Fence {
             key: (
                 target.site.span.end,
                 if temporary.is_some() { 2 } else { 0 },
@@ -267,13 +267,13 @@ impl Fences<'_> {
             text: format!("{};", target.fence.text),
             comment: target.comment.clone(),
         };
-        let slot = self.draft.slots.entry(slot.span.start).or_insert(slot);
+        let point = self.draft.points.entry(point.span.start).or_insert(point);
         match side {
             Side::Before => {
-                slot.before.extend(temporary);
-                slot.before.push(item);
+                point.before.extend(temporary);
+                point.before.push(item);
             }
-            Side::After => slot.after.push(item),
+            Side::After => point.after.push(item),
         }
         Ok(true)
     }
@@ -300,8 +300,8 @@ impl Fences<'_> {
     }
 }
 
-fn fence_item(target: &Target<'_, '_>) -> Item {
-    Item::Fence {
+fn fence_item(target: &Target<'_, '_>) -> InsertedStatement {
+    InsertedStatement::Fence {
         key: (target.site.span.end, 0),
         text: format!("{};", target.fence.text),
         comment: target.comment.clone(),
@@ -371,14 +371,14 @@ fn is_void(site: &Site) -> bool {
     let named = site
         .callee
         .starts_with(|letter: char| letter.is_alphabetic() || letter == '_');
-    site.operation == Operation::Store && named && &*site.vocabulary != "volatile"
+    site.operation == SiteOperation::Store && named && &*site.vocabulary != "volatile"
 }
 
 /// The spans of all sites but signal fences.
 pub(crate) fn spans(sites: &[Site]) -> HashSet<(usize, usize)> {
     sites
         .iter()
-        .filter(|site| site.operation != Operation::SignalFence)
+        .filter(|site| site.operation != SiteOperation::SignalFence)
         .map(|site| -> &Span { &site.span })
         .map(|span| (span.start, span.end))
         .collect()

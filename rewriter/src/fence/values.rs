@@ -3,14 +3,14 @@
 //! expression around the operation.
 
 use tree_sitter::Node;
-use wmfix_frontend::{Language, Operation, Span};
+use wmfix_frontend::{Language, SiteOperation, Span};
 
 use super::{Fences, Side, Target, fence_item, is_void, statement_of};
 use crate::evaluation::declared_name;
-use crate::place::Holder;
+use crate::insertion_point::{InsertedStatement, Room};
+use crate::operation_position::Holder;
 use crate::refusal::Refusal;
-use crate::room::{slot_at, slot_in_empty, with_attributes};
-use crate::slot::{Item, Room};
+use crate::room::{insertion_point_at, insertion_point_in_empty, with_attributes};
 use crate::view::{View, ancestors, children, sibling};
 
 impl Fences<'_> {
@@ -23,7 +23,7 @@ impl Fences<'_> {
         let Some(body) = found.child_by_field_name("body") else {
             return Ok(None);
         };
-        let Ok(past) = slot_at(target.view, found) else {
+        let Ok(past) = insertion_point_at(target.view, found) else {
             return Ok(None);
         };
         let first = if body.kind() == "compound_statement" {
@@ -37,24 +37,24 @@ impl Fences<'_> {
         let mut changed = false;
         match first {
             None => {
-                let mut slot = slot_in_empty(target.view, body);
-                slot.before.push(fence_item(target));
-                self.draft.slots.insert(slot.span.start, slot);
+                let mut point = insertion_point_in_empty(target.view, body);
+                point.before.push(fence_item(target));
+                self.draft.points.insert(point.span.start, point);
                 changed = true;
             }
             Some(first) if self.is_fence(target.view, first) => {}
             Some(first) => {
-                let Ok(slot) = slot_at(target.view, first) else {
+                let Ok(point) = insertion_point_at(target.view, first) else {
                     return Ok(None);
                 };
-                let slot = self.draft.slots.entry(slot.span.start).or_insert(slot);
-                slot.before.push(fence_item(target));
+                let point = self.draft.points.entry(point.span.start).or_insert(point);
+                point.before.push(fence_item(target));
                 changed = true;
             }
         }
         if !sibling(found, true).is_some_and(|next| self.is_fence(target.view, next)) {
-            let slot = self.draft.slots.entry(past.span.start).or_insert(past);
-            slot.after.push(fence_item(target));
+            let point = self.draft.points.entry(past.span.start).or_insert(past);
+            point.after.push(fence_item(target));
             changed = true;
         }
         Ok(Some(changed))
@@ -62,8 +62,8 @@ impl Fences<'_> {
 
     /// Whether the value can be computed before its statement.
     pub(super) fn can_take_out(&self, target: &Target<'_, '_>) -> bool {
-        let place = &target.place;
-        !place.conditional && !place.acts_before && !place.in_macro_argument
+        let position = &target.position;
+        !position.conditional && !position.acts_before && !position.in_macro_argument
     }
 
     /// Computes the value into a temporary before its statement, the fence behind it.
@@ -85,7 +85,7 @@ impl Fences<'_> {
             target.node,
             self.spelling.is_shared_header,
         );
-        let temporary = Item::Temporary {
+        let temporary = InsertedStatement::Temporary {
             key: (span.end, 1),
             type_name,
             name: name.clone(),
@@ -108,9 +108,9 @@ impl Fences<'_> {
 
     pub(super) fn set_room(&mut self, view: &View<'_>, statement: Node<'_>, room: Option<Room>) {
         if let Some(room) = room
-            && let Some(slot) = self.draft.slots.get_mut(&view.span(statement).start)
+            && let Some(point) = self.draft.points.get_mut(&view.span(statement).start)
         {
-            slot.room = room;
+            point.room = room;
         }
     }
 
@@ -121,12 +121,12 @@ impl Fences<'_> {
         target: &Target<'_, '_>,
         statement: Node<'_>,
     ) -> Option<Option<Room>> {
-        let slot = slot_at(target.view, statement).ok()?;
+        let point = insertion_point_at(target.view, statement).ok()?;
         if std::str::from_utf8(self.layout.slice(target.view.span(target.node))).is_err() {
             return None;
         }
         let is_declaration = statement.kind() == "declaration";
-        if self.declarations_first && slot.room == Room::Block {
+        if self.declarations_first && point.room == Room::Block {
             let after_declarations =
                 sibling(statement, false).is_none_or(|previous| previous.kind() == "declaration");
             if is_declaration || !after_declarations {
@@ -143,7 +143,7 @@ impl Fences<'_> {
             .parent()
             .is_some_and(|parent| parent.kind() == "case_statement");
         let jumps = target.view.language == Language::Cpp && has_labels(statement);
-        if slot.room != Room::Block || !(in_case || jumps || labelled) {
+        if point.room != Room::Block || !(in_case || jumps || labelled) {
             return Some(None);
         }
         let span = target.view.span(statement);
@@ -176,12 +176,12 @@ impl Fences<'_> {
         target: &Target<'_, '_>,
         operands: &[Node<'_>],
     ) -> Result<bool, Refusal> {
-        let (view, place) = (target.view, &target.place);
+        let (view, position) = (target.view, &target.position);
         let refusal =
             |operand: Node<'_>| Refusal::OperandHasEffects(view.text(operand).into_owned());
         let first = *operands.first().ok_or(Refusal::NotUnderstood)?;
-        let movable = self.can_take_out(target) && !place.acts_beside;
-        let statement = statement_of(place.holder)
+        let movable = self.can_take_out(target) && !position.acts_beside;
+        let statement = statement_of(position.holder)
             .filter(|_| movable)
             .map(with_attributes)
             .ok_or_else(|| refusal(first))?;
@@ -203,9 +203,9 @@ impl Fences<'_> {
                 self.temporaries
                     .type_of_value(view, operand, self.spelling.is_shared_header)
             };
-            let slot = slot_at(view, statement)?;
-            let slot = self.draft.slots.entry(slot.span.start).or_insert(slot);
-            slot.before.push(Item::Temporary {
+            let point = insertion_point_at(view, statement)?;
+            let point = self.draft.points.entry(point.span.start).or_insert(point);
+            point.before.push(InsertedStatement::Temporary {
                 key: (span.end, 1),
                 type_name,
                 name: name.clone(),
@@ -213,9 +213,9 @@ impl Fences<'_> {
             });
             self.draft.move_out(span, name);
         }
-        let slot = slot_at(view, statement)?;
-        let slot = self.draft.slots.entry(slot.span.start).or_insert(slot);
-        slot.before.push(fence_item(target));
+        let point = insertion_point_at(view, statement)?;
+        let point = self.draft.points.entry(point.span.start).or_insert(point);
+        point.before.push(fence_item(target));
         self.set_room(view, statement, room);
         Ok(true)
     }
@@ -228,7 +228,7 @@ impl Fences<'_> {
         let span = view.span(target.node);
         if self.can_take_out(target)
             && !is_void(target.site)
-            && let Some(statement) = statement_of(target.place.holder).map(with_attributes)
+            && let Some(statement) = statement_of(target.position.holder).map(with_attributes)
             && let Some(room) = self.room_for_temporary(target, statement)
         {
             self.say_load(target, &span);
@@ -238,9 +238,9 @@ impl Fences<'_> {
                 .temporaries
                 .type_of_site(view, target.site, target.node, shared);
             self.put_at(target, statement, Side::Before, None)?;
-            let slot = slot_at(view, statement)?;
-            let slot = self.draft.slots.entry(slot.span.start).or_insert(slot);
-            slot.before.push(Item::Temporary {
+            let point = insertion_point_at(view, statement)?;
+            let point = self.draft.points.entry(point.span.start).or_insert(point);
+            point.before.push(InsertedStatement::Temporary {
                 key: (span.end, 1),
                 type_name,
                 name: name.clone(),
@@ -280,7 +280,7 @@ impl Fences<'_> {
         if captures_binding(view, target.node) {
             return Err(Refusal::ValueNeeded);
         }
-        let outside = matches!(target.place.holder, Holder::Outside)
+        let outside = matches!(target.position.holder, Holder::Outside)
             && !ancestors(target.node)
                 .any(|above| matches!(above.kind(), "field_initializer" | "field_declaration"));
         Ok((if outside { "[] {" } else { "[&] {" }, "}()"))
@@ -344,7 +344,7 @@ fn operand_to_move<'t>(target: &Target<'_, 't>, part: Node<'t>) -> Option<(Node<
         .child_by_field_name("function")
         .is_some_and(|callee| callee.kind() == "field_expression");
     // What a compare-exchange expects is written back to: a copy would not do.
-    let is_expected = matches!(target.site.operation, Operation::CompareExchange { .. })
+    let is_expected = matches!(target.site.operation, SiteOperation::CompareExchange { .. })
         && index == Some(usize::from(!is_method));
     let is_value = index.is_some()
         || target

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use wmfix_analysis::SiteId;
-use wmfix_frontend::{MemoryOrder, Passing, Site, Span, Vocabularies};
+use wmfix_frontend::{MemoryOrder, Repetition, Site, Span, Vocabularies};
 use wmfix_trace::{Order, RecordedOperation as Operation};
 
 use super::operands::{TextId, WaitLoop};
@@ -292,16 +292,16 @@ impl Places {
     /// Operations of which one comes before each pass through a waiting loop, by
     /// its calls, innermost first. None if a thread passes only once.
     fn separators(&mut self, wait: &Site, calls: &[Frame]) -> Option<Vec<TextId>> {
-        let mut passing = self.sources.passing_of_wait(wait);
+        let mut passing = self.sources.repetition_of_wait(wait);
         let mut file = Arc::clone(&wait.file);
         for (function, caller) in calls.iter().zip(calls[1..].iter().map(Some).chain([None])) {
             match passing {
-                Passing::Unknown => return None,
-                Passing::After(spans) => {
+                Repetition::Unknown => return None,
+                Repetition::After(spans) => {
                     let spans = spans.iter();
                     return Some(spans.map(|span| self.text(&file, span)).collect());
                 }
-                Passing::OncePerCall => {}
+                Repetition::OncePerCall => {}
             }
             let rest = calls
                 .iter()
@@ -312,7 +312,7 @@ impl Places {
                 None => return Some(Vec::new()),
                 Some(0) => {
                     let point = caller.and_then(|caller| caller.at.as_ref())?;
-                    passing = self.sources.passing_of_call(function, point);
+                    passing = self.sources.repetition_of_call(function, point);
                     file = Arc::new(point.file.clone());
                 }
                 // What the library does with it the text does not tell.

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use wmfix_frontend::{
-    FileScan, Headers, Match, MemoryOrder, Operation, OperationKind, OrderPlace, ParsedFile,
-    Passing, Site, Vocabularies, call_as_site, is_whole_body, match_site, passing_of_call,
-    passing_of_wait, scan_file,
+    FileScan, Headers, MemoryOrder, OperationKind, OrderForm, ParsedFile, Repetition, Site,
+    SiteMatch, Vocabularies, call_as_site, is_whole_body, match_site, repetition_of_call,
+    repetition_of_wait, scan_file,
 };
 
 use super::places::EventKind;
@@ -71,8 +71,8 @@ impl Sources {
         let kind = kind(action)?;
         let file = self.file(&point.file)?;
         match match_site(&file.scan, point.line, point.column, kind) {
-            Match::Site(site) => Some(site.clone()),
-            Match::Ambiguous(_) | Match::None => None,
+            SiteMatch::Site(site) => Some(site.clone()),
+            SiteMatch::Ambiguous(_) | SiteMatch::None => None,
         }
     }
 
@@ -95,20 +95,20 @@ impl Sources {
         // Where one function of a layer is defined, the others are too.
         function.at.as_ref().and_then(|at| self.file(&at.file));
         let calls_it =
-            |site: &&Site| site.callee == name || matches!(&site.order.place, OrderPlace::Macro(_));
+            |site: &&Site| site.callee == name || matches!(&site.order.form, OrderForm::Macro(_));
         let site = match match_site(&file.scan, point.line, point.column, kind) {
-            Match::Site(site) => Some(site).filter(calls_it)?,
-            Match::Ambiguous(sites) => {
+            SiteMatch::Site(site) => Some(site).filter(calls_it)?,
+            SiteMatch::Ambiguous(sites) => {
                 match *sites.into_iter().filter(calls_it).collect::<Vec<_>>() {
                     [site] => site,
                     _ => return None,
                 }
             }
-            Match::None => return None,
+            SiteMatch::None => return None,
         };
         // A name that says another order than what was done is no description.
         let agrees = site.order.order.is_none_or(|said| order == Some(said));
-        (agrees || !is_exactly(site, kind)).then(|| site.clone())
+        (agrees || site.operation.kind() != kind).then(|| site.clone())
     }
 
     /// Whether a site stands in the body of a function that a vocabulary
@@ -119,21 +119,21 @@ impl Sources {
     }
 
     /// How often a loop is entered that waits on a site.
-    pub fn passing_of_wait(&mut self, site: &Site) -> Passing {
+    pub fn repetition_of_wait(&mut self, site: &Site) -> Repetition {
         let Some(file) = self.file(&site.file) else {
-            return Passing::Unknown;
+            return Repetition::Unknown;
         };
-        passing_of_wait(&file.parsed(&site.file), &file.scan.sites, site)
+        repetition_of_wait(&file.parsed(&site.file), &file.scan.sites, site)
     }
 
     /// How often a function is called at its caller's point.
-    pub fn passing_of_call(&mut self, function: &Frame, caller: &SourcePoint) -> Passing {
+    pub fn repetition_of_call(&mut self, function: &Frame, caller: &SourcePoint) -> Repetition {
         let Some(file) = self.file(&caller.file) else {
-            return Passing::Unknown;
+            return Repetition::Unknown;
         };
         let point = (caller.line, caller.column);
         let name = plain_name(&function.function);
-        passing_of_call(&file.parsed(&caller.file), &file.scan.sites, point, name)
+        repetition_of_call(&file.parsed(&caller.file), &file.scan.sites, point, name)
     }
 
     /// Whether a site is all that the function around it does.
@@ -181,18 +181,6 @@ fn kind(action: EventKind) -> Option<OperationKind> {
         EventKind::Fence => OperationKind::Fence,
         EventKind::Read | EventKind::Write | EventKind::Other => return None,
     })
-}
-
-/// Whether a site does just this kind of operation, and is not made of several.
-fn is_exactly(site: &Site, kind: OperationKind) -> bool {
-    kind == match site.operation {
-        Operation::Load => OperationKind::Load,
-        Operation::Store => OperationKind::Store,
-        Operation::Rmw => OperationKind::Rmw,
-        Operation::CompareExchange { .. } => OperationKind::CompareExchange,
-        Operation::Fence => OperationKind::Fence,
-        Operation::SignalFence => OperationKind::SignalFence,
-    }
 }
 
 /// A function's name as it is called: without a return type (a template's

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use wmfix_frontend::{Language, MemoryOrder, ParsedFile, Site, Vocabularies, scan_parsed};
-use wmfix_rewriter::{Action, Change, Names, Project, Rewrite, rewrite};
+use wmfix_rewriter::{Names, Project, Rewrite, TextChange, TextChangeKind, rewrite};
 
 /// One golden case.
 #[derive(Clone, Debug)]
@@ -184,7 +184,7 @@ impl Case {
     /// Makes the case's changes to a text (its own, or what came out of it).
     pub fn rewrite(&self, text: &str) -> Rewrite {
         let (project, file, sites) = self.scan(text);
-        let changes: Vec<Change> = self
+        let changes: Vec<TextChange> = self
             .changes
             .iter()
             .map(|words| self.change(words, &file, &sites))
@@ -211,15 +211,15 @@ impl Case {
     /// an optional ` @LABEL` at the end. A site is named by what its text starts
     /// with, and `#2` for the second such site; behind ` => ` is what it starts
     /// with once it is changed, if that is something else.
-    fn change(&self, words: &str, file: &ParsedFile, sites: &[Site]) -> Change {
+    fn change(&self, words: &str, file: &ParsedFile, sites: &[Site]) -> TextChange {
         let (words, label) = match words.rsplit_once(" @") {
             Some((words, label)) => (words, Some(label)),
             None => (words, None),
         };
         let (verb, rest) = words.split_once(' ').expect("a verb and a site");
         let (action, site) = match verb {
-            "before" => (Action::FenceBefore, rest),
-            "after" => (Action::FenceAfter, rest),
+            "before" => (TextChangeKind::FenceBefore, rest),
+            "after" => (TextChangeKind::FenceAfter, rest),
             "raise" => {
                 let (order, mut rest) = rest.split_once(' ').expect("an order and a site");
                 let mut failure = None;
@@ -229,7 +229,7 @@ impl Case {
                     rest = site;
                 }
                 let order = order_of(order);
-                (Action::Raise { order, failure }, rest)
+                (TextChangeKind::Raise { order, failure }, rest)
             }
             _ => panic!("{}: unknown change {words}", self.name),
         };
@@ -247,7 +247,7 @@ impl Case {
             let known: Vec<_> = sites.iter().map(|site| file.slice(&site.span)).collect();
             panic!("{}: no site {site:?} among {known:?}", self.name)
         });
-        let change = Change::new(found.clone(), action);
+        let change = TextChange::new(found.clone(), action);
         match label {
             Some(label) => change.labelled(label),
             None => change,

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use wmfix_frontend::{Operation, Site};
+use wmfix_frontend::{Site, SiteOperation};
 
 use super::cases::Case;
 use super::programs::{CPP_PRELUDE, Version};
@@ -51,11 +51,11 @@ pub fn event_of(case: &Case) -> Option<(bool, Event)> {
 
 fn name(case: &Case, site: &Site) -> Option<Event> {
     let kind = match site.operation {
-        Operation::Load => "load",
-        Operation::Store => "store",
-        Operation::Rmw => "rmw",
-        Operation::CompareExchange { .. } => "compare-exchange",
-        Operation::Fence | Operation::SignalFence => return None,
+        SiteOperation::Load => "load",
+        SiteOperation::Store => "store",
+        SiteOperation::Rmw => "rmw",
+        SiteOperation::CompareExchange { .. } => "compare-exchange",
+        SiteOperation::Fence | SiteOperation::SignalFence => return None,
     };
     let object = case.before.get(site.object.clone()?)?;
     let object = object.trim_start_matches('&');

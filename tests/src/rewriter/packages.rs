@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use wmfix_frontend::{Language, MemoryOrder, Operation, ParsedFile, Site, scan_parsed};
-use wmfix_rewriter::{Action, Change, Project};
+use wmfix_frontend::{Language, MemoryOrder, ParsedFile, Site, SiteOperation, scan_parsed};
+use wmfix_rewriter::{Project, TextChange, TextChangeKind};
 
 /// A package: where its sources are, and how they are used.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ pub fn sources(folder: &Path, project: &Project) -> Vec<Source> {
             .to_owned();
         let file = ParsedFile::parse(&relative, text, language);
         let mut sites = scan_parsed(&file, &project.vocabularies).sites;
-        sites.retain(|site| site.operation != Operation::SignalFence);
+        sites.retain(|site| site.operation != SiteOperation::SignalFence);
         if !sites.is_empty() {
             sources.push(Source {
                 path: relative,
@@ -107,24 +107,24 @@ impl Random {
     }
 
     /// A change that makes sense at `site`.
-    pub fn change(&mut self, site: &Site) -> Change {
+    pub fn change(&mut self, site: &Site) -> TextChange {
         use MemoryOrder::{AcqRel, Acquire, Release, SeqCst};
         let orders: &[MemoryOrder] = match site.operation {
-            Operation::Load => &[Acquire, SeqCst],
-            Operation::Store => &[Release, SeqCst],
-            Operation::Rmw | Operation::CompareExchange { .. } => {
+            SiteOperation::Load => &[Acquire, SeqCst],
+            SiteOperation::Store => &[Release, SeqCst],
+            SiteOperation::Rmw | SiteOperation::CompareExchange { .. } => {
                 &[Acquire, Release, AcqRel, SeqCst]
             }
-            Operation::Fence | Operation::SignalFence => &[SeqCst],
+            SiteOperation::Fence | SiteOperation::SignalFence => &[SeqCst],
         };
         let action = match self.below(3) {
-            0 => Action::FenceBefore,
-            1 => Action::FenceAfter,
-            _ => Action::Raise {
+            0 => TextChangeKind::FenceBefore,
+            1 => TextChangeKind::FenceAfter,
+            _ => TextChangeKind::Raise {
                 order: orders[self.below(orders.len())],
                 failure: None,
             },
         };
-        Change::new(site.clone(), action)
+        TextChange::new(site.clone(), action)
     }
 }

@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 use wmfix_frontend::{
-    Comparison, Joint, Language, LoopExit, LoopRole, Note, Operand, Operation, OrderPlace,
-    OrderSpelling, Site, TreeScan,
+    Joint, Language, LoopExit, LoopRole, Note, Operand, OrderForm, OrderSpelling, Site,
+    SiteOperation, TreeScan,
 };
 
 /// The object, indented.
@@ -42,7 +42,7 @@ fn site(site: &Site) -> Value {
         "operation": site.callee,
         "order": site.order.order.map(|order| order.name()),
         "kind": operation_name(site.operation),
-        "order_said": place_name(&site.order.place),
+        "order_said": form_name(&site.order.form),
         "failure_order": site.failure_order.as_ref().map(order_name),
         "vocabulary": &*site.vocabulary,
         "span": [site.span.start, site.span.end],
@@ -63,14 +63,14 @@ fn note(note: &Note) -> Value {
 }
 
 /// What an operation is called in reports.
-pub fn operation_name(operation: Operation) -> &'static str {
+pub fn operation_name(operation: SiteOperation) -> &'static str {
     match operation {
-        Operation::Load => "load",
-        Operation::Store => "store",
-        Operation::Rmw => "rmw",
-        Operation::CompareExchange { .. } => "compare-exchange",
-        Operation::Fence => "fence",
-        Operation::SignalFence => "signal-fence",
+        SiteOperation::Load => "load",
+        SiteOperation::Store => "store",
+        SiteOperation::Rmw => "rmw",
+        SiteOperation::CompareExchange { .. } => "compare-exchange",
+        SiteOperation::Fence => "fence",
+        SiteOperation::SignalFence => "signal-fence",
     }
 }
 
@@ -79,13 +79,13 @@ pub fn order_name(spelling: &OrderSpelling) -> &'static str {
     spelling.order.map_or("?", |order| order.name())
 }
 
-fn place_name(place: &OrderPlace) -> &'static str {
-    match place {
-        OrderPlace::Literal(_) => "literal",
-        OrderPlace::NotLiteral(_) => "not-literal",
-        OrderPlace::Suffix(_) => "suffix",
-        OrderPlace::Macro(_) => "macro",
-        OrderPlace::Implied => "implied",
+fn form_name(form: &OrderForm) -> &'static str {
+    match form {
+        OrderForm::Literal(_) => "literal",
+        OrderForm::NotLiteral(_) => "not-literal",
+        OrderForm::Suffix(_) => "suffix",
+        OrderForm::Macro(_) => "macro",
+        OrderForm::Implied => "implied",
     }
 }
 
@@ -100,14 +100,7 @@ pub fn role_name(role: &LoopRole) -> Option<String> {
 }
 
 fn exit_words(exit: &LoopExit) -> String {
-    let comparison = match exit.comparison {
-        Comparison::Equal => "==",
-        Comparison::NotEqual => "!=",
-        Comparison::Less => "<",
-        Comparison::LessOrEqual => "<=",
-        Comparison::Greater => ">",
-        Comparison::GreaterOrEqual => ">=",
-    };
+    let comparison = exit.comparison.sign();
     let operand = |operand: &Operand| match operand {
         Operand::Constant(value) => value.to_string(),
         Operand::Unknown(text) => text.clone(),

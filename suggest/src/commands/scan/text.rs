@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use wmfix_frontend::{NoteKind, OrderPlace, Site, TreeScan};
+use wmfix_frontend::{NoteKind, OrderForm, Site, TreeScan};
 
 use super::json::{operation_name, order_name, role_name};
 
@@ -90,7 +90,7 @@ fn totals(scan: &TreeScan, out: &mut String) {
 fn not_literal(scan: &TreeScan, quiet: bool, out: &mut String) {
     let sites = scan.files.iter().flat_map(|(_, file)| &file.sites);
     let vague: Vec<&Site> = sites
-        .filter(|site| matches!(site.order.place, OrderPlace::NotLiteral(_)))
+        .filter(|site| matches!(site.order.form, OrderForm::NotLiteral(_)))
         .collect();
     if vague.is_empty() {
         return;

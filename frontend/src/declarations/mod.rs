@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::macros;
 use crate::orders::OrderNames;
 use crate::outline::Outline;
-use crate::scan::Context;
+use crate::scan::ScanContext;
 use crate::site::Span;
 use crate::source::ParsedFile;
 use crate::vocabulary::Vocabularies;
@@ -24,13 +24,13 @@ pub(crate) use lookup::Type;
 
 /// The declarations of one file.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Declared {
+pub(crate) struct Declarations {
     /// Variables and parameters by name.
     variables: FxHashMap<String, Vec<Declaration>>,
     /// Fields by name.
     fields: FxHashMap<String, Vec<Declaration>>,
     /// Type names: aliases, and classes derived from atomic ones.
-    types: FxHashMap<String, Written>,
+    types: FxHashMap<String, WrittenType>,
     /// Names of orders.
     pub orders: OrderNames,
     /// Macros that wrap one atomic operation: their uses are sites.
@@ -50,7 +50,7 @@ pub(crate) struct Declared {
     /// Spans of out-of-line methods with their class.
     methods: Vec<(Span, String)>,
     /// What the included headers of the same tree declare.
-    pub imports: Vec<Arc<Declared>>,
+    pub imports: Vec<Arc<Declarations>>,
 }
 
 /// One declared name.
@@ -61,12 +61,12 @@ struct Declaration {
     /// The class of a field.
     owner: Option<String>,
     /// Its type.
-    written: Written,
+    written: WrittenType,
 }
 
 /// A type as it is written: so many dereferences away from a base.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Written {
+struct WrittenType {
     base: Base,
     depth: u8,
 }
@@ -93,7 +93,7 @@ pub(crate) enum AtomicKind {
     Volatile,
 }
 
-impl Declared {
+impl Declarations {
     /// Finds the macros whose uses are sites. Twice, because a macro may stand on
     /// one that the text defines later.
     fn learn_macros(
@@ -104,7 +104,7 @@ impl Declared {
     ) {
         let definitions = macros::definitions(outline, file);
         for _ in 0..2 {
-            let context = Context::new(file, self, vocabularies);
+            let context = ScanContext::new(file, self, vocabularies);
             let learnt: Vec<(String, Rule)> = definitions
                 .iter()
                 .filter_map(|definition| {

@@ -4,12 +4,12 @@
 
 use tree_sitter::Node;
 
-use super::{AtomicKind, Base, Declared, Written};
+use super::{AtomicKind, Base, Declarations, WrittenType};
 use crate::source::ParsedFile;
-use crate::syntax::{DEEPEST, children};
+use crate::syntax::{MAX_DEPTH, children};
 use crate::vocabulary::Vocabularies;
 
-impl Declared {
+impl Declarations {
     /// The type that specifiers and qualifiers of a declaration say together.
     pub(super) fn specified(
         &self,
@@ -17,9 +17,9 @@ impl Declared {
         type_node: Node<'_>,
         file: &ParsedFile,
         vocabularies: &Vocabularies,
-    ) -> Written {
+    ) -> WrittenType {
         match qualified(node, file, vocabularies) {
-            Some(kind) => Written {
+            Some(kind) => WrittenType {
                 base: Base::Atomic(kind),
                 depth: 0,
             },
@@ -33,7 +33,7 @@ impl Declared {
         node: Node<'_>,
         file: &ParsedFile,
         vocabularies: &Vocabularies,
-    ) -> Written {
+    ) -> WrittenType {
         let type_node = node.child_by_field_name("type").unwrap_or(node);
         let mut written = self.specified(node, type_node, file, vocabularies);
         if let Some(declarator) = node.child_by_field_name("declarator") {
@@ -48,9 +48,9 @@ impl Declared {
         file: &ParsedFile,
         vocabularies: &Vocabularies,
         level: usize,
-    ) -> Written {
-        let plain = |base| Written { base, depth: 0 };
-        if level > DEEPEST {
+    ) -> WrittenType {
+        let plain = |base| WrittenType { base, depth: 0 };
+        if level > MAX_DEPTH {
             return plain(Base::Opaque);
         }
         match node.kind() {
@@ -127,12 +127,12 @@ impl Declared {
 /// Follows a declarator to the declared name, adding its pointers and arrays.
 pub(super) fn read_declarator<'t>(
     declarator: Node<'t>,
-    written: &mut Written,
+    written: &mut WrittenType,
     file: &ParsedFile,
     in_block: bool,
 ) -> Option<Node<'t>> {
     let mut node = declarator;
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_DEPTH {
         match node.kind() {
             "identifier" | "field_identifier" | "type_identifier" => return Some(node),
             "pointer_declarator" | "abstract_pointer_declarator" => {
@@ -141,7 +141,7 @@ pub(super) fn read_declarator<'t>(
                     .into_iter()
                     .any(|c| c.kind() == "type_qualifier" && file.node_text(c) == "_Atomic");
                 if atomic_pointer {
-                    *written = Written {
+                    *written = WrittenType {
                         base: Base::Atomic(AtomicKind::Qualifier),
                         depth: 0,
                     };

@@ -4,19 +4,19 @@
 use tree_sitter::Node;
 
 use crate::order::MemoryOrder;
-use crate::scan::Context;
-use crate::site::{LoopRole, Operation, OrderPlace, OrderSpelling, Site, Span};
+use crate::scan::ScanContext;
+use crate::site::{LoopRole, OrderForm, OrderSpelling, Site, SiteOperation, Span};
 use crate::source::ParsedFile;
 use crate::syntax;
 use crate::vocabulary::rule::{CallResult, Rule};
 
 /// An atomic operation in a syntax tree.
 #[derive(Clone)]
-pub(crate) struct Found<'t> {
+pub(crate) struct FoundSite<'t> {
     /// The whole operation.
     pub node: Node<'t>,
     /// What it does.
-    pub operation: Operation,
+    pub operation: SiteOperation,
     /// The callee's name, or the operator.
     pub callee: String,
     /// Where that stands.
@@ -39,18 +39,18 @@ pub(crate) struct Found<'t> {
     pub certain: bool,
 }
 
-impl Found<'_> {
+impl FoundSite<'_> {
     /// What the operation's value is.
     pub fn result(&self) -> CallResult {
         match (&self.rule, self.operation) {
             (Some(rule), _) => rule.result,
-            (None, Operation::Load) => CallResult::Old,
+            (None, SiteOperation::Load) => CallResult::Old,
             (None, _) => CallResult::New,
         }
     }
 
     /// The site, with what stands around it.
-    pub fn into_site(self, around: Surroundings, context: &Context<'_>) -> Site {
+    pub fn into_site(self, around: Surroundings, context: &ScanContext<'_>) -> Site {
         let lines = context.file.lines();
         let span = self.node.byte_range();
         Site {
@@ -132,7 +132,7 @@ impl Surroundings {
 pub(crate) fn implied(order: MemoryOrder) -> OrderSpelling {
     OrderSpelling {
         order: Some(order),
-        place: OrderPlace::Implied,
+        form: OrderForm::Implied,
     }
 }
 

@@ -1,14 +1,14 @@
-//! A slot is the room next to one statement: what is put before and after it,
-//! and the braces that this may need. Owns how inserted lines look; where they
-//! are needed is decided elsewhere.
+//! An insertion point is the room next to one statement: what is put before and
+//! after it, and the braces that this may need. Owns how inserted lines look;
+//! where they are needed is decided elsewhere.
 
 use wmfix_frontend::Span;
 
-use crate::draft::{Class, Insert};
+use crate::draft::{Insertion, InsertionClass};
 use crate::layout::{BraceStyle, Layout};
 
 /// The room next to one statement, or inside of an empty block.
-pub(crate) struct Slot {
+pub(crate) struct InsertionPoint {
     /// The statement.
     pub(crate) span: Span,
     /// How deep it is nested: of two that end at one byte, the deeper ends first.
@@ -18,8 +18,8 @@ pub(crate) struct Slot {
     /// The start of the statement right before this one.
     pub(crate) previous: Option<usize>,
     pub(crate) room: Room,
-    pub(crate) before: Vec<Item>,
-    pub(crate) after: Vec<Item>,
+    pub(crate) before: Vec<InsertedStatement>,
+    pub(crate) after: Vec<InsertedStatement>,
 }
 
 /// What kind of room there is.
@@ -29,7 +29,7 @@ pub(crate) enum Room {
     Block,
     /// A body without braces, which has room for one statement only.
     Body(Body),
-    /// Between the braces of an empty block, which is the slot's span.
+    /// Between the braces of an empty block, which is the point's span.
     EmptyBlock,
     /// In a block, but what is put before has to be in a block of its own,
     /// because something may jump over it.
@@ -53,7 +53,7 @@ pub(crate) struct Body {
 
 /// One statement to insert.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Item {
+pub(crate) enum InsertedStatement {
     /// A fence, with its semicolon, and the comment behind it.
     Fence {
         /// The order among the items of one side.
@@ -79,7 +79,7 @@ pub(crate) struct Comment {
     pub(crate) inline: String,
 }
 
-impl Item {
+impl InsertedStatement {
     fn key(&self) -> (usize, u8) {
         match self {
             Self::Fence { key, .. } | Self::Temporary { key, .. } => *key,
@@ -106,34 +106,40 @@ impl Item {
     }
 }
 
-impl Slot {
+impl InsertionPoint {
     /// Sorts the items and leaves one of several fences in a row.
     pub(crate) fn tidy(&mut self) {
         for side in [&mut self.before, &mut self.after] {
-            side.sort_by_key(Item::key);
+            side.sort_by_key(InsertedStatement::key);
             side.dedup_by(|second, first| {
-                matches!((first, second), (Item::Fence { .. }, Item::Fence { .. }))
+                matches!(
+                    (first, second),
+                    (
+                        InsertedStatement::Fence { .. },
+                        InsertedStatement::Fence { .. }
+                    )
+                )
             });
         }
     }
 
     /// Drops the fence that comes first, because one is already before it.
     pub(crate) fn drop_first_fence(&mut self) {
-        if matches!(self.before.first(), Some(Item::Fence { .. })) {
+        if matches!(self.before.first(), Some(InsertedStatement::Fence { .. })) {
             self.before.remove(0);
         }
     }
 
-    /// Writes down what the slot inserts and replaces.
+    /// Adds what is inserted and replaced here to the two lists.
     pub(crate) fn render(
         &self,
         layout: &Layout<'_>,
         text_of: &dyn Fn(&Span) -> String,
-        inserts: &mut Vec<Insert>,
+        inserts: &mut Vec<Insertion>,
         replacements: &mut Vec<(Span, String)>,
     ) {
-        let mut lines = Lines {
-            slot: self,
+        let mut lines = PointRenderer {
+            point: self,
             layout,
             text_of,
             inserts,
@@ -180,68 +186,80 @@ impl Slot {
     }
 }
 
-struct Lines<'a> {
-    slot: &'a Slot,
+/// Renders one insertion point.
+struct PointRenderer<'a> {
+    point: &'a InsertionPoint,
     layout: &'a Layout<'a>,
     text_of: &'a dyn Fn(&Span) -> String,
-    inserts: &'a mut Vec<Insert>,
+    inserts: &'a mut Vec<Insertion>,
 }
 
-impl Lines<'_> {
+impl PointRenderer<'_> {
     fn before(&mut self) {
-        let at = self.slot.span.start;
-        if self.slot.before.is_empty() {
+        let at = self.point.span.start;
+        if self.point.before.is_empty() {
             return;
         }
-        if self.slot.inline || !self.layout.is_first_on_line(at) {
-            let text = format!("{} ", self.joined(&self.slot.before));
-            self.insert(at, Class::BeforeStatement, text);
+        if self.point.inline || !self.layout.is_first_on_line(at) {
+            let text = format!("{} ", self.joined(&self.point.before));
+            self.insert(at, InsertionClass::BeforeStatement, text);
         } else {
-            let text = self.whole_lines(&self.slot.before, &self.layout.indent(at), false);
-            self.insert(self.layout.line_start(at), Class::BeforeStatement, text);
+            let text = self.whole_lines(&self.point.before, &self.layout.indent(at), false);
+            self.insert(
+                self.layout.line_start(at),
+                InsertionClass::BeforeStatement,
+                text,
+            );
         }
     }
 
     /// What follows the statement, and then `closing` on a line of its own.
     fn after(&mut self, closing: &str) {
-        let (start, end) = (self.slot.span.start, self.slot.span.end);
-        if self.slot.after.is_empty() && closing.is_empty() {
+        let (start, end) = (self.point.span.start, self.point.span.end);
+        if self.point.after.is_empty() && closing.is_empty() {
             return;
         }
         let line_end = self
             .layout
             .free_line_end(end)
-            .filter(|_| !self.slot.inline && self.layout.is_first_on_line(start));
+            .filter(|_| !self.point.inline && self.layout.is_first_on_line(start));
         match line_end {
             Some(line_end) => {
-                let mut text = self.whole_lines(&self.slot.after, &self.layout.indent(start), true);
+                let mut text =
+                    self.whole_lines(&self.point.after, &self.layout.indent(start), true);
                 text.push_str(closing);
-                self.insert(line_end, Class::AfterStatement, text);
+                self.insert(line_end, InsertionClass::AfterStatement, text);
             }
             None => {
                 let mut text = String::new();
-                if !self.slot.after.is_empty() {
-                    text = format!(" {}", self.joined(&self.slot.after));
+                if !self.point.after.is_empty() {
+                    text = format!(" {}", self.joined(&self.point.after));
                 }
                 text.push_str(closing);
-                self.insert(end, Class::AfterStatement, text);
+                self.insert(end, InsertionClass::AfterStatement, text);
             }
         }
     }
 
     /// Braces around a body, with what `before` and `after` put into them.
     fn braces(&mut self, body: &Body, before: impl Fn(&mut Self), after: impl Fn(&mut Self, &str)) {
-        if self.slot.inline || self.layout.same_line(body.head_end, body.span.start) {
+        if self.point.inline || self.layout.same_line(body.head_end, body.span.start) {
             self.braces_inline(body);
             return;
         }
         let newline = self.layout.newline;
         let indent = self.layout.indent(body.owner);
         match self.layout.braces() {
-            BraceStyle::SameLine => self.insert(body.head_end, Class::AfterStatement, " {".into()),
+            BraceStyle::SameLine => {
+                self.insert(body.head_end, InsertionClass::AfterStatement, " {".into())
+            }
             BraceStyle::OwnLine => {
                 let at = self.layout.line_end(body.head_end);
-                self.insert(at, Class::AfterStatement, format!("{newline}{indent}{{"));
+                self.insert(
+                    at,
+                    InsertionClass::AfterStatement,
+                    format!("{newline}{indent}{{"),
+                );
             }
         }
         before(self);
@@ -254,7 +272,7 @@ impl Lines<'_> {
         match joins {
             Some(follows) => {
                 after(self, "");
-                self.insert(follows, Class::BeforeStatement, "} ".into());
+                self.insert(follows, InsertionClass::BeforeStatement, "} ".into());
             }
             None => after(self, &format!("{newline}{indent}}}")),
         }
@@ -262,83 +280,87 @@ impl Lines<'_> {
 
     fn braces_inline(&mut self, body: &Body) {
         let mut open = String::from("{ ");
-        if !self.slot.before.is_empty() && body.span.start == self.slot.span.start {
-            open.push_str(&self.joined(&self.slot.before));
+        if !self.point.before.is_empty() && body.span.start == self.point.span.start {
+            open.push_str(&self.joined(&self.point.before));
             open.push(' ');
         } else {
             self.before();
         }
-        self.insert(body.span.start, Class::BeforeStatement, open);
+        self.insert(body.span.start, InsertionClass::BeforeStatement, open);
         let mut close = String::new();
-        if !self.slot.after.is_empty() {
-            close = format!(" {}", self.joined(&self.slot.after));
+        if !self.point.after.is_empty() {
+            close = format!(" {}", self.joined(&self.point.after));
         }
         close.push_str(" }");
-        self.insert(body.span.end, Class::AfterStatement, close);
+        self.insert(body.span.end, InsertionClass::AfterStatement, close);
     }
 
     /// Only `closing`, on a line of its own behind the statement's.
     fn close(&mut self, closing: &str) {
-        let end = self.slot.span.end;
+        let end = self.point.span.end;
         let at = self.layout.free_line_end(end).unwrap_or(end);
-        self.insert(at, Class::AfterStatement, closing.to_owned());
+        self.insert(at, InsertionClass::AfterStatement, closing.to_owned());
     }
 
     fn empty_block(&mut self) {
-        let block = &self.slot.span;
-        let items = self.slot.before.iter().chain(&self.slot.after);
-        if self.layout.same_line(block.start, block.end) || self.slot.inline {
+        let block = &self.point.span;
+        let items = self.point.before.iter().chain(&self.point.after);
+        if self.layout.same_line(block.start, block.end) || self.point.inline {
             let blank = if block.len() == 2 { " " } else { "" };
             let text = format!(" {}{blank}", self.joined(items));
-            self.insert(block.start + 1, Class::AfterStatement, text);
+            self.insert(block.start + 1, InsertionClass::AfterStatement, text);
         } else {
             let indent = format!(
                 "{}{}",
                 self.layout.indent(block.start),
                 self.layout.indent_step(block.start)
             );
-            let items: Vec<Item> = items.cloned().collect();
+            let items: Vec<InsertedStatement> = items.cloned().collect();
             let text = self.whole_lines(&items, &indent, true);
             let line_end = self.layout.free_line_end(block.start + 1);
             self.insert(
                 line_end.unwrap_or(block.start + 1),
-                Class::AfterStatement,
+                InsertionClass::AfterStatement,
                 text,
             );
         }
     }
 
     fn own_block(&mut self) {
-        let (start, end) = (self.slot.span.start, self.slot.span.end);
+        let (start, end) = (self.point.span.start, self.point.span.end);
         let line_end = self
             .layout
             .free_line_end(end)
-            .filter(|_| !self.slot.inline && self.layout.is_first_on_line(start));
+            .filter(|_| !self.point.inline && self.layout.is_first_on_line(start));
         let Some(line_end) = line_end else {
-            let text = format!("{{ {} ", self.joined(&self.slot.before));
-            self.insert(start, Class::BeforeStatement, text);
+            let text = format!("{{ {} ", self.joined(&self.point.before));
+            self.insert(start, InsertionClass::BeforeStatement, text);
             let mut close = String::new();
-            if !self.slot.after.is_empty() {
-                close = format!(" {}", self.joined(&self.slot.after));
+            if !self.point.after.is_empty() {
+                close = format!(" {}", self.joined(&self.point.after));
             }
             close.push_str(" }");
-            self.insert(end, Class::AfterStatement, close);
+            self.insert(end, InsertionClass::AfterStatement, close);
             return;
         };
         let (outer, newline) = (self.layout.indent(start), self.layout.newline);
         let step = self.layout.indent_step(start);
         let inner = format!("{outer}{step}");
         let mut text = format!("{outer}{{{newline}");
-        text.push_str(&self.whole_lines(&self.slot.before, &inner, false));
+        text.push_str(&self.whole_lines(&self.point.before, &inner, false));
         text.push_str(&step);
-        self.insert(self.layout.line_start(start), Class::BeforeStatement, text);
-        let mut text = self.whole_lines(&self.slot.after, &inner, true);
+        self.insert(
+            self.layout.line_start(start),
+            InsertionClass::BeforeStatement,
+            text,
+        );
+        let mut text = self.whole_lines(&self.point.after, &inner, true);
         text.push_str(&format!("{newline}{outer}}}"));
-        self.insert(line_end, Class::AfterStatement, text);
+        self.insert(line_end, InsertionClass::AfterStatement, text);
     }
 
     /// The items on one line.
-    fn joined<'i>(&self, items: impl IntoIterator<Item = &'i Item>) -> String {
+    fn joined<'i>(&self, items: impl IntoIterator<Item = &'i InsertedStatement>) -> String {
         let items: Vec<String> = items
             .into_iter()
             .map(|item| item.text(true, self.text_of))
@@ -347,7 +369,12 @@ impl Lines<'_> {
     }
 
     /// The items on lines of their own, the line endings in front or behind.
-    fn whole_lines(&self, items: &[Item], indent: &str, newline_first: bool) -> String {
+    fn whole_lines(
+        &self,
+        items: &[InsertedStatement],
+        indent: &str,
+        newline_first: bool,
+    ) -> String {
         let newline = self.layout.newline;
         items
             .iter()
@@ -362,20 +389,20 @@ impl Lines<'_> {
             .collect()
     }
 
-    fn insert(&mut self, at: usize, class: Class, text: String) {
+    fn insert(&mut self, at: usize, class: InsertionClass, text: String) {
         if text.is_empty() {
             return;
         }
         let rank = match class {
-            Class::AfterStatement => -self.slot.depth,
-            _ => self.slot.depth,
+            InsertionClass::AfterStatement => -self.point.depth,
+            _ => self.point.depth,
         };
-        self.inserts.push(Insert {
+        self.inserts.push(Insertion {
             at,
             class,
             rank,
             text,
-            owner: self.slot.span.clone(),
+            owner: self.point.span.clone(),
         });
     }
 }

@@ -4,18 +4,18 @@
 use tree_sitter::Node;
 
 use super::lookup::is_file_wide;
-use super::{AtomicKind, Base, Declaration, Declared, Type, Written};
+use super::{AtomicKind, Base, Declaration, Declarations, Type, WrittenType};
 use crate::site::Span;
 use crate::source::ParsedFile;
-use crate::syntax::{self, DEEPEST, within};
+use crate::syntax::{self, MAX_DEPTH, within};
 
-impl Declared {
+impl Declarations {
     /// Whether an expression's type is more than a guess: where the class of a
     /// field's owner is not known from the text, only the field's name is left to
     /// go by, and another class may have a plain field of that name.
     pub fn is_certain(&self, node: Node<'_>, file: &ParsedFile) -> bool {
         let mut node = node;
-        for _ in 0..DEEPEST {
+        for _ in 0..MAX_DEPTH {
             node = match node.kind() {
                 "identifier" => {
                     let name = file.node_text(node);
@@ -99,7 +99,7 @@ impl Declared {
         file: &ParsedFile,
         level: usize,
     ) -> Option<String> {
-        if level > DEEPEST {
+        if level > MAX_DEPTH {
             return None;
         }
         let owner = syntax::unwrap_parentheses(owner);
@@ -127,9 +127,9 @@ impl Declared {
     }
 
     /// The name of the class that a type is, or leads to.
-    fn class_named(&self, written: &Written) -> Option<String> {
+    fn class_named(&self, written: &WrittenType) -> Option<String> {
         let mut base = &written.base;
-        for _ in 0..DEEPEST {
+        for _ in 0..MAX_DEPTH {
             match base {
                 Base::Named(name) => match self.alias(name) {
                     Some(alias) if matches!(alias.base, Base::Named(_)) => base = &alias.base,
@@ -169,7 +169,7 @@ impl Declared {
                 .filter_map(|all| all.bases.get(class))
                 .flatten();
             for base in bases {
-                if classes.len() < DEEPEST && !classes.contains(&base.as_str()) {
+                if classes.len() < MAX_DEPTH && !classes.contains(&base.as_str()) {
                     classes.push(base);
                 }
             }

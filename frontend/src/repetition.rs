@@ -1,6 +1,6 @@
 //! Whether a place can be passed twice with no atomic operation in between: by
 //! the loops around it, and by what comes before it. Decides from one function's
-//! text; what the text does not tell is [`Passing::Unknown`].
+//! text; what the text does not tell is [`Repetition::Unknown`].
 
 use tree_sitter::Node;
 
@@ -11,7 +11,7 @@ use crate::wrapping::call_at;
 
 /// How often a place is passed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Passing {
+pub enum Repetition {
     /// Each time one of these operations comes first, and it is outside of the
     /// loop that waits.
     After(Vec<Span>),
@@ -22,38 +22,38 @@ pub enum Passing {
 }
 
 /// How often the loop is entered that waits on a site.
-pub fn passing_of_wait(file: &ParsedFile, sites: &[Site], wait: &Site) -> Passing {
+pub fn repetition_of_wait(file: &ParsedFile, sites: &[Site], wait: &Site) -> Repetition {
     let Some(waiting) = &wait.loop_span else {
-        return Passing::Unknown;
+        return Repetition::Unknown;
     };
     let root = file.tree().root_node();
     match root.descendant_for_byte_range(waiting.start, waiting.end) {
         Some(node) if is_loop(node) && node.byte_range() == *waiting => passing(sites, node),
-        _ => Passing::Unknown,
+        _ => Repetition::Unknown,
     }
 }
 
 /// How often a call of the function `name` at a line and column is made.
-pub fn passing_of_call(
+pub fn repetition_of_call(
     file: &ParsedFile,
     sites: &[Site],
     point: (u32, u32),
     name: &str,
-) -> Passing {
+) -> Repetition {
     match call_at(file, point, name) {
         Some(call) => passing(sites, call),
-        None => Passing::Unknown,
+        None => Repetition::Unknown,
     }
 }
 
-fn passing(sites: &[Site], place: Node<'_>) -> Passing {
+fn passing(sites: &[Site], place: Node<'_>) -> Repetition {
     let mut before = Vec::new();
     let mut child = place;
     while let Some(parent) = child.parent() {
         if is_function(parent) {
             return match jumps(parent) {
-                true => Passing::Unknown,
-                false => Passing::OncePerCall,
+                true => Repetition::Unknown,
+                false => Repetition::OncePerCall,
             };
         }
         let is_body = ["body", "consequence", "alternative"]
@@ -82,19 +82,19 @@ fn passing(sites: &[Site], place: Node<'_>) -> Passing {
             _ => {}
         }
         if is_loop(parent) && before.is_empty() {
-            return Passing::Unknown;
+            return Repetition::Unknown;
         }
         if !before.is_empty() {
             let function =
                 std::iter::successors(Some(parent), Node::parent).find(|n| is_function(*n));
             return match function.is_some_and(|function| !jumps(function)) {
-                true => Passing::After(before),
-                false => Passing::Unknown,
+                true => Repetition::After(before),
+                false => Repetition::Unknown,
             };
         }
         child = parent;
     }
-    Passing::Unknown
+    Repetition::Unknown
 }
 
 /// The operations that a statement or condition executes whatever happens.
@@ -150,7 +150,7 @@ fn jumps(function: Node<'_>) -> bool {
 mod tests {
     use std::path::Path;
 
-    use super::{Passing, passing_of_call, passing_of_wait};
+    use super::{Repetition, repetition_of_call, repetition_of_wait};
     use crate::{Language, LoopRole, ParsedFile, Vocabularies, scan_parsed};
 
     /// What comes before the one waiting loop of a function, as text.
@@ -162,15 +162,15 @@ mod tests {
         let scan = scan_parsed(&file, &Vocabularies::builtin());
         let waits = |site: &&crate::Site| matches!(site.role, LoopRole::Spin(_));
         let wait = scan.sites.iter().find(waits).expect("a loop that waits");
-        match passing_of_wait(&file, &scan.sites, wait) {
-            Passing::After(spans) => Some(
+        match repetition_of_wait(&file, &scan.sites, wait) {
+            Repetition::After(spans) => Some(
                 spans
                     .into_iter()
                     .map(|span| text[span].to_owned())
                     .collect(),
             ),
-            Passing::OncePerCall => Some(Vec::new()),
-            Passing::Unknown => None,
+            Repetition::OncePerCall => Some(Vec::new()),
+            Repetition::Unknown => None,
         }
     }
 
@@ -211,11 +211,11 @@ mod tests {
         let file = ParsedFile::parse(Path::new("a.cc"), text.to_vec(), Language::Cpp);
         let scan = scan_parsed(&file, &Vocabularies::builtin());
         let passing =
-            |line, column, name| passing_of_call(&file, &scan.sites, (line, column), name);
-        assert!(matches!(passing(4, 3, "wait"), Passing::After(_)));
-        assert!(matches!(passing(4, 0, "other"), Passing::After(_)));
-        assert_eq!(passing(4, 0, "wait"), Passing::Unknown);
-        assert_eq!(passing(4, 3, "absent"), Passing::Unknown);
-        assert_eq!(passing(5, 15, "more"), Passing::Unknown);
+            |line, column, name| repetition_of_call(&file, &scan.sites, (line, column), name);
+        assert!(matches!(passing(4, 3, "wait"), Repetition::After(_)));
+        assert!(matches!(passing(4, 0, "other"), Repetition::After(_)));
+        assert_eq!(passing(4, 0, "wait"), Repetition::Unknown);
+        assert_eq!(passing(4, 3, "absent"), Repetition::Unknown);
+        assert_eq!(passing(5, 15, "more"), Repetition::Unknown);
     }
 }

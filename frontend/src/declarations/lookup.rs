@@ -2,10 +2,10 @@
 
 use tree_sitter::Node;
 
-use super::{AtomicKind, Base, Declaration, Declared, Written};
+use super::{AtomicKind, Base, Declaration, Declarations, WrittenType};
 use crate::site::Span;
 use crate::source::ParsedFile;
-use crate::syntax::{self, DEEPEST, callee, operator, within};
+use crate::syntax::{self, MAX_DEPTH, callee, operator, within};
 use crate::vocabulary::Vocabularies;
 
 /// An expression's type, as far as atomics go.
@@ -18,7 +18,7 @@ pub(crate) enum Type {
         /// How it is atomic.
         kind: AtomicKind,
     },
-    /// Declared, and not atomic.
+    /// Declarations, and not atomic.
     Plain,
     /// Not known from the text.
     Unknown,
@@ -47,7 +47,7 @@ impl Type {
     }
 }
 
-impl Declared {
+impl Declarations {
     /// The type of an expression.
     pub fn type_of(&self, node: Node<'_>, file: &ParsedFile, vocabularies: &Vocabularies) -> Type {
         self.expression(node, file, vocabularies, 0)
@@ -60,7 +60,7 @@ impl Declared {
         vocabularies: &Vocabularies,
         level: usize,
     ) -> Type {
-        if level > DEEPEST {
+        if level > MAX_DEPTH {
             return Type::Unknown;
         }
         let of = |inner: Option<Node<'_>>| {
@@ -73,7 +73,7 @@ impl Declared {
             "identifier" => self.name(&file.node_text(node), &node.byte_range()),
             "qualified_identifier" => {
                 let mut last = node;
-                for _ in 0..DEEPEST {
+                for _ in 0..MAX_DEPTH {
                     match last.child_by_field_name("name") {
                         Some(inner) => last = inner,
                         None => break,
@@ -195,10 +195,10 @@ impl Declared {
         }
     }
 
-    pub(super) fn resolve(&self, written: &Written) -> Type {
+    pub(super) fn resolve(&self, written: &WrittenType) -> Type {
         let mut depth = written.depth;
         let mut base = &written.base;
-        for _ in 0..DEEPEST {
+        for _ in 0..MAX_DEPTH {
             match base {
                 Base::Atomic(kind) => return Type::Atomic { depth, kind: *kind },
                 Base::Plain => return Type::Plain,
@@ -217,9 +217,9 @@ impl Declared {
 
     /// Whether a type is atomic by this file alone, at whatever depth, or has a name
     /// that only another header explains.
-    pub(super) fn leads_to_atomic(&self, written: &Written) -> bool {
+    pub(super) fn leads_to_atomic(&self, written: &WrittenType) -> bool {
         let mut base = &written.base;
-        for _ in 0..DEEPEST {
+        for _ in 0..MAX_DEPTH {
             match base {
                 Base::Atomic(_) => return true,
                 Base::Plain | Base::Opaque => return false,
@@ -232,7 +232,7 @@ impl Declared {
         false
     }
 
-    pub(super) fn alias(&self, name: &str) -> Option<&Written> {
+    pub(super) fn alias(&self, name: &str) -> Option<&WrittenType> {
         self.types.get(name).or_else(|| {
             self.imports
                 .iter()

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use tree_sitter::Node;
 
 use super::types::read_declarator;
-use super::{AtomicKind, Base, Declaration, Declared, Type, Written};
+use super::{AtomicKind, Base, Declaration, Declarations, Type, WrittenType};
 use crate::literal::integer;
 use crate::orders::{squeeze, standard};
 use crate::outline::{Marks, Outline};
 use crate::site::Span;
 use crate::source::ParsedFile;
-use crate::syntax::{self, DEEPEST, children, is_function};
+use crate::syntax::{self, MAX_DEPTH, children, is_function};
 use crate::vocabulary::Vocabularies;
 
 /// A name's scope when it is declared for the whole file.
 const FILE: Span = 0..usize::MAX;
 
-impl Declared {
+impl Declarations {
     /// Reads the declarations of a file that includes these headers.
     pub fn of(
         file: &ParsedFile,
@@ -68,7 +68,7 @@ impl Declared {
             declarations.push(Declaration {
                 scope,
                 owner: None,
-                written: Written {
+                written: WrittenType {
                     base: Base::Atomic(kind),
                     depth: if address { depth } else { depth.max(1) },
                 },
@@ -183,7 +183,7 @@ impl Declared {
                 continue;
             };
             if matches!(parameter.kind(), "type_parameter_declaration") {
-                let opaque = Written {
+                let opaque = WrittenType {
                     base: Base::Opaque,
                     depth: 0,
                 };
@@ -213,7 +213,7 @@ impl Declared {
         }
     }
 
-    fn add_type(&mut self, name: String, written: Written) {
+    fn add_type(&mut self, name: String, written: WrittenType) {
         // `typedef struct s s;` would lead nowhere.
         if written.base != Base::Named(name.clone()) {
             self.types.insert(name, written);
@@ -263,7 +263,7 @@ impl Declared {
         } else if let Some(order) = standard(&value) {
             self.orders.aliases.insert(name, order);
         } else if value.starts_with("_Atomic") {
-            let written = Written {
+            let written = WrittenType {
                 base: Base::Atomic(AtomicKind::Qualifier),
                 depth: 0,
             };
@@ -274,7 +274,7 @@ impl Declared {
 
 fn declarator_is(declarator: Node<'_>, kind: &str) -> bool {
     let mut node = Some(declarator);
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_DEPTH {
         match node {
             Some(inner) if inner.kind() == kind => return true,
             Some(inner) => node = inner.child_by_field_name("declarator"),

@@ -8,8 +8,8 @@ use crate::evaluation::{Effects, is_static, is_transparent_call, is_unevaluated}
 use crate::refusal::Refusal;
 use crate::view::children;
 
-/// An operation's place in its full expression.
-pub(crate) struct Place<'t> {
+/// An operation's position in its full expression.
+pub(crate) struct OperationPosition<'t> {
     /// What holds the full expression.
     pub(crate) holder: Holder<'t>,
     /// The operation is not evaluated each time that the holder is: it is behind
@@ -54,13 +54,13 @@ pub(crate) enum Holder<'t> {
     Outside,
 }
 
-/// Finds the place of `site`. `is_macro` says of a callee's name whether it is a macro.
-pub(crate) fn place<'t>(
+/// Finds the position of `site`. `is_macro` says of a callee's name whether it is a macro.
+pub(crate) fn find_position<'t>(
     effects: &Effects<'_>,
     site: Node<'t>,
     is_macro: &dyn Fn(&str) -> bool,
-) -> Result<Place<'t>, Refusal> {
-    let mut climb = Climb {
+) -> Result<OperationPosition<'t>, Refusal> {
+    let mut walk = AncestorWalk {
         effects,
         is_macro,
         conditional: false,
@@ -76,26 +76,26 @@ pub(crate) fn place<'t>(
     let mut at = site;
     let holder = loop {
         let parent = at.parent().ok_or(Refusal::NotUnderstood)?;
-        match climb.step(at, parent)? {
+        match walk.step(at, parent)? {
             Some(holder) => break holder,
             None => at = parent,
         }
     };
-    Ok(Place {
+    Ok(OperationPosition {
         holder,
-        conditional: climb.conditional,
-        acts_before: climb.acts_before,
-        acts_beside: climb.acts_beside,
-        accesses_after: climb.accesses_after,
-        in_macro_argument: climb.in_macro_argument,
-        may_repeat: climb.may_repeat,
-        discarded: climb.discarded,
-        in_arm: climb.in_arm,
+        conditional: walk.conditional,
+        acts_before: walk.acts_before,
+        acts_beside: walk.acts_beside,
+        accesses_after: walk.accesses_after,
+        in_macro_argument: walk.in_macro_argument,
+        may_repeat: walk.may_repeat,
+        discarded: walk.discarded,
+        in_arm: walk.in_arm,
     })
 }
 
 /// The way up from an operation, and what has been met on it.
-struct Climb<'a> {
+struct AncestorWalk<'a> {
     effects: &'a Effects<'a>,
     is_macro: &'a dyn Fn(&str) -> bool,
     conditional: bool,
@@ -110,7 +110,7 @@ struct Climb<'a> {
     only_forwarded: bool,
 }
 
-impl Climb<'_> {
+impl AncestorWalk<'_> {
     /// One step up, from `at` to `parent`; the holder, if `parent` is (part of) one.
     fn step<'t>(&mut self, at: Node<'t>, parent: Node<'t>) -> Result<Option<Holder<'t>>, Refusal> {
         if is_unevaluated(parent) {
