@@ -1,6 +1,33 @@
 //! Finds atomic operations in C and C++ source text. Owns [`Site`] and the
 //! vocabularies that say how atomics are spelled; knows nothing of running
 //! programs or of memory models.
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use wmfix_frontend::{
+//!     LoopRole, MemoryOrder, OrderForm, SiteOperation, Vocabularies, scan_source,
+//! };
+//!
+//! let text = "\
+//! #include <stdatomic.h>
+//! atomic_int ready;
+//! void wait(void) {
+//!     while (!atomic_load_explicit(&ready, memory_order_acquire)) {}
+//! }
+//! ";
+//! let scan = scan_source(Path::new("wait.c"), text.as_bytes(), &Vocabularies::builtin());
+//!
+//! let [site] = &scan.sites[..] else { panic!("one site") };
+//! assert_eq!(site.operation, SiteOperation::Load);
+//! assert_eq!(site.order.order, Some(MemoryOrder::Acquire));
+//! assert_eq!(site.start.line, 4);
+//! assert!(matches!(site.role, LoopRole::Spin(_)));
+//!
+//! // The order is a literal: the rewriter can replace it.
+//! let OrderForm::Literal(span) = &site.order.form else { panic!("a literal") };
+//! assert_eq!(&text[span.clone()], "memory_order_acquire");
+//! ```
 #![forbid(unsafe_code)]
 
 mod calls;

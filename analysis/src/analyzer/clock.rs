@@ -9,13 +9,13 @@ pub(crate) type ThreadSlot = usize;
 
 /// How many slots a clock holds in place. These are always worked on together,
 /// without a look at how many are in use: that is one or two vector instructions.
-const IN_PLACE: usize = 8;
+const INLINE_SLOTS: usize = 8;
 
 /// A prefix of every thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Clock {
-    first: [EventNumber; IN_PLACE],
-    /// The slots from [`IN_PLACE`] on.
+    first: [EventNumber; INLINE_SLOTS],
+    /// The slots from [`INLINE_SLOTS`] on.
     rest: Vec<EventNumber>,
 }
 
@@ -25,7 +25,7 @@ impl Clock {
     pub(crate) fn get(&self, slot: ThreadSlot) -> EventNumber {
         match self.first.get(slot) {
             Some(number) => *number,
-            None => self.rest.get(slot - IN_PLACE).copied().unwrap_or(0),
+            None => self.rest.get(slot - INLINE_SLOTS).copied().unwrap_or(0),
         }
     }
 
@@ -35,7 +35,7 @@ impl Clock {
         match self.first.get_mut(slot) {
             Some(place) => *place = number,
             None => {
-                let index = slot - IN_PLACE;
+                let index = slot - INLINE_SLOTS;
                 if index >= self.rest.len() {
                     self.rest.resize(index + 1, 0);
                 }
@@ -84,7 +84,7 @@ impl Clock {
 
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
-        self.first = [0; IN_PLACE];
+        self.first = [0; INLINE_SLOTS];
         self.rest.clear();
     }
 }

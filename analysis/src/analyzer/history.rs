@@ -85,7 +85,7 @@ const INLINE_MARKS: usize = 4;
 const PRUNE_FROM: u32 = 8;
 
 /// Beyond this length a history is searched by halving.
-const LINEAR_SEARCH: usize = 8;
+const LINEAR_SEARCH_MARKS: usize = 8;
 
 impl History {
     /// The history of a thread that is about to access the location.
@@ -141,7 +141,7 @@ impl History {
         if marks.last()?.number <= number {
             return Some(marks.len() - 1);
         }
-        if marks.len() <= LINEAR_SEARCH {
+        if marks.len() <= LINEAR_SEARCH_MARKS {
             return marks.iter().rposition(|mark| mark.number <= number);
         }
         marks

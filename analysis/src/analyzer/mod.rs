@@ -1,8 +1,14 @@
 //! The analyzer: RC11 with SC accesses and native SC fences, decided on one SC
 //! run by thread-indexed clocks and per-location histories, O(threads) an event.
 //!
-//! After "Dynamic Robustness Verification against Weak Memory" (RSan), whose
-//! clocks are indexed by location. Deviations, each checked against brute force:
+//! After Roy Margalit, Michalis Kokologiannakis, Shachar Itzhaky and Ori Lahav,
+//! *Dynamic Robustness Verification against Weak Memory*, PLDI 2025,
+//! <https://arxiv.org/abs/2504.15036>, whose "location clocks" are indexed by
+//! location. What a violation is goes back to Ori Lahav and Roy Margalit,
+//! *Robustness against Release/Acquire Semantics*, PLDI 2019,
+//! <https://doi.org/10.1145/3314221.3314604>.
+//!
+//! Deviations, each checked against brute force:
 //! 1. Clocks are indexed by thread: hb and hb_SC contain program order, so what a
 //!    thread knows is a prefix of every thread. What it knows about a location is
 //!    looked up in the location's history.

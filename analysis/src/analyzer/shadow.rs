@@ -1,6 +1,12 @@
 //! The last plain accesses to every piece of memory, as epochs: a number within
 //! a thread is enough to decide whether an access happened before a later one.
 //! Byte exact, in granules of eight.
+//!
+//! Epochs are those of Cormac Flanagan and Stephen N. Freund, *FastTrack:
+//! Efficient and Precise Dynamic Race Detection*, PLDI 2009,
+//! <https://doi.org/10.1145/1542476.1542490>. Unlike there, reads that nothing
+//! orders are kept as a list of epochs, not as a vector clock, and
+//! happens-before is that of C++20 with its fences.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -9,15 +15,14 @@ use super::clock::{Clock, EventNumber, ThreadSlot};
 use crate::event::{Bytes, SiteId, ThreadId};
 use crate::race::RacingAccess;
 
-/// Of one access, only so many bytes are looked at: what lies behind is not
-/// checked for races.
-const LONGEST_RANGE: u64 = 1 << 16;
+/// Bytes of one access that are checked for races; the rest of it is not.
+const MAX_ACCESS_BYTES: u64 = 1 << 16;
 
 /// With more granules than this in use, all are forgotten: races with what was
 /// before are missed, none is invented.
-const MOST_GRANULES: usize = 1 << 21;
+const MAX_GRANULES: usize = 1 << 21;
 
-const GRANULE: u64 = 8;
+const GRANULE_BYTES: u64 = 8;
 
 /// The last accesses to memory.
 #[derive(Clone, Debug, Default)]
@@ -62,7 +67,7 @@ impl Shadow {
         bytes: Bytes,
         access: &PlainAccess<'_>,
     ) -> Option<(RacingAccess, Bytes)> {
-        if self.granules.len() >= MOST_GRANULES {
+        if self.granules.len() >= MAX_GRANULES {
             self.granules.clear();
         }
         let mut race = None;
@@ -112,12 +117,12 @@ impl Shadow {
 
     /// The memory is given back.
     pub(crate) fn forget(&mut self, bytes: Bytes) {
-        let count = (bytes.size / GRANULE + 2) as usize;
+        let count = (bytes.size / GRANULE_BYTES + 2) as usize;
         if count > self.granules.len() {
             let end = bytes.address.saturating_add(bytes.size);
             self.granules.retain(|&granule, records| {
-                let start = granule * GRANULE;
-                let outside = start >= end || start.saturating_add(GRANULE) <= bytes.address;
+                let start = granule * GRANULE_BYTES;
+                let outside = start >= end || start.saturating_add(GRANULE_BYTES) <= bytes.address;
                 outside || {
                     let mask = mask_within(granule, bytes);
                     records.iter_mut().for_each(|record| record.mask &= !mask);
@@ -127,7 +132,9 @@ impl Shadow {
             });
             return;
         }
-        for granule in bytes.address / GRANULE..=(bytes.address + bytes.size - 1) / GRANULE {
+        for granule in
+            bytes.address / GRANULE_BYTES..=(bytes.address + bytes.size - 1) / GRANULE_BYTES
+        {
             let mask = mask_within(granule, bytes);
             if let Some(records) = self.granules.get_mut(&granule) {
                 records.iter_mut().for_each(|record| record.mask &= !mask);
@@ -169,7 +176,7 @@ fn conflict(
     Some((
         first,
         Bytes {
-            address: granule * GRANULE + offset,
+            address: granule * GRANULE_BYTES + offset,
             size,
         },
     ))
@@ -178,27 +185,27 @@ fn conflict(
 /// The granules of a range, with the bytes of each that lie in it.
 fn granules(bytes: Bytes) -> impl Iterator<Item = (u64, u8)> {
     let bytes = Bytes {
-        size: bytes.size.min(LONGEST_RANGE),
+        size: bytes.size.min(MAX_ACCESS_BYTES),
         ..bytes
     };
-    let first = bytes.address / GRANULE;
+    let first = bytes.address / GRANULE_BYTES;
     let end = match bytes.size {
         0 => first,
-        size => (bytes.address + (size - 1)) / GRANULE + 1,
+        size => (bytes.address + (size - 1)) / GRANULE_BYTES + 1,
     };
     (first..end).map(move |granule| (granule, mask_within(granule, bytes)))
 }
 
 fn mask_within(granule: u64, bytes: Bytes) -> u8 {
-    let start = granule * GRANULE;
-    let first = bytes.address.saturating_sub(start).min(GRANULE);
+    let start = granule * GRANULE_BYTES;
+    let first = bytes.address.saturating_sub(start).min(GRANULE_BYTES);
     let end = (bytes.address + (bytes.size - 1))
         .saturating_sub(start)
-        .min(GRANULE - 1);
+        .min(GRANULE_BYTES - 1);
     if first > end {
         return 0;
     }
-    (0xffu16 << first) as u8 & (0xffu16 >> (GRANULE - 1 - end)) as u8
+    (0xffu16 << first) as u8 & (0xffu16 >> (GRANULE_BYTES - 1 - end)) as u8
 }
 
 #[cfg(test)]

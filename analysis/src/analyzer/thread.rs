@@ -133,7 +133,7 @@ enum ThreadState {
 const MAX_SLOTS: usize = 1 << 14;
 
 /// Ids below this are small.
-const SMALL_IDS: u32 = 1 << 10;
+const SMALL_ID_LIMIT: u32 = 1 << 10;
 
 impl Threads {
     /// A run with only its main thread.
@@ -148,7 +148,7 @@ impl Threads {
     }
 
     fn set_running(&mut self, id: ThreadId, slot: Option<ThreadSlot>) {
-        if id.0 < SMALL_IDS {
+        if id.0 < SMALL_ID_LIMIT {
             let index = id.0 as usize;
             if index >= self.running.len() {
                 self.running.resize(index + 1, None);

@@ -15,7 +15,7 @@ use crate::syntax::{self, MAX_DEPTH, children, is_function};
 use crate::vocabulary::Vocabularies;
 
 /// A name's scope when it is declared for the whole file.
-const FILE: Span = 0..usize::MAX;
+const FILE_SCOPE: Span = 0..usize::MAX;
 
 impl Declarations {
     /// Reads the declarations of a file that includes these headers.
@@ -109,9 +109,12 @@ impl Declarations {
             .collect();
         for declarator in declarators {
             let mut written = base.clone();
-            let Some(name) =
-                read_declarator(declarator, &mut written, file, !field && scope != FILE)
-            else {
+            let Some(name) = read_declarator(
+                declarator,
+                &mut written,
+                file,
+                !field && scope != FILE_SCOPE,
+            ) else {
                 continue;
             };
             let text = file.node_text(name).into_owned();
@@ -316,7 +319,7 @@ fn block(ancestors: &[Node<'_>]) -> Span {
                     "compound_statement" | "if_statement" | "template_declaration"
                 )
         })
-        .map_or(FILE, |node| node.byte_range())
+        .map_or(FILE_SCOPE, |node| node.byte_range())
 }
 
 fn class_body(ancestors: &[Node<'_>]) -> Span {
@@ -324,7 +327,7 @@ fn class_body(ancestors: &[Node<'_>]) -> Span {
         .iter()
         .rev()
         .find(|node| node.kind() == "field_declaration_list")
-        .map_or(FILE, |node| node.byte_range())
+        .map_or(FILE_SCOPE, |node| node.byte_range())
 }
 
 fn class_name(ancestors: &[Node<'_>], file: &ParsedFile) -> Option<String> {

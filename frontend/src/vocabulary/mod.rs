@@ -27,7 +27,7 @@ const BUILTIN: [&str; 10] = [
 ];
 
 /// What a scan points out although it is no atomic operation.
-const UNSEEN: [&str; 4] = ["__asm", "asm volatile", "asm(", "no_sanitize"];
+const UNINSTRUMENTED_WORDS: [&str; 4] = ["__asm", "asm volatile", "asm(", "no_sanitize"];
 
 /// A vocabulary text that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -115,7 +115,10 @@ impl Vocabularies {
             names: FxHashMap::default(),
             wildcards: Vec::new(),
             types: FxHashMap::default(),
-            words: UNSEEN.iter().map(|&word| word.to_owned()).collect(),
+            words: UNINSTRUMENTED_WORDS
+                .iter()
+                .map(|&word| word.to_owned())
+                .collect(),
             filter: filter(&[]),
             volatile: false,
         };

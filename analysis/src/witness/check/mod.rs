@@ -2,8 +2,9 @@
 //! consistent in the memory model, and not sequentially consistent. Slow and
 //! simple on purpose; shares nothing with the analysis that finds violations.
 //!
-//! The axioms are those of RC11 (Lahav et al., *Repairing Sequential
-//! Consistency in C/C++11*, PLDI 2017), with these deviations:
+//! The axioms are those of Ori Lahav, Viktor Vafeiadis, Jeehoon Kang, Chung-Kil
+//! Hur and Derek Dreyer, *Repairing Sequential Consistency in C/C++11* (RC11),
+//! PLDI 2017, <https://doi.org/10.1145/3062341.3062352>, with these deviations:
 //! 1. An RMW is one event, and a release sequence is C++20's: a write and the
 //!    RMWs that read from it in a chain, nothing else.
 //! 2. The edges of thread creation, joins and locks are part of hb, and of what
