@@ -66,6 +66,7 @@ mod model;
 mod order;
 mod race;
 mod violation;
+pub mod weak;
 pub mod witness;
 
 pub use analyzer::{Analyzer, AnalyzerConfig, EventFindings, Limits};

@@ -18,6 +18,7 @@ mod model_ranges;
 mod model_reference;
 mod model_spins;
 mod model_truth;
+mod model_weak;
 mod model_witness;
 mod repair_corpus;
 mod repair_named;

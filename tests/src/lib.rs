@@ -17,3 +17,4 @@ pub mod runs;
 pub mod sites;
 pub mod streams;
 pub mod tools;
+pub mod weak;

@@ -12,7 +12,7 @@ pub(crate) type ThreadSlot = usize;
 const INLINE_SLOTS: usize = 8;
 
 /// A prefix of every thread.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Clock {
     first: [EventNumber; INLINE_SLOTS],
     /// The slots from [`INLINE_SLOTS`] on.

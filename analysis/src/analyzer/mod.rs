@@ -22,7 +22,7 @@
 
 mod access;
 mod check;
-mod clock;
+pub(crate) mod clock;
 mod findings;
 mod history;
 mod id_set;

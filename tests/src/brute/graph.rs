@@ -200,6 +200,12 @@ impl Graph {
         }
     }
 
+    /// Adds an atomic access that takes the `position`-th write to its location.
+    pub fn push_operation_at(&mut self, thread: usize, operation: &Operation, position: usize) {
+        let node = node_of(operation).expect("an atomic access");
+        self.push_at(thread, node, position);
+    }
+
     /// The values written to a location, oldest first.
     pub fn values(&self, location: u8) -> impl Iterator<Item = u64> {
         self.orders[usize::from(location)]

@@ -24,6 +24,7 @@ mod axioms;
 mod explore;
 mod graph;
 mod naive;
+mod outcomes;
 mod races;
 mod relation;
 
@@ -31,4 +32,5 @@ pub use axioms::{Axioms, happens_before, is_consistent, is_sequential};
 pub use explore::{Stale, State, explore, is_robust};
 pub use graph::Graph;
 pub use naive::is_robust_naively;
+pub use outcomes::{WeakState, outcomes, walk};
 pub use races::{Partner, has_race, races};

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use wmfix_analysis::{
-    Analyzer, AnalyzerConfig, CasOutcome, Event, LocationId, Model, Operation, SiteId, Violation,
+    Analyzer, AnalyzerConfig, CasOutcome, Event, EventIndex, LocationId, Model, Operation, SiteId,
+    Violation,
 };
 
 use super::lockstep::{Effort, Subject, Tally, compare};
@@ -50,13 +51,18 @@ impl Watched {
     /// The places of the stale writes that a violation names, in the order of
     /// writes to its location.
     pub fn places(&self, violation: &Violation) -> Vec<usize> {
-        let writes = self.writes.get(&violation.location);
-        let place = |event: u64| {
-            let place = writes.and_then(|w| w.iter().position(|&e| e == event));
-            place.expect("a stale write is a write of the run") + 1
-        };
         let stale = violation.stale.iter();
-        stale.map(|w| w.event.map_or(0, |e| place(e.0))).collect()
+        (stale.map(|w| w.event.map_or(0, |event| self.place_of(event)))).collect()
+    }
+
+    /// The place of a write of the run in the order of writes to its location.
+    ///
+    /// # Panics
+    /// If the event wrote nothing.
+    pub fn place_of(&self, event: EventIndex) -> usize {
+        let place = |writes: &Vec<u64>| writes.iter().position(|&write| write == event.0);
+        let place = self.writes.values().find_map(place);
+        place.expect("a stale write is a write of the run") + 1
     }
 }
 

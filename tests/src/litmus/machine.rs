@@ -33,6 +33,15 @@ pub struct Stepped {
     pub ended: bool,
 }
 
+/// What a run leaves behind.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Outcome {
+    /// The registers of each thread.
+    pub registers: Vec<Vec<u64>>,
+    /// The newest value of each location.
+    pub memory: Vec<u64>,
+}
+
 /// The state of a program between two steps.
 #[derive(Clone, Debug)]
 pub struct Machine<'p> {
@@ -162,6 +171,48 @@ impl<'p> Machine<'p> {
             _ => true,
         };
         if ready { &[Choice::Run] } else { &[] }
+    }
+
+    /// The ways in which a thread could go on if the location of its next access
+    /// held `value`.
+    pub fn choices_on(&self, thread: usize, value: u64) -> &'static [Choice] {
+        let mut other = self.clone();
+        if let Some(location) = self.next_location(thread) {
+            other.memory[usize::from(location.0)] = value;
+        }
+        other.choices(thread)
+    }
+
+    /// Lets a thread take its next step as if the location of its access held
+    /// `value`. Memory stays as it is: what the access writes, if it does, is older
+    /// than what memory holds.
+    pub fn step_on(&mut self, thread: usize, choice: Choice, value: u64) -> Stepped {
+        let location = self.next_location(thread).expect("an access");
+        let place = usize::from(location.0);
+        let newest = std::mem::replace(&mut self.memory[place], value);
+        let stepped = self.step(thread, choice);
+        self.memory[place] = newest;
+        stepped
+    }
+
+    /// The location of a thread's next access.
+    pub fn next_location(&self, thread: usize) -> Option<Location> {
+        self.next(thread)?.1.atomic_location()
+    }
+
+    /// Whether every thread has run to its end.
+    pub fn all_ended(&self) -> bool {
+        (0..self.threads.len()).all(|thread| self.ended(thread))
+    }
+
+    /// The registers of each thread and what memory holds.
+    pub fn outcome(&self) -> Outcome {
+        Outcome {
+            registers: (self.threads.iter())
+                .map(|thread| thread.registers.clone())
+                .collect(),
+            memory: self.memory.clone(),
+        }
     }
 
     /// The event of a round that stays in its loop, for a thread that waits for

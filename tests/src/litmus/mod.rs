@@ -19,7 +19,7 @@ mod strengthen;
 pub use corpus::{CorpusError, Entry, corpus, read_corpus};
 pub use emit::{Spelling, Waiting, emit, emit_waiting};
 pub use generate::{Profile, around_cycle, coming_and_going, large, random, varied, with_plain};
-pub use machine::{Choice, Machine, Stepped, main_thread, thread_id};
+pub use machine::{Choice, Machine, Outcome, Stepped, main_thread, thread_id};
 pub use notation::{NotationError, program};
 pub use program::{Builder, Instruction, Location, Mutex, Program, Register};
 pub use rng::Rng;

@@ -1,0 +1,233 @@
+//! Runs that show old values, against brute force: directed runs (one stale choice
+//! that the analyzer found) and free runs (any that the weak memory offers). Every
+//! graph must be consistent and every outcome one that the axioms allow.
+//!
+//! `WMFIX_MODEL_PROGRAMS` sets the number of random programs (5,000 if unset),
+//! `WMFIX_MODEL_SEED` where they start.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use wmfix_analysis::weak::LogLimits;
+use wmfix_tests::brute::{Axioms, outcomes};
+use wmfix_tests::litmus::{Program, Rng, corpus, program, varied};
+use wmfix_tests::weak::{directed, free, random_free_run};
+
+/// Programs with more graphs, or states of the weak memory, are left out.
+const GRAPHS: usize = 12_000;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    programs: usize,
+    too_large: usize,
+    /// Programs with an outcome that SC does not have.
+    weak: usize,
+    /// Those of them where a run shows one.
+    shown: usize,
+    graphs: usize,
+    inconsistent: usize,
+    foreign: usize,
+    outcomes: usize,
+    reached: usize,
+    /// Outcomes of programs that have no SC access, and those of them missed. An SC
+    /// fence that comes before another one in psc and after it in po ∪ rf is not
+    /// tried.
+    with_fences: usize,
+    missed_with_fences: usize,
+}
+
+impl Tally {
+    fn add(mut self, other: Self) -> Self {
+        self.programs += other.programs;
+        self.too_large += other.too_large;
+        self.weak += other.weak;
+        self.shown += other.shown;
+        self.graphs += other.graphs;
+        self.inconsistent += other.inconsistent;
+        self.foreign += other.foreign;
+        self.outcomes += other.outcomes;
+        self.reached += other.reached;
+        self.with_fences += other.with_fences;
+        self.missed_with_fences += other.missed_with_fences;
+        self
+    }
+
+    /// What must hold for every kind of run, and that the sample says something.
+    fn assert_sound(&self) {
+        assert_eq!(self.inconsistent, 0, "{self:?}");
+        assert_eq!(self.foreign, 0, "{self:?}");
+        assert!(self.weak * 10 > self.programs, "{self:?}");
+        assert!(self.too_large * 4 < self.programs, "{self:?}");
+    }
+}
+
+fn judge_directed(program: &Program) -> Tally {
+    let allowed = outcomes(program, Axioms::RC11, GRAPHS);
+    let (Some(allowed), Some(runs)) = (allowed, directed(program, GRAPHS)) else {
+        return Tally {
+            too_large: 1,
+            ..Tally::default()
+        };
+    };
+    let weak: Vec<_> = allowed.difference(&runs.sequential).collect();
+    let shown = weak.iter().filter(|o| runs.outcomes.contains(o)).count();
+    let foreign = runs.outcomes.difference(&allowed).count();
+    assert!(foreign + runs.inconsistent == 0, "{program}");
+    Tally {
+        programs: 1,
+        too_large: 0,
+        weak: usize::from(!weak.is_empty()),
+        shown: usize::from(shown > 0),
+        graphs: runs.graphs,
+        inconsistent: runs.inconsistent,
+        foreign,
+        outcomes: weak.len(),
+        reached: shown,
+        ..Tally::default()
+    }
+}
+
+fn judge_free(program: &Program) -> Tally {
+    let allowed = outcomes(program, Axioms::RC11, GRAPHS);
+    let (Some(allowed), Some(runs)) = (allowed, free(program, GRAPHS)) else {
+        return Tally {
+            too_large: 1,
+            ..Tally::default()
+        };
+    };
+    let foreign = runs.outcomes.difference(&allowed).count();
+    assert!(foreign + runs.inconsistent == 0, "{program}");
+    let missed = allowed.difference(&runs.outcomes).count();
+    let complete = !program.has_sc_access() && !program.has_sc_fence();
+    assert!(!complete || missed == 0, "{missed} missed: {program}");
+    Tally {
+        programs: 1,
+        weak: 1,
+        shown: 1,
+        with_fences: if program.has_sc_access() {
+            0
+        } else {
+            allowed.len()
+        },
+        missed_with_fences: if program.has_sc_access() { 0 } else { missed },
+        graphs: runs.graphs,
+        inconsistent: runs.inconsistent,
+        foreign,
+        outcomes: allowed.len(),
+        reached: allowed.len() - missed,
+        ..Tally::default()
+    }
+}
+
+#[test]
+fn directed_runs_of_the_corpus() {
+    let entries = corpus().unwrap();
+    let programs: Vec<Program> = entries.into_iter().map(|entry| entry.program).collect();
+    let tally = judge_all(programs.len(), |n| judge_directed(&programs[n]));
+    println!("directed, corpus: {tally:?}");
+    tally.assert_sound();
+    assert!(tally.shown * 100 >= tally.weak * 99, "{tally:?}");
+}
+
+#[test]
+fn directed_runs_of_random_programs() {
+    let tally = judge_all(count(), |n| judge_directed(&nth(n)));
+    println!("directed, random: {tally:?}");
+    tally.assert_sound();
+    assert!(tally.shown * 100 >= tally.weak * 99, "{tally:?}");
+}
+
+#[test]
+fn free_runs_of_the_corpus() {
+    let entries = corpus().unwrap();
+    let programs: Vec<Program> = entries.into_iter().map(|entry| entry.program).collect();
+    let tally = judge_all(programs.len(), |n| judge_free(&programs[n]));
+    println!("free, corpus: {tally:?}");
+    tally.assert_sound();
+}
+
+#[test]
+fn free_runs_of_random_programs() {
+    let tally = judge_all(count(), |n| judge_free(&nth(n)));
+    println!("free, random: {tally:?}");
+    tally.assert_sound();
+    // With SC accesses some outcomes are missed, with SC fences hardly any.
+    assert!(tally.reached * 100 >= tally.outcomes * 90, "{tally:?}");
+    assert!(
+        tally.missed_with_fences * 1000 <= tally.with_fences,
+        "{tally:?}"
+    );
+}
+
+#[test]
+fn forgetting_takes_choices_away_and_adds_none() {
+    let limits = LogLimits {
+        writes: 2,
+        accesses: 2,
+    };
+    let mut rng = Rng::new(99);
+    let (mut runs, mut ended) = (0, 0);
+    for n in 0..600 {
+        let program = nth(n);
+        let Some(allowed) = outcomes(&program, Axioms::RC11, GRAPHS) else {
+            continue;
+        };
+        for _ in 0..10 {
+            let (consistent, outcome) = random_free_run(&program, limits, &mut rng);
+            assert!(consistent, "{program}");
+            runs += 1;
+            if let Some(outcome) = outcome {
+                ended += 1;
+                assert!(allowed.contains(&outcome), "{program}");
+            }
+        }
+    }
+    assert!(runs > 3_000 && ended > 1_000, "{runs} runs, {ended} ended");
+}
+
+#[test]
+fn store_buffering_is_shown_by_both() {
+    let program = program("SB", &["x=1.rlx; a=y.rlx", "y=1.rlx; b=x.rlx"]).unwrap();
+    let directed = directed(&program, GRAPHS).unwrap();
+    assert_eq!(directed.sequential.len(), 3);
+    assert_eq!(directed.outcomes.len(), 4);
+    assert_eq!(free(&program, GRAPHS).unwrap().outcomes.len(), 4);
+}
+
+fn nth(n: usize) -> Program {
+    let seed = from_environment("WMFIX_MODEL_SEED", 31) as u64;
+    varied(&mut Rng::new(seed << 32 | n as u64))
+}
+
+fn count() -> usize {
+    from_environment("WMFIX_MODEL_PROGRAMS", 5_000)
+}
+
+/// Judges numbered programs on all cores.
+fn judge_all(count: usize, judge: impl Fn(usize) -> Tally + Sync) -> Tally {
+    let next = AtomicUsize::new(0);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let work = || {
+        let mut sum = Tally::default();
+        loop {
+            let n = next.fetch_add(1, Ordering::Relaxed);
+            if n >= count {
+                return sum;
+            }
+            sum = sum.add(judge(n));
+        }
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
+        let join = |sum: Tally, worker: std::thread::ScopedJoinHandle<'_, Tally>| {
+            sum.add(worker.join().expect("the runs are sound"))
+        };
+        workers.into_iter().fold(Tally::default(), join)
+    })
+}
+
+fn from_environment(name: &str, otherwise: usize) -> usize {
+    match std::env::var(name) {
+        Ok(text) => text.parse().expect("a number"),
+        Err(_) => otherwise,
+    }
+}
