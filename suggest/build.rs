@@ -2,9 +2,10 @@
 //! call with the same lock file, in a target folder of its own so that it never
 //! waits for the outer build, and with nothing of the outer build's flags.
 //!
-//! Hands over the archive, the list of symbols that a program must export for
-//! its instrumented shared libraries, the option that has the linker put the
-//! runtime in front of the C library's functions, and the hash of the files.
+//! Provides the archive without debug information, the list of symbols that a
+//! program must export for its instrumented shared libraries, the option that has
+//! the linker put the runtime in front of the C library's functions, and the hash
+//! of the files.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -25,13 +26,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let workspace = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("..");
     println!("cargo::rerun-if-changed={GCC_SPECS}");
-    for source in ["runtime-rs", "analysis", "Cargo.toml", "Cargo.lock"] {
-        println!(
-            "cargo::rerun-if-changed={}",
-            workspace.join(source).display()
-        );
-    }
-    let archive = fs::read(build_runtime(&workspace, &out)?)?;
+    let built = build_runtime(&workspace, &out)?;
+    watch(&workspace, &fs::read_to_string(built.with_extension("d"))?)?;
+    let stripped = out.join("libwmfix_runtime.a");
+    fs::copy(&built, &stripped)?;
+    strip_debug(&stripped)?;
+    let archive = fs::read(&stripped)?;
     let symbols = symbols_for_c(&archive)?;
     let exports = dynamic_list(&symbols);
     let mut hasher = blake3::Hasher::new();
@@ -39,7 +39,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     hasher.update(exports.as_bytes());
     hasher.update(&fs::read(GCC_SPECS)?);
     hasher.update(UNPACKED.as_bytes());
-    fs::write(out.join("libwmfix_runtime.a"), &archive)?;
     fs::write(out.join("exports.list"), exports)?;
     fs::write(out.join("wrap.option"), wrap_option(&symbols))?;
     println!(
@@ -84,6 +83,57 @@ fn build_runtime(workspace: &Path, out: &Path) -> Result<PathBuf, Box<dyn Error>
         return Err(format!("building the runtime archive failed: {status}").into());
     }
     Ok(target.join("runtime/libwmfix_runtime.a"))
+}
+
+/// Has cargo run this script again when something changes that the archive was
+/// made of: the sources that the compiler read, as `dependencies` lists them, the
+/// manifests of their packages, and what the workspace sets for all packages.
+fn watch(workspace: &Path, dependencies: &str) -> Result<(), Box<dyn Error>> {
+    let (_, sources) = dependencies
+        .split_once(": ")
+        .ok_or("the dependency file of the runtime archive is not in make's syntax")?;
+    // A space in a path is written as a backslash and a space.
+    let sources = sources.replace("\\ ", "\0");
+    let mut watched = BTreeSet::from(["Cargo.toml", "Cargo.lock"].map(|name| workspace.join(name)));
+    for source in sources.split_whitespace() {
+        let source = PathBuf::from(source.replace('\0', " "));
+        let mut manifests = source.ancestors().map(|folder| folder.join("Cargo.toml"));
+        watched.extend(manifests.find(|path| path.exists()));
+        watched.insert(source);
+    }
+    for path in watched {
+        println!("cargo::rerun-if-changed={}", path.display());
+    }
+    Ok(())
+}
+
+/// Takes the debug information out of an archive: that of the standard library's
+/// parts is larger than all the code. With the compiler's own tool if it comes
+/// with one, else with that of binutils.
+fn strip_debug(archive: &Path) -> Result<(), Box<dyn Error>> {
+    let rustc = env::var("RUSTC")?;
+    let printed = Command::new(&rustc)
+        .args(["--print", "target-libdir"])
+        .output()?;
+    let library = PathBuf::from(String::from_utf8(printed.stdout)?.trim());
+    let tools = [
+        library.with_file_name("bin").join("rust-objcopy"),
+        PathBuf::from("objcopy"),
+        PathBuf::from("llvm-objcopy"),
+    ];
+    for tool in &tools {
+        let status = Command::new(tool)
+            .arg("--strip-debug")
+            .arg(archive)
+            .status();
+        if status.is_ok_and(|status| status.success()) {
+            return Ok(());
+        }
+    }
+    Err(
+        format!("no objcopy to strip the runtime archive with: tried {tools:?}; install binutils")
+            .into(),
+    )
 }
 
 /// One folder for all the variants of this script's output folder (checked,
