@@ -57,7 +57,8 @@ macro_rules! register_test {
 /// Runs the tests that the command line asks for. `sources` is the folder of the
 /// executable's modules.
 pub fn run(sources: &Path) -> ExitCode {
-    let arguments = Arguments::from_args();
+    let (options, filters) = split_arguments(std::env::args());
+    let arguments = Arguments::from_iter(options);
     VERBOSE.store(arguments.nocapture, Ordering::Relaxed);
     let names: BTreeSet<&str> = TESTS.iter().map(Test::name).collect();
     let unregistered = unregistered(sources, &names);
@@ -65,7 +66,8 @@ pub fn run(sources: &Path) -> ExitCode {
         eprintln!("tests that are not registered: {unregistered:?}");
         return ExitCode::FAILURE;
     }
-    let mut tests: Vec<Test> = TESTS.to_vec();
+    let wanted = |test: &&Test| test.is_wanted(&filters, arguments.exact);
+    let mut tests: Vec<Test> = TESTS.iter().filter(wanted).copied().collect();
     tests.sort_by_key(Test::name);
     let trials = tests.into_iter().map(Test::trial).collect();
     libtest_mimic::run(&arguments, trials).exit_code()
@@ -89,6 +91,15 @@ impl Test {
             .map_or(self.path, |(_, name)| name)
     }
 
+    /// Whether one of the filters selects it; no filter selects all.
+    fn is_wanted(&self, filters: &[String], exact: bool) -> bool {
+        let selects = |filter: &String| match exact {
+            true => self.name() == filter,
+            false => self.name().contains(filter.as_str()),
+        };
+        filters.is_empty() || filters.iter().any(selects)
+    }
+
     fn trial(self) -> Trial {
         Trial::ignorable_test(self.name(), move || self.complete())
     }
@@ -107,6 +118,30 @@ impl Test {
             ),
         }
     }
+}
+
+/// The options of a command line, and the filters: the built-in harness takes any
+/// number of them, `libtest_mimic` one.
+fn split_arguments(arguments: impl Iterator<Item = String>) -> (Vec<String>, Vec<String>) {
+    let with_value = [
+        "--test-threads",
+        "--skip",
+        "--logfile",
+        "--format",
+        "--color",
+    ];
+    let (mut options, mut filters) = (Vec::new(), Vec::new());
+    let mut is_value = true; // as the name of the program is no filter
+    for argument in arguments {
+        let takes_value = with_value.contains(&argument.as_str());
+        if is_value || argument.starts_with('-') {
+            options.push(argument);
+        } else {
+            filters.push(argument);
+        }
+        is_value = takes_value;
+    }
+    (options, filters)
 }
 
 /// Why a test was skipped, or the panic that it was instead.
@@ -169,6 +204,23 @@ mod tests {
         fs::write(folder.path().join("b.rs"), "#[test]\nfn one() {}\n").unwrap();
         let names = BTreeSet::from(["a::one", "ab::one", "c::b::one"]);
         assert_eq!(unregistered(folder.path(), &names), ["b::one"]);
+    }
+
+    #[test]
+    fn any_number_of_filters_among_the_options() {
+        let line = "model a --test-threads 2 --exact b --skip c --format=terse";
+        let (options, filters) = split_arguments(line.split(' ').map(str::to_owned));
+        assert_eq!(
+            options.join(" "),
+            "model --test-threads 2 --exact --skip c --format=terse"
+        );
+        assert_eq!(filters, ["a", "b"]);
+        let test = Test {
+            path: "model::a::one",
+            run: || {},
+        };
+        assert!(test.is_wanted(&[], true) && test.is_wanted(&filters, false));
+        assert!(!test.is_wanted(&filters, true) && !test.is_wanted(&filters[1..], false));
     }
 
     #[test]
