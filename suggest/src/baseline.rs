@@ -1,15 +1,14 @@
-//! What is to be said about a program as it is, before any change: that it fails
-//! or hangs, always or sometimes, what the reason may be and what to do; or that
-//! there was nothing to check. Knows nothing of findings.
+//! What is wrong with a program as it is, before any change: that it fails or
+//! hangs, always or sometimes, what the reason may be; or that there was nothing to
+//! check. Values only: the report finds the words. Knows nothing of findings.
 
 use std::path::{Path, PathBuf};
 
 use crate::cli::Strategy;
 use crate::findings::{CollectedFindings, FailedRun, Tally};
 use crate::options::RunOptions;
-use crate::report::{signal_name, with_seed};
 use crate::run::RunEnd;
-use crate::subject::Subject;
+use crate::subject::{RerunCommand, Subject};
 
 /// Texts that say that a program reads its standard input.
 const READS_INPUT: [&str; 6] = [
@@ -21,127 +20,153 @@ const READS_INPUT: [&str; 6] = [
     "STDIN_FILENO",
 ];
 
-/// Notes for the report.
+/// Something to know about a program as it is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BaselineNote {
+    /// It fails in every run.
+    AlwaysFails {
+        /// The program's name.
+        program: String,
+        /// How the first run ended.
+        end: RunEnd,
+        /// What may be the reason.
+        advice: Vec<Advice>,
+    },
+    /// It fails in some runs.
+    SometimesFails {
+        /// The program's name.
+        program: String,
+        /// How the first of them ended.
+        end: RunEnd,
+        /// How many runs failed.
+        failed: u64,
+        /// How many runs there were.
+        runs: u64,
+        /// The seed of the first that failed.
+        seed: u64,
+        /// How to run it again.
+        rerun: RerunCommand,
+    },
+    /// Some runs left no trace.
+    NoTrace {
+        /// How many.
+        untraced: u64,
+        /// How many runs there were.
+        runs: u64,
+    },
+    /// No atomic operation was executed, only data races could be found.
+    OnlyRaces,
+    /// No atomic operation was executed, and no second thread started.
+    NothingToCheck,
+    /// No run had a second thread.
+    OneThread,
+}
+
+/// What may be the reason for a failure, and what to do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Advice {
+    /// A run may take longer than this many seconds.
+    RaiseTimeout(f64),
+    /// It may need arguments.
+    GiveArguments,
+    /// It reads its standard input, which is empty.
+    GiveInput,
+    /// Runs at the same time may use the same file or port.
+    OneJob,
+    /// It runs in a folder of its own.
+    OwnFolder,
+}
+
+/// What is to be known about the program of these runs.
 pub fn notes(
     collected: &CollectedFindings,
     subject: &Subject,
     options: &RunOptions,
-) -> Vec<String> {
+) -> Vec<BaselineNote> {
+    let tallies = || collected.tallies.values();
+    let mut notes = failures(collected, subject, options);
+    if collected.untraced > 0 && collected.processes > 0 {
+        notes.push(BaselineNote::NoTrace {
+            untraced: collected.untraced,
+            runs: tallies().map(|tally| tally.runs).sum(),
+        });
+    }
+    let worked = !collected.every_run_failed() && collected.processes > 0;
+    let concurrent = tallies().any(|tally| tally.concurrent > 0);
+    if worked && collected.reached.is_empty() {
+        notes.push(if concurrent {
+            BaselineNote::OnlyRaces
+        } else {
+            BaselineNote::NothingToCheck
+        });
+    } else if worked && options.strategy != Strategy::Os && !concurrent {
+        notes.push(BaselineNote::OneThread);
+    }
+    notes
+}
+
+fn failures(
+    collected: &CollectedFindings,
+    subject: &Subject,
+    options: &RunOptions,
+) -> Vec<BaselineNote> {
     let mut notes = Vec::new();
     for (&number, tally) in &collected.tallies {
         let Some(command) = subject.commands.get(number) else {
             continue;
         };
-        let Some(FailedRun {
-            ended,
-            seed,
-            output,
-        }) = &tally.failure
-        else {
+        let Some(failure) = &tally.failure else {
             continue;
         };
         let program = command.launch.command.first().map(PathBuf::from);
         let program = program.as_deref().and_then(Path::file_name);
-        let name = program.unwrap_or_default().to_string_lossy().into_owned();
-        let how = how(*ended);
+        let program = program.unwrap_or_default().to_string_lossy().into_owned();
+        let end = failure.ended;
         if tally.always_failed() {
-            let mut note = format!("`{name}` {how} in every run, before any change");
-            for advice in advice(tally, *ended, output, subject, options) {
-                note += "\n  ";
-                note += &advice;
-            }
-            notes.push(note);
-        } else if collected.must_pass || !ended.is_of_its_own() {
-            notes.push(format!(
-                "`{name}` {how} in {} of {} runs; to see it again: {}",
-                tally.failed,
-                tally.runs,
-                with_seed(&command.rerun, *seed)
-            ));
+            let advice = advice(tally, failure, subject, options);
+            notes.push(BaselineNote::AlwaysFails {
+                program,
+                end,
+                advice,
+            });
+        } else if collected.must_pass || !end.is_of_its_own() {
+            notes.push(BaselineNote::SometimesFails {
+                program,
+                end,
+                failed: tally.failed,
+                runs: tally.runs,
+                seed: failure.seed,
+                rerun: command.rerun.clone(),
+            });
         }
     }
-    if collected.untraced > 0 && collected.processes > 0 {
-        notes.push(format!(
-            "{} of {} runs left no trace, and nothing is known of {}: was there room for it in the folder for temporary files?",
-            collected.untraced,
-            collected.tallies.values().map(|tally| tally.runs).sum::<u64>(),
-            if collected.untraced == 1 { "it" } else { "them" }
-        ));
-    }
-    let worked = !collected.every_run_failed() && collected.processes > 0;
-    if worked && collected.reached.is_empty() {
-        let threads = collected.tallies.values().any(|tally| tally.concurrent > 0);
-        notes.push(if threads {
-            "no atomic operation was executed: only data races were looked for".to_owned()
-        } else {
-            "there was nothing to check: no atomic operation was executed, and no second thread started"
-                .to_owned()
-        });
-    } else if worked
-        && options.strategy != Strategy::Os
-        && collected
-            .tallies
-            .values()
-            .all(|tally| tally.concurrent == 0)
-    {
-        notes.push("no run had a second thread: nothing could come in another order".to_owned());
-    }
     notes
-}
-
-fn how(ended: RunEnd) -> String {
-    match ended {
-        RunEnd::Exited(0) => "comes to a bad end".to_owned(),
-        RunEnd::Exited(code) => format!("fails with exit code {code}"),
-        RunEnd::Signalled(number) => format!("is ended by {}", signal_name(number)),
-        RunEnd::TimedOut => "hangs".to_owned(),
-        RunEnd::Interrupted => "was interrupted".to_owned(),
-    }
 }
 
 /// What may be the reason, and what to do.
 fn advice(
     tally: &Tally,
-    ended: RunEnd,
-    output: &str,
+    failure: &FailedRun,
     subject: &Subject,
     options: &RunOptions,
-) -> Vec<String> {
-    let mut advice = Vec::new();
+) -> Vec<Advice> {
     if tally.hung > 0 {
-        advice.push(format!(
-            "a run may take {} s: if it only needs longer, use --timeout SECONDS or `timeout` in [test] of wmfix.toml",
-            options.timeout
-        ));
-        return advice;
+        return vec![Advice::RaiseTimeout(options.timeout)];
     }
-    let asks_for_arguments = output.to_lowercase().contains("usage");
-    if matches!(ended, RunEnd::Exited(_)) && asks_for_arguments {
-        advice.push(
-            "if it needs arguments, give them after --, as in `-- ./PROGRAM ARGUMENTS`, or as `args` in [test] of wmfix.toml"
-                .to_owned(),
-        );
+    let mut advice = Vec::new();
+    let asks_for_arguments = failure.output.to_lowercase().contains("usage");
+    if matches!(failure.ended, RunEnd::Exited(_)) && asks_for_arguments {
+        advice.push(Advice::GiveArguments);
     }
-    let no_input = subject
-        .commands
-        .iter()
-        .all(|command| command.launch.input.is_none());
+    let mut commands = subject.commands.iter();
+    let no_input = commands.all(|command| command.launch.input.is_none());
     if no_input && subject.files.iter().any(|file| reads_input(file)) {
-        advice.push(
-            "it reads its standard input, which is empty here: name a file as `stdin` in [test] of wmfix.toml"
-                .to_owned(),
-        );
+        advice.push(Advice::GiveInput);
     }
     if options.jobs != Some(1) {
-        advice.push(
-            "several runs are made at a time: if they use the same file or port, use --jobs 1"
-                .to_owned(),
-        );
+        advice.push(Advice::OneJob);
     }
-    advice.push(
-        "it runs in a folder of its own, where it was built: a test command after -- finds your files below $WMFIX_SOURCE_DIR"
-            .to_owned(),
-    );
+    advice.push(Advice::OwnFolder);
     advice
 }
 

@@ -10,11 +10,16 @@ mod cc;
 mod cli;
 mod commands;
 pub mod config;
+mod evidence;
 mod exit;
 mod findings;
+mod inventory;
 mod observe;
 mod options;
+mod output;
+mod patch;
 mod pipeline;
+mod preparation;
 mod progress;
 mod project;
 mod recorded_runs;
@@ -34,6 +39,7 @@ use std::path::Path;
 use clap::Parser;
 
 use cc::Language;
+use exit::Stop;
 
 pub use exit::ExitStatus;
 pub use run::guard::this_is_our_program;
@@ -46,14 +52,15 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitStatus {
         run::guard::keep(std::io::stdin().lock());
         return ExitStatus::Clean;
     }
-    match wrapper_call(&args) {
-        Some((language, arguments)) => ended(cc::run(language, arguments)),
-        None => parsed(args),
-    }
+    let ended = match wrapper_call(&args) {
+        Some((language, arguments)) => cc::run(language, arguments),
+        None => parse_and_run(args),
+    };
+    ended.unwrap_or_else(Stop::report)
 }
 
-/// The wrappers are told by name, before anything looks at the arguments: every
-/// one of those is the compiler's, `--help` and `--version` too.
+/// The wrappers are recognised by name before any argument is parsed: every
+/// argument is the compiler's, `--help` and `--version` too.
 fn wrapper_call(args: &[OsString]) -> Option<(Language, Vec<OsString>)> {
     let name = Path::new(args.first()?).file_name()?.to_str()?;
     if let Some(language) = Language::of_word(name.strip_prefix("wmfix-").unwrap_or_default()) {
@@ -63,34 +70,16 @@ fn wrapper_call(args: &[OsString]) -> Option<(Language, Vec<OsString>)> {
     Some((language, args[2..].to_vec()))
 }
 
-fn parsed(args: Vec<OsString>) -> ExitStatus {
-    let parsed = match cli::Cli::try_parse_from(args) {
-        Ok(parsed) => parsed,
+fn parse_and_run(args: Vec<OsString>) -> Result<ExitStatus, Stop> {
+    match cli::Cli::try_parse_from(args) {
+        Ok(parsed) => commands::run(parsed),
         Err(error) => {
-            let exit = if error.use_stderr() {
+            error.print()?;
+            Ok(if error.use_stderr() {
                 ExitStatus::Usage
             } else {
                 ExitStatus::Clean
-            };
-            return match error.print() {
-                Ok(()) => exit,
-                Err(_) => ExitStatus::InternalError,
-            };
+            })
         }
-    };
-    ended(commands::run(parsed))
-}
-
-fn ended(result: anyhow::Result<ExitStatus>) -> ExitStatus {
-    result.unwrap_or_else(|error| {
-        // Whoever reads our result has read enough.
-        let cause = error
-            .downcast_ref::<std::io::Error>()
-            .map(std::io::Error::kind);
-        if cause == Some(std::io::ErrorKind::BrokenPipe) {
-            return ExitStatus::Clean;
-        }
-        eprintln!("wmfix: {error:#}");
-        ExitStatus::InternalError
-    })
+    }
 }

@@ -1,10 +1,10 @@
 //! How programs are run and findings reported, as it is meant: the command line,
-//! then what the project says, then what is usual.
+//! then the project's wmfix.toml, then the defaults.
 
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use clap::builder::PossibleValue;
+use wmfix_analysis::{AnalyzerConfig, Model};
 
 use crate::cli::{Color, Format, MemoryModel, RunFlags, Strategy, Switch, Volatile};
 use crate::config::ProjectConfig;
@@ -12,7 +12,7 @@ use crate::config::ProjectConfig;
 /// How programs are run and findings reported.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// Stop after so many runs in a row with nothing new.
+    /// Stop after this many runs in a row with nothing new.
     pub runs: u64,
     /// Stop after this many seconds.
     pub time: Option<f64>,
@@ -40,10 +40,10 @@ pub struct RunOptions {
     pub color: Color,
 }
 
-/// Without anybody's saying.
-const RUNS: u64 = 100;
-const TIMEOUT: f64 = 60.0;
-const SEED: u64 = 1;
+/// The defaults of `--runs`, `--timeout` (in seconds) and `--seed`.
+const DEFAULT_RUNS: u64 = 100;
+const DEFAULT_TIMEOUT: f64 = 60.0;
+const DEFAULT_SEED: u64 = 1;
 
 impl RunOptions {
     /// What the flags mean for a project.
@@ -51,13 +51,16 @@ impl RunOptions {
         let run = &config.run;
         let seconds = |value: Option<crate::config::Seconds>| value.map(|seconds| seconds.0);
         Self {
-            runs: flags.runs.or(run.runs.map(u64::from)).unwrap_or(RUNS),
+            runs: flags
+                .runs
+                .or(run.runs.map(u64::from))
+                .unwrap_or(DEFAULT_RUNS),
             time: flags.time.or(seconds(run.time)),
             timeout: flags
                 .timeout
                 .or(seconds(config.test.timeout))
-                .unwrap_or(TIMEOUT),
-            seed: flags.seed.or(run.seed).unwrap_or(SEED),
+                .unwrap_or(DEFAULT_TIMEOUT),
+            seed: flags.seed.or(run.seed).unwrap_or(DEFAULT_SEED),
             strategy: flags.strategy.or(run.strategy).unwrap_or(Strategy::Pct),
             replay: flags.replay,
             jobs: flags.jobs.or(run.jobs.map(u64::from)),
@@ -72,28 +75,49 @@ impl RunOptions {
 }
 
 impl RunOptions {
+    /// How runs are analysed.
+    pub fn analyzer_config(&self) -> AnalyzerConfig {
+        AnalyzerConfig {
+            model: match self.model {
+                MemoryModel::Rc11 => Model::Rc11,
+                MemoryModel::Rc20 => Model::Rc20,
+            },
+            races: self.races == Switch::On,
+            ..AnalyzerConfig::default()
+        }
+    }
+
+    /// How many runs at a time: as many as asked for, or as there are processors.
+    pub fn jobs(&self) -> usize {
+        let asked = self.jobs.and_then(|jobs| usize::try_from(jobs).ok());
+        asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+    }
+
     /// The options that change what a run shows, as far as they are not the
     /// defaults, as words of a command line.
     pub fn to_repeat(&self) -> Vec<String> {
         let mut words = Vec::new();
-        let mut add = |flag: &str, value: Option<PossibleValue>| {
-            let value = value.map(|value| value.get_name().to_owned());
-            words.extend([Some(flag.to_owned()), value].into_iter().flatten());
-        };
+        let mut add = |flag: &str, value: String| words.extend([flag.to_owned(), value]);
         if self.strategy != Strategy::Pct {
-            add("--strategy", self.strategy.to_possible_value());
+            add("--strategy", value_name(self.strategy));
         }
         if self.volatile != Volatile::Ignore {
-            add("--volatile", self.volatile.to_possible_value());
+            add("--volatile", value_name(self.volatile));
         }
         if self.model != MemoryModel::Rc11 {
-            add("--model", self.model.to_possible_value());
+            add("--model", value_name(self.model));
         }
         if self.races != Switch::On {
-            add("--races", self.races.to_possible_value());
+            add("--races", value_name(self.races));
         }
         words
     }
+}
+
+/// The name of a value on the command line.
+pub fn value_name(value: impl ValueEnum) -> String {
+    let possible = value.to_possible_value().expect("no value is hidden");
+    possible.get_name().to_owned()
 }
 
 #[cfg(test)]
@@ -115,7 +139,7 @@ mod tests {
     #[test]
     fn the_command_line_wins_over_the_project_and_that_over_what_is_usual() {
         let mut config = ProjectConfig::none(Path::new("."));
-        assert_eq!(meant("wmfix check", &config).runs, RUNS);
+        assert_eq!(meant("wmfix check", &config).runs, DEFAULT_RUNS);
         config.run.runs = std::num::NonZeroU64::new(7);
         config.run.races = Some(Switch::Off);
         let options = meant("wmfix check --races on --seed 3", &config);

@@ -10,11 +10,38 @@ use crate::findings::CollectedFindings;
 use crate::options::RunOptions;
 use crate::run::RunWorth;
 
+/// What is being done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Building the program.
+    Building,
+    /// Running it.
+    Running,
+    /// Searching for a repair.
+    Searching,
+    /// Building the patched program.
+    BuildingPatch,
+    /// Running that.
+    Verifying,
+}
+
+impl Stage {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Building => "building",
+            Self::Running => "running",
+            Self::Searching => "searching for the cheapest repair",
+            Self::BuildingPatch => "building the patched program",
+            Self::Verifying => "verifying the patch",
+        }
+    }
+}
+
 /// A line that is kept up to date until it is dropped.
 pub struct Progress {
     line: Option<ProgressBar>,
-    stage: &'static str,
-    /// So many runs with nothing new are wanted.
+    stage: Stage,
+    /// The runs end after this many with nothing new.
     wanted: u64,
     quiet: u64,
     deadline: Option<Instant>,
@@ -22,14 +49,14 @@ pub struct Progress {
 
 impl Progress {
     /// Starts the line for a stage, if there is somebody to see it.
-    pub fn new(options: &RunOptions, stage: &'static str) -> Self {
+    pub fn new(options: &RunOptions, stage: Stage) -> Self {
         let seen = !options.quiet && std::io::stderr().is_terminal();
         let line = seen.then(|| {
             let line = ProgressBar::new_spinner();
             if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} [{elapsed}]") {
                 line.set_style(style);
             }
-            line.set_message(stage);
+            line.set_message(stage.name());
             line.enable_steady_tick(Duration::from_millis(120));
             line
         });
@@ -64,7 +91,9 @@ impl Progress {
         let findings = collected.violations.len() + collected.races.len();
         let mut message = format!(
             "{}: {runs} runs, {findings} findings, nothing new in {} of {} runs",
-            self.stage, self.quiet, self.wanted
+            self.stage.name(),
+            self.quiet,
+            self.wanted
         );
         if let Some(deadline) = self.deadline {
             let left = deadline.saturating_duration_since(now);
@@ -99,7 +128,7 @@ mod tests {
         };
         let config = ProjectConfig::none(Path::new("."));
         let options = RunOptions::new(arguments.how, arguments.model, &config);
-        let mut progress = Progress::new(&options, "running");
+        let mut progress = Progress::new(&options, Stage::Running);
         progress.limit(Some(Duration::from_secs(10)));
         let collected = CollectedFindings::default();
         progress.run(&collected, RunWorth::Nothing);

@@ -1,24 +1,23 @@
-//! From a run of the patched program back to the original: places are where they
-//! were before the edits, changed operations have the orders they had, and the
-//! new fences were never there. What is left is an SC run of the original, as
-//! stronger orders and more fences take none away and add none.
+//! Maps runs of a patched copy back to the original: places move to where they
+//! were before the edits, changed operations get the orders they had, and new
+//! fences vanish. The result is an SC run of the original, because stronger orders
+//! and fences neither add nor remove SC runs.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use wmfix_analysis::{Event, Operation, SiteId};
 use wmfix_frontend::{LineIndex, Site};
+use wmfix_repair::Orders;
 use wmfix_rewriter::Edit;
 
 use crate::observe::{EventKind, Place, Places};
-use crate::subject::PatchedFile;
-use crate::subject::SourceCopy;
+use crate::subject::{PatchedFile, SourceCopy};
 use crate::symbols::{Frame, SourcePoint};
-use wmfix_repair::Orders;
 
-/// The way back from a patched copy.
+/// Maps the traces of a patched copy to the original.
 pub struct TraceRemapper<'a> {
-    copied: Option<&'a SourceCopy>,
+    copy: Option<&'a SourceCopy>,
     /// Patched files, by the real path of the original.
     files: HashMap<PathBuf, EditedFile<'a>>,
     /// The orders that changed operations had, by file and start.
@@ -34,21 +33,35 @@ struct EditedFile<'a> {
     after: LineIndex,
 }
 
-/// What came back.
+/// Traces as runs of the original.
 #[derive(Debug, Default)]
 pub struct RemappedTraces {
     /// Runs of the original.
     pub traces: Vec<Vec<Event>>,
-    /// Why other runs could not be brought back.
-    pub lost: BTreeSet<String>,
+    /// Why other runs could not be mapped.
+    pub unmapped: BTreeSet<UnmappedTrace>,
+}
+
+/// Why a trace cannot be mapped to the original.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UnmappedTrace {
+    /// An operation is not found in the text before the patch.
+    UnknownOperation {
+        /// The operation as it is written.
+        operation: String,
+        /// Its file and line, if they are known.
+        at: Option<(PathBuf, u32)>,
+    },
+    /// A changed operation is made of several others.
+    SplitOperation,
 }
 
 /// Where something in the patched program was before.
 enum OriginalPlace {
     At(SiteId),
-    /// Nowhere: the patch put it in.
-    New,
-    Lost(String),
+    /// Nowhere: the patch inserted it.
+    Inserted,
+    Unmapped(UnmappedTrace),
 }
 
 /// Where a byte of the patched text was before.
@@ -60,21 +73,21 @@ enum OriginalOffset {
 }
 
 impl<'a> TraceRemapper<'a> {
-    /// The way back from these files in a copy. `raised` are the operations whose
+    /// The mapping for these files of a copy. `raised` are the operations whose
     /// orders were changed, and the orders that they had.
     pub fn new(
         raised: &[(&Site, Orders)],
         files: &'a [PatchedFile],
-        copied: Option<&'a SourceCopy>,
+        copy: Option<&'a SourceCopy>,
         original: &Places,
     ) -> Self {
-        let moved = files.iter().map(|file| {
-            let moved = EditedFile {
+        let edited = files.iter().map(|file| {
+            let edited = EditedFile {
                 edits: file.edits.edits(),
                 before: LineIndex::new(&file.before),
                 after: LineIndex::new(&file.after),
             };
-            (real(&file.path), moved)
+            (real(&file.path), edited)
         });
         let orders = raised.iter();
         let orders = orders.map(|(site, orders)| ((real(&site.file), site.span.start), *orders));
@@ -85,54 +98,47 @@ impl<'a> TraceRemapper<'a> {
             .map(|point| (real(&point.file), point.file.clone()))
             .collect();
         Self {
-            copied,
-            files: moved.collect(),
+            copy,
+            files: edited.collect(),
             orders: orders.collect(),
             names,
         }
     }
 
-    /// Brings runs of the patched program back, as far as that can be done.
-    pub fn bring(
+    /// Maps runs of the patched program, as far as that is possible.
+    pub fn remap(
         &self,
         traces: Vec<Vec<Event>>,
         patched: &Places,
         original: &mut Places,
     ) -> RemappedTraces {
         let mut known: HashMap<SiteId, OriginalPlace> = HashMap::new();
-        let mut returned = RemappedTraces::default();
-        for trace in traces {
+        let mut remapped = RemappedTraces::default();
+        'traces: for trace in traces {
             let mut events = Vec::with_capacity(trace.len());
-            let mut lost = false;
             for mut event in trace {
-                let was = known
+                let place = known
                     .entry(event.site)
-                    .or_insert_with(|| self.was(patched.get(event.site), original));
-                match was {
-                    OriginalPlace::New => continue,
-                    OriginalPlace::Lost(why) => {
-                        returned.lost.insert(why.clone());
-                        lost = true;
-                        break;
+                    .or_insert_with(|| self.original_place(patched.get(event.site), original));
+                match place {
+                    OriginalPlace::Inserted => continue,
+                    OriginalPlace::Unmapped(reason) => {
+                        remapped.unmapped.insert(reason.clone());
+                        continue 'traces;
                     }
                     OriginalPlace::At(site) => event.site = *site,
                 }
                 if let Some(orders) = self.orders_before(original.get(event.site))
                     && !lower(&mut event.operation, orders)
                 {
-                    returned
-                        .lost
-                        .insert("a changed operation is made of several others".to_owned());
-                    lost = true;
-                    break;
+                    remapped.unmapped.insert(UnmappedTrace::SplitOperation);
+                    continue 'traces;
                 }
                 events.push(event);
             }
-            if !lost {
-                returned.traces.push(events);
-            }
+            remapped.traces.push(events);
         }
-        returned
+        remapped
     }
 
     fn orders_before(&self, place: &Place) -> Option<Orders> {
@@ -146,7 +152,7 @@ impl<'a> TraceRemapper<'a> {
     }
 
     /// Where a place of the patched program was.
-    fn was(&self, place: &Place, original: &mut Places) -> OriginalPlace {
+    fn original_place(&self, place: &Place, original: &mut Places) -> OriginalPlace {
         let is_fence = place.action == EventKind::Fence;
         let added = |point: &SourcePoint| {
             let (_, before) = self.before(point);
@@ -156,7 +162,7 @@ impl<'a> TraceRemapper<'a> {
         let called = place.callers.first().filter(|_| place.is_wrapped);
         let called = called.and_then(|frame| frame.at.as_ref());
         if is_fence && (place.point.iter().any(added) || called.is_some_and(added)) {
-            return OriginalPlace::New;
+            return OriginalPlace::Inserted;
         }
         let mut before = place.clone();
         before.point = place.point.as_ref().map(|point| self.point(point));
@@ -170,15 +176,13 @@ impl<'a> TraceRemapper<'a> {
             before.site = match self.site(site, original) {
                 Some(site) => Some(site),
                 // Put in together with other text that was changed.
-                None if is_fence => return OriginalPlace::New,
+                None if is_fence => return OriginalPlace::Inserted,
                 None => {
                     let at = before.point.as_ref();
-                    let at = at.map(|p| format!("{}:{}", p.file.display(), p.line));
-                    return OriginalPlace::Lost(format!(
-                        "`{}` at {} is not found in the text before the patch",
-                        site.callee,
-                        at.unwrap_or_default()
-                    ));
+                    return OriginalPlace::Unmapped(UnmappedTrace::UnknownOperation {
+                        operation: site.callee.clone(),
+                        at: at.map(|point| (point.file.clone(), point.line)),
+                    });
                 }
             };
         }
@@ -194,13 +198,13 @@ impl<'a> TraceRemapper<'a> {
             std::mem::discriminant(&other.operation) == std::mem::discriminant(&site.operation)
         };
         let mut sites = file.scan.sites.iter().filter(kind);
-        let Some(moved) = self.files.get(&path) else {
+        let Some(edited) = self.files.get(&path) else {
             return sites.find(|other| other.span == site.span).cloned();
         };
-        match moved.back(site.span.start) {
+        match edited.original_offset(site.span.start) {
             OriginalOffset::Kept(start) => sites.find(|other| other.span.start == start).cloned(),
             OriginalOffset::Inside(edit) => {
-                let span = &moved.edits[edit].span;
+                let span = &edited.edits[edit].span;
                 let mut inside = sites.filter(|other| {
                     span.start <= other.span.start
                         && other.span.start < span.end.max(span.start + 1)
@@ -222,7 +226,7 @@ impl<'a> TraceRemapper<'a> {
     fn point(&self, point: &SourcePoint) -> SourcePoint {
         let (path, before) = self.before(point);
         let file = self.names.get(&path).cloned().unwrap_or(path);
-        let Some((moved, before)) = before else {
+        let Some((edited, before)) = before else {
             return SourcePoint {
                 file,
                 ..point.clone()
@@ -230,9 +234,9 @@ impl<'a> TraceRemapper<'a> {
         };
         let offset = match before {
             OriginalOffset::Kept(offset) => offset,
-            OriginalOffset::Inside(edit) => moved.edits[edit].span.start,
+            OriginalOffset::Inside(edit) => edited.edits[edit].span.start,
         };
-        let position = moved.before.position(offset);
+        let position = edited.before.position(offset);
         SourcePoint {
             file,
             line: position.line,
@@ -248,10 +252,10 @@ impl<'a> TraceRemapper<'a> {
     /// is patched.
     fn before(&self, point: &SourcePoint) -> (PathBuf, Option<(&EditedFile<'a>, OriginalOffset)>) {
         let path = self.original(&point.file);
-        let before = self.files.get(&path).and_then(|moved| {
-            let start = moved.after.line_start(point.line)?;
+        let before = self.files.get(&path).and_then(|edited| {
+            let start = edited.after.line_start(point.line)?;
             let offset = start + (point.column as usize).saturating_sub(1);
-            Some((moved, moved.back(offset)))
+            Some((edited, edited.original_offset(offset)))
         });
         (path, before)
     }
@@ -259,9 +263,9 @@ impl<'a> TraceRemapper<'a> {
     /// The real path of the original of a file.
     fn original(&self, file: &Path) -> PathBuf {
         let full = real(file);
-        let inside = self.copied.and_then(|copied| {
-            let below = full.strip_prefix(real(&copied.folder)).ok()?;
-            Some(real(&copied.original).join(below))
+        let inside = self.copy.and_then(|copy| {
+            let below = full.strip_prefix(real(&copy.folder)).ok()?;
+            Some(real(&copy.original).join(below))
         });
         inside.unwrap_or(full)
     }
@@ -269,7 +273,7 @@ impl<'a> TraceRemapper<'a> {
 
 impl EditedFile<'_> {
     /// Where a byte of the patched text was.
-    fn back(&self, offset: usize) -> OriginalOffset {
+    fn original_offset(&self, offset: usize) -> OriginalOffset {
         let mut added: isize = 0;
         for (number, edit) in self.edits.iter().enumerate() {
             let start = edit.span.start.wrapping_add_signed(added);
@@ -342,21 +346,24 @@ mod tests {
         )
         .unwrap();
         let after = edits.apply(before).unwrap();
-        let moved = EditedFile {
+        let edited = EditedFile {
             edits: edits.edits(),
             before: LineIndex::new(before),
             after: LineIndex::new(&after),
         };
         let at = |needle: &[u8]| {
             let found = after.windows(needle.len()).position(|w| w == needle);
-            moved.back(found.unwrap())
+            edited.original_offset(found.unwrap())
         };
         assert_eq!(at(b"load"), OriginalOffset::Kept(0));
         assert_eq!(at(b"acquire"), OriginalOffset::Inside(0));
         assert_eq!(at(b"fence"), OriginalOffset::Inside(1));
-        assert!(moved.inserts(at(b"fence")) && !moved.inserts(at(b"acquire")));
+        assert!(edited.inserts(at(b"fence")) && !edited.inserts(at(b"acquire")));
         assert_eq!(at(b"store"), OriginalOffset::Kept(14));
         assert_eq!(at(b"y, "), OriginalOffset::Kept(20));
-        assert_eq!(moved.back(after.len()), OriginalOffset::Kept(before.len()));
+        assert_eq!(
+            edited.original_offset(after.len()),
+            OriginalOffset::Kept(before.len())
+        );
     }
 }

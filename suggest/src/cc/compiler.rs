@@ -39,7 +39,7 @@ pub struct Compiler {
 }
 
 /// Why there is no compiler to call.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum NoCompiler {
     /// None of the usual names is on PATH.
     #[error("no {0} compiler on PATH: install gcc or clang, or set {1} to yours")]

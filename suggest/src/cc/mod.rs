@@ -12,9 +12,7 @@ use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use anyhow::Context;
-
-use crate::exit::ExitStatus;
+use crate::exit::{ExitStatus, Stop};
 use crate::runtime_archive::RuntimeFiles;
 use arguments::Output;
 use compiler::Compiler;
@@ -32,19 +30,16 @@ pub struct CompilerCommand {
 }
 
 /// Becomes the real compiler with these arguments. Returns only if it cannot.
-pub fn run(language: Language, given: Vec<OsString>) -> anyhow::Result<ExitStatus> {
-    let mut wrapped = match wrap(language, given)? {
-        Ok(wrapped) => wrapped,
-        Err(none) => {
-            eprintln!("wmfix: {none}");
-            return Ok(ExitStatus::Usage);
-        }
-    };
+pub fn run(language: Language, given: Vec<OsString>) -> Result<ExitStatus, Stop> {
+    let mut wrapped = wrap(language, given)?.map_err(Stop::usage)?;
     for note in &wrapped.notes {
         eprintln!("wmfix: {note}");
     }
     let error = wrapped.command.exec();
-    Err(error).with_context(|| format!("cannot run {}", wrapped.command.get_program().display()))
+    let program = wrapped.command.get_program().display();
+    Err(anyhow::Error::new(error)
+        .context(format!("cannot run {program}"))
+        .into())
 }
 
 /// Works out the real compiler's command.

@@ -6,10 +6,10 @@ use clap::CommandFactory;
 use clap_mangen::Man;
 
 use crate::cli::Cli;
-use crate::exit::ExitStatus;
+use crate::exit::{ExitStatus, Stop};
 
 /// Prints the manual page of wmfix, then that of each command.
-pub fn run() -> anyhow::Result<ExitStatus> {
+pub fn run() -> Result<ExitStatus, Stop> {
     let mut command = Cli::command();
     command.build();
     let mut page = Vec::new();

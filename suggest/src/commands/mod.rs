@@ -1,14 +1,12 @@
-//! One module a subcommand, and the table that leads to them.
+//! The subcommands, one module each: they read flags, call the stages and print.
+//! Everything that takes more than that has a room of its own.
 
 mod audit;
 mod check;
 mod completions;
-mod deliver;
-mod examine;
 mod explain;
 mod init;
 mod man;
-mod output;
 mod run;
 mod scan;
 mod suggest;
@@ -16,11 +14,10 @@ mod wrappers;
 
 use crate::cc::{self, Language};
 use crate::cli::{Cli, Command};
-use crate::exit::ExitStatus;
+use crate::exit::{ExitStatus, Stop};
 
-/// Runs the command. An `Err` is our own fault or the machine's: everything
-/// that users or their programs can do wrong is an [`ExitStatus`].
-pub fn run(cli: Cli) -> anyhow::Result<ExitStatus> {
+/// Runs a command.
+pub fn run(cli: Cli) -> Result<ExitStatus, Stop> {
     match cli.command {
         Command::Suggest(arguments) => suggest::run(arguments),
         Command::Check(arguments) => check::run(arguments),

@@ -1,7 +1,6 @@
-//! `wmfix wrappers`: the compiler wrappers under names of one word, for build
-//! systems that do not take `CC="wmfix cc"`. They are links to wmfix, which
-//! tells by the name it is called by what it is to do. (A package of programs
-//! cannot carry a `+` in a program's name, so installing does not make them.)
+//! `wmfix wrappers`: links to wmfix under names of one word, for build systems that
+//! do not take `CC="wmfix cc"`. (No package of programs can hold a program with a
+//! `+` in its name, so installing does not make them.)
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,10 +8,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use crate::cc;
-use crate::exit::ExitStatus;
+use crate::exit::{ExitStatus, Stop};
 
 /// Links the wrappers into `folder` and prints where they are.
-pub fn run(folder: Option<PathBuf>) -> anyhow::Result<ExitStatus> {
+pub fn run(folder: Option<PathBuf>) -> Result<ExitStatus, Stop> {
     let wmfix = env::current_exe().context("cannot find the wmfix executable")?;
     let folder = match folder {
         Some(folder) => folder,

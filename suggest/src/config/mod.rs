@@ -3,6 +3,7 @@
 
 mod error;
 mod find;
+mod template;
 mod value;
 
 use std::fs;
@@ -17,6 +18,7 @@ use crate::cli::{Cost, Strategy, Switch, Volatile};
 
 pub use error::ConfigError;
 pub use find::{FILE_NAME, find, repository};
+pub use template::{TemplateValues, template};
 pub use value::{CommandText, Glob, Seconds};
 
 /// What a project says about itself; the defaults, if it says nothing.

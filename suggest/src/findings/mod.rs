@@ -4,6 +4,7 @@
 
 mod collect;
 mod identity;
+mod names;
 mod observation;
 mod process_end;
 mod story;
@@ -12,6 +13,7 @@ mod tests;
 
 pub use collect::{CollectedFindings, FailedRun, RaceFinding, Tally, ViolationFinding};
 pub use identity::Identity;
+pub use names::{FindingKey, FindingNames, sort_ids};
 pub use observation::{KnownFindings, TraceProblem, ViolationInstance, observe};
 pub use process_end::{EndCause, WaitTarget};
 pub use story::{StepRole, StoryObject, StoryOperation};

@@ -14,7 +14,7 @@ use wmfix_frontend::Language as SourceLanguage;
 
 use super::depends;
 use super::programs::{Program, language_of};
-use super::{Trouble, command::last_lines};
+use super::{BuildFailure, command::last_lines};
 use crate::cc::{self, Language};
 use crate::config::BuildConfig;
 
@@ -48,7 +48,10 @@ struct Hashes(Mutex<BTreeMap<PathBuf, Option<String>>>);
 
 impl Builder<'_> {
     /// The executables, one a program.
-    pub fn build(&self, programs: &[Program]) -> anyhow::Result<Result<Vec<PathBuf>, Trouble>> {
+    pub fn build(
+        &self,
+        programs: &[Program],
+    ) -> anyhow::Result<Result<Vec<PathBuf>, BuildFailure>> {
         let objects = self.into.join("objects");
         fs::create_dir_all(&objects)
             .with_context(|| format!("cannot make {}", objects.display()))?;
@@ -62,7 +65,7 @@ impl Builder<'_> {
         for (source, result) in compiled {
             match result {
                 Ok(object) => made.insert(source, object),
-                Err(trouble) => return Ok(Err(trouble)),
+                Err(failure) => return Ok(Err(failure)),
             };
         }
         let mut executables = Vec::new();
@@ -71,7 +74,7 @@ impl Builder<'_> {
                 program.sources.iter().map(|source| &made[source]).collect();
             match self.link(program, &parts)? {
                 Ok(executable) => executables.push(executable),
-                Err(trouble) => return Ok(Err(trouble)),
+                Err(failure) => return Ok(Err(failure)),
             }
         }
         Ok(Ok(executables))
@@ -83,7 +86,7 @@ impl Builder<'_> {
         source: &Path,
         objects: &Path,
         hashes: &Hashes,
-    ) -> anyhow::Result<Result<(PathBuf, String), Trouble>> {
+    ) -> anyhow::Result<Result<(PathBuf, String), BuildFailure>> {
         let language = match language_of(source) {
             SourceLanguage::C => Language::C,
             SourceLanguage::Cpp => Language::Cxx,
@@ -117,8 +120,8 @@ impl Builder<'_> {
         remove(&recipe)?;
         arguments.extend(["-MD".into(), "-MF".into(), depends.clone().into()]);
         let log = object.with_extension("log");
-        if let Some(trouble) = self.run(language, arguments, &log, &shown(source))? {
-            return Ok(Err(trouble));
+        if let Some(failure) = self.run(language, arguments, &log, &shown(source))? {
+            return Ok(Err(failure));
         }
         let text =
             fs::read(&depends).with_context(|| format!("cannot read {}", depends.display()))?;
@@ -138,7 +141,7 @@ impl Builder<'_> {
         &self,
         program: &Program,
         parts: &[&(PathBuf, String)],
-    ) -> anyhow::Result<Result<PathBuf, Trouble>> {
+    ) -> anyhow::Result<Result<PathBuf, BuildFailure>> {
         let with_cxx = program
             .sources
             .iter()
@@ -162,8 +165,8 @@ impl Builder<'_> {
         }
         remove(&recipe)?;
         let log = recipe.with_extension("log");
-        if let Some(trouble) = self.run(language, arguments, &log, &program.name)? {
-            return Ok(Err(trouble));
+        if let Some(failure) = self.run(language, arguments, &log, &program.name)? {
+            return Ok(Err(failure));
         }
         fs::write(&recipe, how)?;
         Ok(Ok(executable))
@@ -195,14 +198,14 @@ impl Builder<'_> {
         arguments: Vec<OsString>,
         log: &Path,
         what: &str,
-    ) -> anyhow::Result<Option<Trouble>> {
+    ) -> anyhow::Result<Option<BuildFailure>> {
         let arguments = cc::users_choice(language)
             .into_iter()
             .chain(arguments)
             .collect();
         let mut wrapped = match cc::wrap(language, arguments)? {
             Ok(wrapped) => wrapped,
-            Err(none) => return Ok(Some(Trouble::new(none.to_string(), String::new()))),
+            Err(none) => return Ok(Some(BuildFailure::NoCompiler(none))),
         };
         let out =
             fs::File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
@@ -219,8 +222,10 @@ impl Builder<'_> {
         if status.success() {
             return Ok(None);
         }
-        let summary = format!("{what} does not build; what the compiler said is above");
-        Ok(Some(Trouble::new(summary, last_lines(log)?)))
+        Ok(Some(BuildFailure::Compiler {
+            what: what.to_owned(),
+            output: last_lines(log)?,
+        }))
     }
 }
 

@@ -8,6 +8,7 @@ mod command;
 mod copy;
 mod depends;
 mod environment;
+mod failure;
 mod listing;
 mod main_function;
 mod programs;
@@ -24,16 +25,16 @@ use anyhow::Context;
 
 use crate::config::{ProjectConfig, repository};
 use crate::options::RunOptions;
-use crate::progress::Progress;
+use crate::progress::{Progress, Stage};
 use crate::run::{Launch, interrupted};
-use crate::subject::PatchedFile;
-use crate::subject::{RerunCommand, SourceCopy, Subject, TestCommand};
+use crate::subject::{PatchedFile, RerunCommand, SourceCopy, Subject, TestCommand};
 use build::Builder;
 use build_folder::BuildFolder;
 use programs::{Program, find_programs};
 use sources::PatchedCopy;
 use tree::TreeBuild;
 
+pub use failure::BuildFailure;
 pub use programs::NothingToBuild;
 pub use system::BuildTool;
 
@@ -68,28 +69,7 @@ pub enum Prepared {
     /// It can be run.
     Built(Subject),
     /// It cannot.
-    Failed(Trouble),
-}
-
-/// Why a project cannot be run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
-    /// In one line, with what to do.
-    pub summary: String,
-    /// The end of what a tool said; empty if there is nothing to show.
-    pub output: String,
-}
-
-impl Trouble {
-    fn new(summary: String, output: String) -> Self {
-        Self { summary, output }
-    }
-
-    /// Says it on stderr.
-    pub fn tell(&self) {
-        eprint!("{}", self.output);
-        eprintln!("wmfix: {}", self.summary);
-    }
+    Failed(BuildFailure),
 }
 
 impl Project {
@@ -144,8 +124,8 @@ impl Project {
         options: &RunOptions,
     ) -> anyhow::Result<Prepared> {
         let stage = match patched {
-            [] => "building",
-            _ => "building the patched program",
+            [] => Stage::Building,
+            _ => Stage::BuildingPatch,
         };
         let _progress = Progress::new(options, stage);
         let lease = self.build_folder()?;
@@ -166,10 +146,7 @@ impl Project {
             .prepare(patched)?,
         };
         Ok(match prepared {
-            Prepared::Failed(_) if interrupted() => Prepared::Failed(Trouble::new(
-                "interrupted before the first run: nothing is known yet".to_owned(),
-                String::new(),
-            )),
+            Prepared::Failed(_) if interrupted() => Prepared::Failed(BuildFailure::Interrupted),
             other => other,
         })
     }
@@ -202,7 +179,7 @@ impl Project {
         };
         let setting = match environment::setting(&config, &[]) {
             Ok(setting) => setting,
-            Err(none) => return Ok(failed(none.to_string(), String::new())),
+            Err(none) => return Ok(Prepared::Failed(BuildFailure::NoCompiler(none))),
         };
         let into = folder.join("build");
         std::fs::create_dir_all(&into)
@@ -226,7 +203,7 @@ impl Project {
         let built = builder.build(copy.as_ref().map_or(programs, |copy| &copy.programs))?;
         let executables = match built {
             Ok(executables) => executables,
-            Err(trouble) => return Ok(Prepared::Failed(trouble)),
+            Err(failure) => return Ok(Prepared::Failed(failure)),
         };
         let mut files: Vec<PathBuf> = programs.iter().flat_map(|p| p.sources.clone()).collect();
         files.sort();
@@ -294,8 +271,4 @@ impl Project {
         let words = words.into_iter().chain(repeated.iter().map(OsStr::new));
         RerunCommand::new(words, self.command.iter().map(OsString::as_os_str))
     }
-}
-
-fn failed(summary: String, output: String) -> Prepared {
-    Prepared::Failed(Trouble::new(summary, output))
 }

@@ -184,18 +184,6 @@ impl BuildTool {
             Self::Commands => Vec::new(),
         }
     }
-
-    /// What to install if a program of its is missing.
-    pub fn missing(self, program: &str) -> String {
-        let from = match program {
-            "ctest" => "cmake",
-            other => other,
-        };
-        format!(
-            "this is built by {}, but there is no {program} on PATH: install {from}, or say in wmfix.toml how to build ([build] commands)",
-            self.name()
-        )
-    }
 }
 
 /// The test command that the user or the configuration gives.

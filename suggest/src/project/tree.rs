@@ -17,7 +17,7 @@ use super::environment::{self, Wrappers};
 use super::listing::{self, Test};
 use super::rules::Rules;
 use super::system::{self, BuildLayout, BuildTool};
-use super::{Prepared, Project, build_folder, failed};
+use super::{BuildFailure, Prepared, Project, build_folder};
 use crate::config::BuildConfig;
 use crate::options::RunOptions;
 use crate::subject::PatchedFile;
@@ -51,7 +51,7 @@ impl TreeBuild<'_> {
         let wrapper = wrappers.cc.to_string_lossy();
         let setting = match environment::setting(&config, &[&about, &wrapper]) {
             Ok(setting) => setting,
-            Err(none) => return Ok(failed(none.to_string(), String::new())),
+            Err(none) => return Ok(Prepared::Failed(BuildFailure::NoCompiler(none))),
         };
         let mark = self.folder.join("setting");
         if fs::read_to_string(&mark).is_ok_and(|known| known != setting) {
@@ -89,7 +89,7 @@ impl TreeBuild<'_> {
         let prepared = self.built(&layout, &config, given, &copied.digest, &building)?;
         let tests = match prepared {
             Ok(tests) => tests,
-            Err(failed) => return Ok(failed),
+            Err(failure) => return Ok(Prepared::Failed(failure)),
         };
         let commands = tests.into_iter().map(|test| {
             let words = test.words.into_iter().map(OsString::from);
@@ -148,7 +148,7 @@ impl TreeBuild<'_> {
         given: Option<Vec<OsString>>,
         digest: &str,
         tools: &[(OsString, OsString)],
-    ) -> anyhow::Result<Result<Vec<Test>, Prepared>> {
+    ) -> anyhow::Result<Result<Vec<Test>, BuildFailure>> {
         let done = self.folder.join("built");
         if let Ok(known) = fs::read_to_string(&done)
             && let Some(rest) = known.strip_prefix(digest)
@@ -165,8 +165,8 @@ impl TreeBuild<'_> {
                 fs::create_dir_all(layout.build)?;
             }
             for step in &steps.configure {
-                if let Some(failed) = self.step(step, layout.build, tools)? {
-                    return Ok(Err(failed));
+                if let Some(failure) = self.step(step, layout.build, tools)? {
+                    return Ok(Err(failure));
                 }
             }
             fs::write(&configured, "")?;
@@ -176,12 +176,12 @@ impl TreeBuild<'_> {
             Some(command) => command,
             None => match self.guessed(layout, config, tools)? {
                 Ok(command) => command,
-                Err(failed) => return Ok(Err(failed)),
+                Err(failure) => return Ok(Err(failure)),
             },
         };
         for step in self.tool.steps(layout, config, &command).build {
-            if let Some(failed) = self.step(&step, layout.build, tools)? {
-                return Ok(Err(failed));
+            if let Some(failure) = self.step(&step, layout.build, tools)? {
+                return Ok(Err(failure));
             }
         }
         let words = command
@@ -195,7 +195,7 @@ impl TreeBuild<'_> {
         let tests = if self.tool.builds_outside() && !is_given {
             match self.listed(layout, tools)? {
                 Ok(tests) => tests.unwrap_or_else(|| vec![whole]),
-                Err(failed) => return Ok(Err(failed)),
+                Err(failure) => return Ok(Err(failure)),
             }
         } else {
             vec![whole]
@@ -210,28 +210,25 @@ impl TreeBuild<'_> {
         step: &BuildCommand,
         folder: &Path,
         tools: &[(OsString, OsString)],
-    ) -> anyhow::Result<Option<Prepared>> {
+    ) -> anyhow::Result<Option<BuildFailure>> {
         let log = self.folder.join("log");
         let limit = (!step.must_succeed).then(|| Duration::from_secs_f64(self.options.timeout));
-        let summary = match step.run(folder, tools, &log, limit)? {
-            CommandOutcome::Succeeded => return Ok(None),
-            CommandOutcome::Failed(_) if !step.must_succeed => return Ok(None),
-            CommandOutcome::Failed(output) => {
-                let summary = format!(
-                    "the project does not build: `{}` failed; its last lines are above, all of them in {}",
-                    step.shown(),
-                    log.display()
-                );
-                return Ok(Some(failed(summary, output)));
-            }
-            // A test command of the user's is told about when it is run.
-            CommandOutcome::Missing(program) if !step.must_succeed && program != "make" => {
-                return Ok(None);
-            }
-            CommandOutcome::Missing(program) => self.tool.missing(&program),
-            CommandOutcome::Interrupted => "interrupted".to_owned(),
-        };
-        Ok(Some(failed(summary, String::new())))
+        Ok(match step.run(folder, tools, &log, limit)? {
+            CommandOutcome::Succeeded => None,
+            CommandOutcome::Failed(_) if !step.must_succeed => None,
+            CommandOutcome::Failed(output) => Some(BuildFailure::Command {
+                command: step.shown(),
+                log,
+                output,
+            }),
+            // A missing test command of the user's is reported when it is run.
+            CommandOutcome::Missing(program) if !step.must_succeed && program != "make" => None,
+            CommandOutcome::Missing(program) => Some(BuildFailure::MissingProgram {
+                tool: self.tool,
+                program,
+            }),
+            CommandOutcome::Interrupted => Some(BuildFailure::Interrupted),
+        })
     }
 
     /// The test command that belongs to the tool.
@@ -240,16 +237,13 @@ impl TreeBuild<'_> {
         layout: &BuildLayout<'_>,
         config: &BuildConfig,
         tools: &[(OsString, OsString)],
-    ) -> anyhow::Result<Result<Vec<OsString>, Prepared>> {
+    ) -> anyhow::Result<Result<Vec<OsString>, BuildFailure>> {
         let target = match self.tool {
             BuildTool::Make { .. } => match self.make_target(layout, tools)? {
                 Ok(target) => Some(target),
-                Err(failed) => return Ok(Err(failed)),
+                Err(failure) => return Ok(Err(failure)),
             },
-            BuildTool::Commands => {
-                let summary = "wmfix.toml says how to build, but not how to test: add `command` to [test], or give the test command after --";
-                return Ok(Err(failed(summary.to_owned(), String::new())));
-            }
+            BuildTool::Commands => return Ok(Err(BuildFailure::NoTestCommand)),
             BuildTool::Cmake | BuildTool::Meson => None,
         };
         Ok(Ok(self.tool.test(layout, config, target)))
@@ -260,14 +254,14 @@ impl TreeBuild<'_> {
         &self,
         layout: &BuildLayout<'_>,
         tools: &[(OsString, OsString)],
-    ) -> anyhow::Result<Result<&'static str, Prepared>> {
+    ) -> anyhow::Result<Result<&'static str, BuildFailure>> {
         // Prints all rules and makes nothing: there is no target of this name.
         let step = BuildCommand {
             words: ["make", "-pRrq", ":"].map(OsString::from).into(),
             must_succeed: false,
         };
-        if let Some(failed) = self.step(&step, layout.build, tools)? {
-            return Ok(Err(failed));
+        if let Some(failure) = self.step(&step, layout.build, tools)? {
+            return Ok(Err(failure));
         }
         let rules = fs::read(self.folder.join("log"))?;
         let rules = String::from_utf8_lossy(&rules);
@@ -283,13 +277,8 @@ impl TreeBuild<'_> {
                 found
             })
         };
-        Ok(match ["test", "check"].into_iter().find(|target| has(target)) {
-            Some(target) => Ok(target),
-            None => Err(failed(
-                "the Makefile has neither a `test` nor a `check` target: give the test command after --, or as `command` in [test] of wmfix.toml".to_owned(),
-                String::new(),
-            )),
-        })
+        let target = ["test", "check"].into_iter().find(|target| has(target));
+        Ok(target.ok_or(BuildFailure::NoTestTarget))
     }
 
     /// The tests that the tool knows of; none if it is to run them itself.
@@ -297,19 +286,13 @@ impl TreeBuild<'_> {
         &self,
         layout: &BuildLayout<'_>,
         tools: &[(OsString, OsString)],
-    ) -> anyhow::Result<Result<Option<Vec<Test>>, Prepared>> {
-        let (step, advice) = match self.tool {
-            BuildTool::Meson => (
-                BuildCommand::new(["meson", "introspect", "--tests", "."]),
-                "Meson knows of no tests (`test` in meson.build)",
-            ),
-            _ => (
-                BuildCommand::new(["ctest", "--show-only=json-v1"]),
-                "CMake knows of no tests (`enable_testing` and `add_test` in the top CMakeLists.txt)",
-            ),
+    ) -> anyhow::Result<Result<Option<Vec<Test>>, BuildFailure>> {
+        let step = match self.tool {
+            BuildTool::Meson => BuildCommand::new(["meson", "introspect", "--tests", "."]),
+            _ => BuildCommand::new(["ctest", "--show-only=json-v1"]),
         };
-        if let Some(failed) = self.step(&step, layout.build, tools)? {
-            return Ok(Err(failed));
+        if let Some(failure) = self.step(&step, layout.build, tools)? {
+            return Ok(Err(failure));
         }
         let listing = fs::read_to_string(self.folder.join("log"))?;
         let tests = match self.tool {
@@ -317,10 +300,7 @@ impl TreeBuild<'_> {
             _ => listing::ctest(&listing),
         };
         if tests.as_ref().is_some_and(Vec::is_empty) || listing.contains("No tests were found") {
-            let summary = format!(
-                "{advice}: give the test command after --, or as `command` in [test] of wmfix.toml"
-            );
-            return Ok(Err(failed(summary, String::new())));
+            return Ok(Err(BuildFailure::NoTests(self.tool)));
         }
         // The listing does not say which tests are to fail.
         let to_fail = self.tool == BuildTool::Meson && mentions(layout.sources, "should_fail");

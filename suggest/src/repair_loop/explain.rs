@@ -1,36 +1,40 @@
-//! What a search found, with the places where people find it.
+//! What a search found, as the result has it: changes with their sites in the
+//! text and the findings that they remove.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::chosen;
-use super::groups::split;
-use super::result::{ChangeSite, ExplainedChange, FindingKey, RemainingFindings, RepairResult};
-use super::verify::{Verification, Whereabouts, whereabouts};
-use crate::candidates::Candidates;
-use crate::observe::Places;
-use crate::report::FindingNames;
-use crate::subject::PatchedFile;
 use wmfix_repair::{Change, Finding, Outcome, ReasonedChange, SearchEnd};
 
-/// Gives changes and findings their places.
-pub(super) struct Namer<'a> {
+use super::groups::split;
+use super::result::{
+    ChangeSite, ExplainedChange, NeededChange, RemainingFindings, RepairResult, Verification,
+};
+use super::search::chosen;
+use super::verify::PlaceKey;
+use crate::candidates::Candidates;
+use crate::findings::{FindingKey, FindingNames};
+use crate::observe::Places;
+use crate::subject::PatchedFile;
+
+/// Explains the changes that a search chose.
+pub(super) struct Explainer<'a> {
     /// What may be changed.
     pub(super) candidates: &'a Candidates,
     /// Where events come from.
     pub(super) places: &'a Places,
 }
 
-impl Namer<'_> {
-    /// What came of a search.
-    pub(super) fn mended(&self, outcome: &Outcome, files: Vec<PatchedFile>) -> RepairResult {
+impl Explainer<'_> {
+    /// What came of a search, before it is verified.
+    pub(super) fn result(&self, outcome: &Outcome, files: Vec<PatchedFile>) -> RepairResult {
         let needed = outcome.unrepairable.iter().map(|needed| RemainingFindings {
             findings: self.keys(&needed.findings),
-            needed: Some((
-                needed.change.kind,
-                self.spotted(needed.change.point),
-                needed.refusal.clone(),
-            )),
+            needed: Some(NeededChange {
+                kind: needed.change.kind,
+                at: self.change_site(needed.change.point),
+                refusal: needed.refusal.clone(),
+            }),
         });
         let beyond = self
             .keys(&outcome.beyond_repair)
@@ -55,11 +59,11 @@ impl Namer<'_> {
             optimal: outcome.end == SearchEnd::Optimal,
             lower_bound: outcome.lower_bound,
             verification: Verification::NoPatch,
-            left: needed.chain(beyond).collect(),
+            remaining: needed.chain(beyond).collect(),
             rounds: 0,
             notes: Vec::new(),
-            searched: Duration::ZERO,
-            verified: Duration::ZERO,
+            search_time: Duration::ZERO,
+            verification_time: Duration::ZERO,
         }
     }
 
@@ -72,8 +76,8 @@ impl Namer<'_> {
         labelled.filter(|(_, label)| !label.is_empty()).collect()
     }
 
-    /// The places of findings that stay.
-    pub(super) fn left(&self, outcome: &Outcome) -> BTreeSet<Whereabouts> {
+    /// The places of findings that no change removes.
+    pub(super) fn remaining_places(&self, outcome: &Outcome) -> BTreeSet<PlaceKey> {
         let needed = outcome.unrepairable.iter().flat_map(|n| &n.findings);
         let findings = needed.chain(&outcome.beyond_repair);
         findings
@@ -81,15 +85,15 @@ impl Namer<'_> {
                 let (one, other, _) = finding.key();
                 [Some(one), other].into_iter().flatten()
             })
-            .map(|site| whereabouts(self.places, site))
+            .map(|site| PlaceKey::of(self.places, site))
             .collect()
     }
 
     fn explained(&self, reasoned: &ReasonedChange) -> ExplainedChange {
         let Change { point, kind } = reasoned.change;
         ExplainedChange {
-            action: kind,
-            at: self.spotted(point),
+            kind,
+            at: self.change_site(point),
             before: self.candidates.points[point].orders,
             reasons: self.keys(&reasoned.reasons),
         }
@@ -112,7 +116,7 @@ impl Namer<'_> {
         keys
     }
 
-    fn spotted(&self, place: usize) -> ChangeSite {
+    fn change_site(&self, place: usize) -> ChangeSite {
         ChangeSite {
             site: self.candidates.points[place].sites[0],
             text: self.candidates.site(place).cloned(),

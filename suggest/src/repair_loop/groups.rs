@@ -8,14 +8,14 @@ use std::path::PathBuf;
 
 use wmfix_rewriter::{Edit, EditSet};
 
-use super::result::FindingKey;
 use crate::candidates::Candidates;
+use crate::findings::FindingKey;
 use crate::subject::PatchedFile;
 use wmfix_repair::Change;
 
-/// Lines of context around a hunk: within these, patches get into each other's
-/// way.
-const CONTEXT: usize = 3;
+/// Lines of context around a hunk: changes within these conflict as patches of
+/// their own.
+const CONTEXT_LINES: usize = 3;
 
 /// Changes that belong together.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct Group {
 
 /// A file before and after a group, with the groups before it made.
 #[derive(Debug)]
-pub struct Step {
+pub struct GroupPatch {
     /// Where it is.
     pub path: PathBuf,
     /// Before the group.
@@ -71,14 +71,14 @@ pub(super) fn split(
         }
     }
     groups.sort_by(|a, b| a.changes.cmp(&b.changes));
-    let together = steps(&groups);
+    let together = group_patches(&groups);
     let last = |path: &PathBuf| {
-        let mut steps = together.iter().flatten();
-        steps.rfind(|step| step.path == *path)
+        let mut patches = together.iter().flatten();
+        patches.rfind(|patch| patch.path == *path)
     };
     let complete = files
         .iter()
-        .all(|file| last(&file.path).is_some_and(|step| step.after == file.after));
+        .all(|file| last(&file.path).is_some_and(|patch| patch.after == file.after));
     if complete {
         groups
     } else {
@@ -87,11 +87,11 @@ pub(super) fn split(
 }
 
 /// What each group makes of the files, one after the other.
-pub fn steps(groups: &[Group]) -> Vec<Vec<Step>> {
+pub fn group_patches(groups: &[Group]) -> Vec<Vec<GroupPatch>> {
     let mut made: BTreeMap<PathBuf, (Vec<Edit>, Vec<u8>)> = BTreeMap::new();
-    let mut steps = Vec::new();
+    let mut patches = Vec::new();
     for group in groups {
-        let mut step = Vec::new();
+        let mut patch = Vec::new();
         for file in &group.files {
             let (edits, before) = made
                 .entry(file.path.clone())
@@ -102,15 +102,15 @@ pub fn steps(groups: &[Group]) -> Vec<Vec<Step>> {
             let after = all.and_then(|all| all.apply(&file.before));
             let after = after.unwrap_or_else(|_| before.clone());
             let before = std::mem::replace(before, after.clone());
-            step.push(Step {
+            patch.push(GroupPatch {
                 path: file.path.clone(),
                 before,
                 after,
             });
         }
-        steps.push(step);
+        patches.push(patch);
     }
-    steps
+    patches
 }
 
 /// Everything as one group.
@@ -121,13 +121,13 @@ fn whole(changes: &[Change], files: &[PatchedFile]) -> Vec<Group> {
     }]
 }
 
-/// Whether the patches of two groups would get into each other's way.
+/// Whether the patches of two groups would conflict.
 fn are_close(one: &Group, other: &Group) -> bool {
     one.files.iter().any(|file| {
         let same = other.files.iter().filter(|f| f.path == file.path);
         let mut same = same.flat_map(edited_lines);
         same.any(|lines| {
-            let wide = lines.start().saturating_sub(CONTEXT)..=lines.end() + CONTEXT;
+            let wide = lines.start().saturating_sub(CONTEXT_LINES)..=lines.end() + CONTEXT_LINES;
             edited_lines(file).any(|mine| mine.start() <= wide.end() && wide.start() <= mine.end())
         })
     })

@@ -1,22 +1,21 @@
-//! What came of mending, as data: the changes with the findings they remove,
-//! what stays, what was verified and what it took. How that is told to people
-//! is the report's business.
+//! What came of the repair loop, as data: the changes with the findings they
+//! remove, the findings that remain, what verification showed and what it took.
+//! The report finds the words.
 
 use std::time::Duration;
 
-use wmfix_analysis::{SiteId, ViolationKind};
+use wmfix_analysis::SiteId;
 use wmfix_frontend::Site;
-
-use super::groups::Group;
-use super::verify::Verification;
-use crate::subject::PatchedFile;
 use wmfix_repair::{ChangeKind, Orders};
 
-/// What tells findings apart: the places, and what could go stale (`None` for
-/// a race).
-pub type FindingKey = (SiteId, Option<SiteId>, Option<ViolationKind>);
+use super::groups::Group;
+use crate::findings::FindingKey;
+use crate::project::BuildFailure;
+use crate::run::RunEnd;
+use crate::subject::PatchedFile;
+use crate::trace_remapper::UnmappedTrace;
 
-/// What came of it.
+/// What came of the repair loop.
 pub struct RepairResult {
     /// The patched files; none if there is no repair.
     pub files: Vec<PatchedFile>,
@@ -33,18 +32,18 @@ pub struct RepairResult {
     /// What the patched program showed.
     pub verification: Verification,
     /// What cannot be repaired.
-    pub left: Vec<RemainingFindings>,
-    /// How many repairs were tried, this one counted.
+    pub remaining: Vec<RemainingFindings>,
+    /// How many repairs were tried, this one included.
     pub rounds: u64,
-    /// What people should know about how it was found.
-    pub notes: Vec<String>,
+    /// What happened on the way.
+    pub notes: Vec<RepairNote>,
     /// How long the search took, all rounds together.
-    pub searched: Duration,
+    pub search_time: Duration,
     /// How long the patched program was built and run, all rounds together.
-    pub verified: Duration,
+    pub verification_time: Duration,
 }
 
-/// Where something is done, or would have to be.
+/// Where something is changed, or would have to be.
 pub struct ChangeSite {
     /// A site of the runs that it touches.
     pub site: SiteId,
@@ -55,7 +54,7 @@ pub struct ChangeSite {
 /// A change with its reasons.
 pub struct ExplainedChange {
     /// What is done.
-    pub action: ChangeKind,
+    pub kind: ChangeKind,
     /// Where.
     pub at: ChangeSite,
     /// The orders before.
@@ -64,19 +63,88 @@ pub struct ExplainedChange {
     pub reasons: Vec<FindingKey>,
 }
 
-/// Findings that stay.
+/// Findings that no change removes.
 pub struct RemainingFindings {
     /// Which.
     pub findings: Vec<FindingKey>,
-    /// The change that would be needed, and why it cannot be had; `None` if no
-    /// change would help.
-    pub needed: Option<(ChangeKind, ChangeSite, String)>,
+    /// The change that would be needed; `None` if no change would help.
+    pub needed: Option<NeededChange>,
+}
+
+/// A change that is needed and cannot be made.
+pub struct NeededChange {
+    /// What would be done.
+    pub kind: ChangeKind,
+    /// Where.
+    pub at: ChangeSite,
+    /// Why it cannot be made.
+    pub refusal: String,
+}
+
+/// What the patched program showed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verification {
+    /// There was nothing to verify.
+    NoPatch,
+    /// Nothing more than what cannot be repaired.
+    Clean(VerifiedRuns),
+    /// It does not build.
+    DoesNotBuild(BuildFailure),
+    /// Something is still wrong with it.
+    Fails(VerificationFailure),
+    /// The user interrupted before the result was known.
+    Interrupted,
+}
+
+/// The runs of a patched program that show nothing more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifiedRuns {
+    /// How many runs.
+    pub runs: u64,
+    /// How many different schedules they had.
+    pub schedules: u64,
+    /// Operations that the runs of the original reached, and these did not, as
+    /// sites of the original.
+    pub missed: Vec<SiteId>,
+}
+
+/// What is wrong with a patched program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VerificationFailure {
+    /// It cannot be run.
+    CannotRun,
+    /// A run ends as none of the original's did.
+    NewEnd(RunEnd),
+    /// There is still a finding.
+    Finding {
+        /// The function that it is in.
+        function: String,
+        /// The name of its file.
+        file: String,
+    },
+}
+
+/// What happened while a repair was searched for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RepairNote {
+    /// The last of this many rounds did not hold either.
+    RoundsExhausted {
+        /// How many rounds there were.
+        rounds: u64,
+        /// What was wrong with the last.
+        failure: VerificationFailure,
+    },
+    /// Some runs of a patched program could not be used.
+    RunsUnusable(UnmappedTrace),
+    /// The runs of a patched program did not explain its finding: the original
+    /// was run again.
+    OriginalRunAgain,
 }
 
 impl RepairResult {
     /// Whether the patched program could be built at all.
     pub fn builds(&self) -> bool {
-        self.verification != Verification::DoesNotBuild
+        !matches!(self.verification, Verification::DoesNotBuild(_))
     }
 
     /// Whether the patch was built and run, and held.

@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use super::watchdog::{KillReason, Watchdog};
-use crate::cli::{Strategy, Switch, Volatile};
-use crate::options::RunOptions;
+use crate::options::{RunOptions, value_name};
 
 /// What to run, and how.
 #[derive(Clone, Debug)]
@@ -54,24 +53,10 @@ pub enum RunEnd {
 impl Launch {
     /// A command that is run as the options say.
     pub fn new(command: Vec<OsString>, options: &RunOptions) -> Self {
-        let strategy = match options.strategy {
-            Strategy::Pct => "pct",
-            Strategy::Random => "random",
-            Strategy::Os => "os",
-        };
-        let volatile = match options.volatile {
-            Volatile::Ignore => "ignore",
-            Volatile::Relaxed => "relaxed",
-            Volatile::Acqrel => "acqrel",
-        };
-        let races = match options.races {
-            Switch::On => "on",
-            Switch::Off => "off",
-        };
         let mut settings = vec![
-            ("WMFIX_STRATEGY", strategy.into()),
-            ("WMFIX_VOLATILE", volatile.into()),
-            ("WMFIX_RACES", races.into()),
+            ("WMFIX_STRATEGY", value_name(options.strategy).into()),
+            ("WMFIX_VOLATILE", value_name(options.volatile).into()),
+            ("WMFIX_RACES", value_name(options.races).into()),
         ];
         if let Some(trace) = &options.replay {
             let absolute = std::path::absolute(trace).unwrap_or_else(|_| trace.clone());
@@ -84,6 +69,20 @@ impl Launch {
             environment: Vec::new(),
             settings,
         }
+    }
+
+    /// The program, if it cannot be found or executed.
+    pub fn missing_program(&self) -> Option<PathBuf> {
+        let program = self.command.first()?;
+        let own = self.environment.iter().rfind(|(name, _)| name == "PATH");
+        let path = own.map(|(_, path)| path.clone());
+        let path = path.or_else(|| std::env::var_os("PATH"));
+        let folder = match &self.folder {
+            Some(folder) => folder.clone(),
+            None => std::env::current_dir().ok()?,
+        };
+        let found = which::which_in(program, path, folder);
+        found.is_err().then(|| program.into())
     }
 
     /// Runs it once. `into` is a folder that no other run uses meanwhile. An error

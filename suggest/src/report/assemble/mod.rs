@@ -14,12 +14,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::baseline_words::baseline_text;
 use super::dossier::{Dossier, FindingDetail, Seconds};
 use super::model::{self, Finding, Report, Runs, VERSION, Verdict};
 use crate::allow::Allowances;
-use crate::findings::CollectedFindings;
+use crate::baseline::BaselineNote;
+use crate::findings::{CollectedFindings, FindingKey, FindingNames};
 use crate::observe::Places;
-use crate::repair_loop::{FindingKey, RepairResult};
+use crate::repair_loop::RepairResult;
 use crate::run::{StopReason, Summary};
 use crate::subject::RerunCommand;
 use allowed::AppliedAllowances;
@@ -38,14 +40,16 @@ pub struct ReportInputs {
     pub rerun: Vec<RerunCommand>,
     /// The folder that paths are shown relative to.
     pub current_folder: PathBuf,
+    /// What is wrong with the program as it is.
+    pub baseline: Vec<BaselineNote>,
 }
 
 /// A repair for the report.
 pub struct RepairInputs<'a> {
-    /// What came of mending.
-    pub mended: &'a RepairResult,
+    /// What came of the repair loop.
+    pub result: &'a RepairResult,
     /// What changes were weighed by.
-    pub profile: &'static str,
+    pub profile: String,
     /// All of it as one unified diff.
     pub patch: &'a [u8],
 }
@@ -108,12 +112,14 @@ pub fn assemble(
         ..Seconds::default()
     };
     if let Some(repaired) = repaired {
-        seconds.search = repaired.mended.searched.as_secs_f64();
-        seconds.verification = repaired.mended.verified.as_secs_f64();
+        seconds.search = repaired.result.search_time.as_secs_f64();
+        seconds.verification = repaired.result.verification_time.as_secs_f64();
         // The clock has been running all the time.
         seconds.runs = (setting.seconds - seconds.search - seconds.verification).max(0.0);
         repair::add(&mut report, &repaired, &found, &mut spots);
     }
+    let baseline = setting.baseline.iter().map(baseline_text);
+    report.notes.extend(baseline);
     let sources = found.sources(&mut spots);
     Dossier {
         report,
@@ -125,39 +131,6 @@ pub fn assemble(
         output: collected.output_that_matters().map(str::to_owned),
         seconds,
     }
-}
-
-/// The names that findings have in a report.
-#[derive(Debug, Default)]
-pub struct FindingNames {
-    ids: BTreeMap<FindingKey, String>,
-}
-
-impl FindingNames {
-    /// The names of some findings, each once. Other labels may show another newer
-    /// write to the same access: that is the same finding to people.
-    pub fn of(&self, keys: &[FindingKey]) -> Vec<String> {
-        let mut ids: Vec<String> = Vec::new();
-        for key in keys {
-            match self.ids.get(key) {
-                Some(id) => ids.push(id.clone()),
-                None => {
-                    let same = self.ids.iter().filter(|(known, _)| {
-                        known.0 == key.0 && known.2.is_some() == key.2.is_some()
-                    });
-                    ids.extend(same.map(|(_, id)| id.clone()));
-                }
-            }
-        }
-        sort_ids(&mut ids);
-        ids
-    }
-}
-
-/// V1, V2, V10, R1, each once.
-fn sort_ids(ids: &mut Vec<String>) {
-    ids.sort_by_cached_key(|id| (id.starts_with('R'), id.len(), id.clone()));
-    ids.dedup();
 }
 
 /// The names that the findings would have in a report of now.
@@ -192,7 +165,7 @@ impl NamedFindings {
         if let Some(trace) = trace {
             self.traces.insert(id.to_owned(), Arc::clone(trace));
         }
-        self.names.ids.insert(key, id.to_owned());
+        self.names.insert(key, id);
     }
 
     /// The text of the files that the findings are in, where it can be shown.

@@ -1,4 +1,4 @@
-//! What came of mending → the report's repair: changes get their places, the
+//! What came of the repair loop → the report's repair: changes get their places, the
 //! names of the findings they remove, and their words.
 
 use std::path::Path;
@@ -7,12 +7,16 @@ use wmfix_rewriter::unified_diff;
 
 use super::hunks::hunks;
 use super::spots::{SpotFinder, site_place};
-use super::{NamedFindings, RepairInputs, sort_ids};
-use crate::repair_loop::{ChangeSite, ExplainedChange, RemainingFindings, Verification, steps};
+use super::{NamedFindings, RepairInputs};
+use crate::findings::sort_ids;
+use crate::repair_loop::{
+    ChangeSite, ExplainedChange, NeededChange, RemainingFindings, Verification, group_patches,
+};
 use crate::report::change_words::{self, ChangeDescription};
 use crate::report::model::{
     self, Position, Repair, Report, UnrepairedFindings, VerificationOutcome,
 };
+use crate::report::repair_words::{failure_text, repair_note_text};
 use crate::report::words;
 use crate::subject::PatchedFile;
 use wmfix_repair::ChangeKind;
@@ -24,15 +28,17 @@ pub fn add(
     found: &NamedFindings,
     spots: &mut SpotFinder<'_>,
 ) {
-    let mended = repaired.mended;
-    report.notes.extend(mended.notes.iter().cloned());
-    report.unrepairable = mended
-        .left
+    let result = repaired.result;
+    report
+        .notes
+        .extend(result.notes.iter().map(repair_note_text));
+    report.unrepairable = result
+        .remaining
         .iter()
-        .map(|left| unrepairable(left, report, found, spots))
+        .map(|remaining| unrepairable(remaining, report, found, spots))
         .collect();
-    let (outcome, why, runs, schedules, missed) = match &mended.verification {
-        Verification::NoPatch | Verification::DoesNotBuild => return,
+    let (outcome, why, runs, schedules, missed) = match &result.verification {
+        Verification::NoPatch | Verification::DoesNotBuild(_) => return,
         Verification::Clean(verified) => (
             VerificationOutcome::Held,
             None,
@@ -42,7 +48,7 @@ pub fn add(
         ),
         Verification::Fails(why) => (
             VerificationOutcome::NotEnough,
-            Some(why.clone()),
+            Some(failure_text(why)),
             0,
             0,
             &[][..],
@@ -52,21 +58,21 @@ pub fn add(
     let mut missed: Vec<model::ReportedPlace> =
         missed.iter().map(|&site| spots.spot(site).place).collect();
     missed.sort();
-    let changes: Vec<model::ReportedChange> = mended
+    let changes: Vec<model::ReportedChange> = result
         .changes
         .iter()
         .map(|change| explained(change, report, found, spots))
         .collect();
     report.repair = Some(Repair {
-        hunks: hunks(&mended.files, &changes, spots),
-        cost: mended.cost,
-        profile: repaired.profile.to_owned(),
-        optimal: mended.optimal,
-        lower_bound: mended.lower_bound,
+        hunks: hunks(&result.files, &changes, spots),
+        cost: result.cost,
+        profile: repaired.profile.clone(),
+        optimal: result.optimal,
+        lower_bound: result.lower_bound,
         verified_runs: runs,
         verification: model::Verification {
             outcome,
-            rounds: mended.rounds,
+            rounds: result.rounds,
             why,
             schedules,
             missed,
@@ -82,16 +88,16 @@ fn groups(
     changes: &[model::ReportedChange],
     spots: &SpotFinder<'_>,
 ) -> Vec<model::Group> {
-    let groups = &repaired.mended.groups;
-    let steps = steps(groups);
-    let told = groups.iter().zip(&steps).map(|(group, step)| {
+    let groups = &repaired.result.groups;
+    let patches = group_patches(groups);
+    let told = groups.iter().zip(&patches).map(|(group, patch)| {
         let mine = group
             .changes
             .iter()
             .filter_map(|&number| changes.get(number));
         let mut removes: Vec<String> = mine.flat_map(|c| c.removes.clone()).collect();
         sort_ids(&mut removes);
-        let diffs = step.iter().map(|file| {
+        let diffs = patch.iter().map(|file| {
             let name = spots.shown(&file.path);
             // What is not below the current folder applies in the root folder.
             let name = Path::new(name.trim_start_matches('/'));
@@ -132,7 +138,7 @@ fn explained(
 ) -> model::ReportedChange {
     let place = place(&change.at, spots);
     let removes = found.names.of(&change.reasons);
-    let done = ChangeDescription::of(change.action, change.before);
+    let done = ChangeDescription::of(change.kind, change.before);
     model::ReportedChange {
         kind: done.kind,
         from: done.from,
@@ -141,8 +147,8 @@ fn explained(
         side: done.side,
         what: done.what,
         without: without(report, &removes, Some(&place)),
-        ensures: change_words::ensures(change.action).to_owned(),
-        price: change_words::price(change.action, change.before),
+        ensures: change_words::ensures(change.kind).to_owned(),
+        price: change_words::price(change.kind, change.before),
         removes,
         place,
     }
@@ -177,14 +183,14 @@ fn without(report: &Report, ids: &[String], here: Option<&model::ReportedPlace>)
 }
 
 fn unrepairable(
-    left: &RemainingFindings,
+    remaining: &RemainingFindings,
     report: &Report,
     found: &NamedFindings,
     spots: &mut SpotFinder<'_>,
 ) -> UnrepairedFindings {
-    let findings = found.names.of(&left.findings);
+    let findings = found.names.of(&remaining.findings);
     let what = without(report, &findings, None);
-    let Some((action, at, refusal)) = &left.needed else {
+    let Some(NeededChange { kind, at, refusal }) = &remaining.needed else {
         return UnrepairedFindings {
             findings,
             place: None,
@@ -192,7 +198,7 @@ fn unrepairable(
         };
     };
     let place = place(at, spots);
-    let needed = match action {
+    let needed = match kind {
         ChangeKind::FenceBefore => "a seq_cst fence before".to_owned(),
         ChangeKind::FenceAfter => "a seq_cst fence after".to_owned(),
         raise => format!("{} for", change_words::order_name(*raise)),

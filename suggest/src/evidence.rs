@@ -1,0 +1,213 @@
+//! What the runs of a program have shown: findings, the places they are about,
+//! and recorded runs for the repair. Running and collecting are one loop, because
+//! what is collected decides when to stop. Knows nothing of repairs and reports.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use wmfix_analysis::Event;
+use wmfix_frontend::Vocabularies;
+
+use crate::allow::{AllowRules, Allowances};
+use crate::findings::{CollectedFindings, KnownFindings, observe};
+use crate::observe::Places;
+use crate::options::RunOptions;
+use crate::progress::{Progress, Stage};
+use crate::recorded_runs::RecordedRuns;
+use crate::run::{
+    Budget, Launch, RunFolders, RunWorth, StopReason, Summary, Watchdog, until_quiet,
+};
+use crate::subject::Subject;
+
+/// How a subject is run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunPlan<'a> {
+    /// The options of the command.
+    pub options: &'a RunOptions,
+    /// The seed of the first run; the next ones count up from it.
+    pub seed: u64,
+    /// Whether traces are recorded, for a repair.
+    pub record: bool,
+    /// What the runs are for.
+    pub stage: Stage,
+}
+
+/// Why a subject could not be examined at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotRun {
+    /// This program cannot be found or executed.
+    NoProgram(PathBuf),
+    /// No process left a trace: nothing was instrumented.
+    NotInstrumented,
+}
+
+/// What the runs of a program have shown.
+pub struct Evidence {
+    allow_rules: AllowRules,
+    places: Mutex<Places>,
+    known: KnownFindings,
+    collected: CollectedFindings,
+    recorded: RecordedRuns,
+    summary: Summary,
+    not_run: Option<NotRun>,
+    started: Instant,
+}
+
+impl Evidence {
+    /// Nothing was run yet. The source is read with these vocabularies.
+    pub fn new(vocabularies: &Vocabularies, allow_rules: AllowRules) -> Self {
+        Self {
+            allow_rules,
+            places: Mutex::new(Places::new(vocabularies.clone())),
+            known: KnownFindings::default(),
+            collected: CollectedFindings::default(),
+            recorded: RecordedRuns::default(),
+            summary: Summary {
+                runs: 0,
+                stopped: StopReason::Quiet,
+            },
+            not_run: None,
+            started: Instant::now(),
+        }
+    }
+
+    /// Runs the subject until nothing new is found, and adds what that shows.
+    pub fn gather(mut self, subject: &Subject, plan: RunPlan<'_>) -> anyhow::Result<Self> {
+        let mut launches = subject.commands.iter().map(|command| &command.launch);
+        let missing = launches.find_map(Launch::missing_program);
+        self.not_run = missing.map(NotRun::NoProgram);
+        if self.not_run.is_some() {
+            return Ok(self);
+        }
+        if let Some(copy) = subject.copy.clone().filter(|copy| !copy.patched) {
+            self.places().symbols.copied(copy.folder, copy.original);
+        }
+        self.collected.must_pass = subject.must_pass;
+        let folders = RunFolders::new()?;
+        let mut progress = Progress::new(plan.options, plan.stage);
+        let before = self.summary.runs;
+        for (number, command) in subject.commands.iter().enumerate() {
+            let summary = self.run(number, &command.launch, plan, &folders, &mut progress)?;
+            self.summary.runs += summary.runs;
+            self.summary.stopped = summary.stopped;
+            if summary.stopped == StopReason::Interrupted {
+                break;
+            }
+        }
+        let silent = self.collected.processes == 0 && self.collected.problems.is_empty();
+        if silent && self.summary.runs > before {
+            self.not_run = Some(NotRun::NotInstrumented);
+        }
+        Ok(self)
+    }
+
+    /// Runs one command of the subject until nothing new is found.
+    fn run(
+        &mut self,
+        number: usize,
+        launch: &Launch,
+        plan: RunPlan<'_>,
+        folders: &RunFolders,
+        progress: &mut Progress,
+    ) -> anyhow::Result<Summary> {
+        let (options, config) = (plan.options, plan.options.analyzer_config());
+        let time = options.time.map(Duration::from_secs_f64);
+        let time = time.map(|time| time.saturating_sub(self.started.elapsed()));
+        let budget = Budget {
+            quiet_runs: options.runs,
+            time,
+            jobs: options.jobs(),
+        };
+        progress.limit(time);
+        let watchdog = Watchdog::new(Duration::from_secs_f64(options.timeout));
+        let (places, known) = (&self.places, &self.known);
+        let (collected, recorded) = (&mut self.collected, &mut self.recorded);
+        let run_and_observe = |number: u64| {
+            let folder = folders.take()?;
+            let seed = plan.seed.wrapping_add(number);
+            let finished = launch.once(seed, folder.path(), &watchdog)?;
+            observe(&finished, places, known, config)
+        };
+        until_quiet(
+            budget,
+            run_and_observe,
+            || watchdog.end_all(),
+            |run, mut observation| {
+                let traces = std::mem::take(&mut observation.traces);
+                let failing = !observation.violations.is_empty() || !observation.races.is_empty();
+                let seed = plan.seed.wrapping_add(run);
+                let worth = collected.take(number, seed, observation, known);
+                if plan.record {
+                    for trace in traces {
+                        recorded.offer(trace, failing, worth == RunWorth::New);
+                    }
+                }
+                progress.run(collected, worth);
+                // The schedule is given: another run would be the same again.
+                Ok(match options.replay {
+                    Some(_) => RunWorth::Enough,
+                    None => worth,
+                })
+            },
+        )
+    }
+
+    /// Why the last subject could not be examined.
+    pub fn not_run(&self) -> Option<&NotRun> {
+        self.not_run.as_ref()
+    }
+
+    /// What was found.
+    pub fn collected(&self) -> &CollectedFindings {
+        &self.collected
+    }
+
+    /// What was run.
+    pub fn summary(&self) -> Summary {
+        self.summary
+    }
+
+    /// How long this has taken so far.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// The places of the runs.
+    pub fn places(&mut self) -> &mut Places {
+        self.places.get_mut().expect("no panic while locked")
+    }
+
+    /// What was found, with its places.
+    pub fn findings(&mut self) -> (&CollectedFindings, &mut Places) {
+        let places = self.places.get_mut().expect("no panic while locked");
+        (&self.collected, places)
+    }
+
+    /// What is allowed at the places of the runs. Comments are also looked for in
+    /// these files.
+    pub fn allowances(&mut self, files: &[PathBuf]) -> Allowances {
+        let places = self.places.get_mut().expect("no panic while locked");
+        self.allow_rules.allowances(places, files)
+    }
+
+    /// The recorded runs, to be taken back, and the places that they name.
+    pub fn lend_traces(&mut self) -> (Vec<Vec<Event>>, &mut Places) {
+        let places = self.places.get_mut().expect("no panic while locked");
+        (self.recorded.lend(), places)
+    }
+
+    /// Takes back what was lent, before the next run.
+    pub fn take_back(&mut self, traces: Vec<Vec<Event>>) -> &mut Places {
+        self.recorded.take_back(traces);
+        self.places()
+    }
+
+    /// Adds runs of a patched program that were mapped back to this one. Says how
+    /// many of them are new.
+    pub fn add_traces(&mut self, traces: Vec<Vec<Event>>) -> usize {
+        let offered = traces.into_iter();
+        let kept = offered.map(|trace| self.recorded.offer(trace, true, true));
+        kept.filter(|&kept| kept).count()
+    }
+}

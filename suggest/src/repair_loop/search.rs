@@ -1,0 +1,127 @@
+//! One search: from the recorded runs to the cheapest set of changes that fit
+//! into the text together.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use wmfix_repair::{
+    Change, ChangeKind, Options, Outcome, Problem, ReasonedChange, SearchEnd, repair, unneeded,
+};
+
+use super::explain::Explainer;
+use super::{Proposal, RepairLoop, RepairTask};
+use crate::candidates::Candidates;
+use crate::evidence::Evidence;
+use crate::findings::FindingNames;
+use crate::progress::{Progress, Stage};
+use crate::run::interrupted;
+
+/// How long a search may take without `--time`: it then ends with the best repair
+/// it knows.
+const SEARCH_TIME: Duration = Duration::from_secs(60);
+
+/// A change that cannot be made together with others.
+pub(super) struct RefusedChange {
+    /// Where its operation starts in the text.
+    at: (PathBuf, usize),
+    kind: ChangeKind,
+    reason: String,
+}
+
+impl RepairLoop<'_> {
+    /// Searches once; `None` if the changes do not fit together, which the next
+    /// search then knows.
+    pub(super) fn search(
+        &mut self,
+        evidence: &mut Evidence,
+        names: Option<&FindingNames>,
+    ) -> anyhow::Result<Option<Proposal>> {
+        let allowed = evidence.allowances(&[]).allowed_findings();
+        let (traces, places) = evidence.lend_traces();
+        let mut candidates = Candidates::new(&traces, places, self.task.tree);
+        for refused in &self.refused {
+            candidates.refuse(&refused.at, refused.kind, &refused.reason);
+        }
+        let problem = Problem {
+            traces,
+            points: candidates.points.clone(),
+            analysis: self.task.options.analyzer_config(),
+            allowed,
+        };
+        let mut outcome = cheapest(&problem, &self.task)?;
+        drop_unneeded(&problem, &mut outcome)?;
+        self.search_time += outcome.work.total;
+        let places = evidence.take_back(problem.traces);
+        if let Some(names) = names {
+            let explainer = Explainer {
+                candidates: &candidates,
+                places,
+            };
+            let labels = explainer.labels(&outcome, names);
+            candidates.annotate(labels);
+        }
+        let changes: Vec<Change> = chosen(&outcome).iter().map(|c| c.change).collect();
+        let (files, conflicts) = candidates.patched(&changes);
+        if !conflicts.is_empty() && !interrupted() {
+            let refused = conflicts.into_iter().filter_map(|(change, reason)| {
+                let site = candidates.site(change.point)?;
+                Some(RefusedChange {
+                    at: (site.file.to_path_buf(), site.span.start),
+                    kind: change.kind,
+                    reason,
+                })
+            });
+            self.refused.extend(refused);
+            return Ok(None);
+        }
+        let explainer = Explainer {
+            candidates: &candidates,
+            places,
+        };
+        Ok(Some(Proposal {
+            result: explainer.result(&outcome, files),
+            remaining: explainer.remaining_places(&outcome),
+        }))
+    }
+}
+
+/// The changes of the cheapest repair; none if there is no repair.
+pub(super) fn chosen(outcome: &Outcome) -> &[ReasonedChange] {
+    let repair = outcome.repair.as_ref();
+    repair.map_or(&[], |repair| &repair.changes)
+}
+
+fn cheapest(problem: &Problem, task: &RepairTask<'_>) -> anyhow::Result<Outcome> {
+    let cancel = Arc::new(AtomicBool::new(interrupted()));
+    let time = task.options.time.map(Duration::from_secs_f64);
+    let options = Options {
+        profile: task.profile,
+        budget: Some(time.unwrap_or(SEARCH_TIME)),
+        cancel: Some(cancel.clone()),
+    };
+    let _progress = Progress::new(task.options, Stage::Searching);
+    let outcome = repair(problem, &options, |_| {
+        cancel.store(interrupted(), Ordering::Relaxed);
+    })?;
+    Ok(outcome)
+}
+
+/// Drops changes that no run needs: a search that was stopped may have some.
+fn drop_unneeded(problem: &Problem, outcome: &mut Outcome) -> anyhow::Result<()> {
+    if outcome.end == SearchEnd::Optimal || interrupted() {
+        return Ok(());
+    }
+    if let Some(repair) = &mut outcome.repair {
+        let changes: Vec<Change> = repair.changes.iter().map(|c| c.change).collect();
+        let unneeded = unneeded(problem, &changes)?;
+        let mut number = 0;
+        repair.changes.retain(|_| {
+            number += 1;
+            !unneeded.contains(&(number - 1))
+        });
+        repair.cost = repair.changes.iter().map(|change| change.cost).sum();
+    }
+    Ok(())
+}

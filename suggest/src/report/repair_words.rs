@@ -1,0 +1,51 @@
+//! What happened while a repair was searched for and verified, in words.
+
+use super::words::signal_name;
+use crate::repair_loop::{RepairNote, VerificationFailure};
+use crate::run::RunEnd;
+use crate::trace_remapper::UnmappedTrace;
+
+/// A note for the report.
+pub fn repair_note_text(note: &RepairNote) -> String {
+    match note {
+        RepairNote::RoundsExhausted { rounds, failure } => format!(
+            "after {rounds} rounds of repair and verification the patched program still shows what no run before had shown ({}): more runs (--runs) may find a repair that holds",
+            failure_text(failure)
+        ),
+        RepairNote::RunsUnusable(reason) => format!(
+            "some runs of a patched program could not be used for the repair: {}",
+            unmapped_text(reason)
+        ),
+        RepairNote::OriginalRunAgain => {
+            "a patched program showed a finding that its runs do not explain: the original was run again".to_owned()
+        }
+    }
+}
+
+/// What is wrong with a patched program.
+pub fn failure_text(failure: &VerificationFailure) -> String {
+    match failure {
+        VerificationFailure::CannotRun => "it cannot be run".to_owned(),
+        VerificationFailure::NewEnd(end) => match end {
+            RunEnd::Exited(code) => format!("a run ends with exit code {code}"),
+            RunEnd::Signalled(number) => format!("a run is ended by {}", signal_name(*number)),
+            RunEnd::TimedOut => "a run hangs".to_owned(),
+            RunEnd::Interrupted => "a run was interrupted".to_owned(),
+        },
+        VerificationFailure::Finding { function, file } => {
+            format!("there is still a finding in {function} ({file})")
+        }
+    }
+}
+
+fn unmapped_text(reason: &UnmappedTrace) -> String {
+    match reason {
+        UnmappedTrace::UnknownOperation { operation, at } => {
+            let at = at.as_ref().map_or(String::new(), |(file, line)| {
+                format!(" at {}:{line}", file.display())
+            });
+            format!("`{operation}`{at} is not found in the text before the patch")
+        }
+        UnmappedTrace::SplitOperation => "a changed operation is made of several others".to_owned(),
+    }
+}
