@@ -6,6 +6,7 @@ extern crate alloc;
 #[macro_use]
 extern crate wmfix_test_attribute;
 
+mod cases_corpus;
 mod examples_build;
 mod examples_truth;
 mod model_brute;

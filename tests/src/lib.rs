@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod brute;
+pub mod cases;
 pub mod compare;
 pub mod compiled;
 pub mod examples;
