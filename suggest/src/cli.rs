@@ -1,5 +1,5 @@
-//! The command line as typed. What the flags mean together is decided by the
-//! commands; only commands that exist are listed here.
+//! The command line as typed. What the flags mean together is decided by
+//! `options` and the commands; nothing here runs.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use serde::Deserialize;
 #[derive(Debug, Parser)]
 #[command(name = "wmfix", version, about, max_term_width = 100)]
 pub struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -20,74 +20,74 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Finds what could go wrong on weak memory and prints the cheapest repair as a patch
+    /// Find memory-order bugs and print the cheapest repair as a patch
     Suggest(SuggestArgs),
-    /// Builds and runs a program's tests and reports what could go wrong on weak memory
+    /// Build and test a program and report its memory-order bugs and data races
     Check(CheckArgs),
-    /// Runs something built with `wmfix cc` or `wmfix c++` and reports what it finds
+    /// Run a command built with `wmfix cc` or `wmfix c++` and report its findings
     Run(RunArgs),
-    /// Before a release: what the tests did not reach, what was found, the patch, the inventory
+    /// Write a release report: untested operations, findings, patch and inventory
     Audit(AuditArgs),
-    /// Lists the atomic operations in C and C++ sources, from the text alone
+    /// List the atomic operations in C and C++ sources, without building them
     Scan(ScanArgs),
-    /// Shows one finding of the last run in depth
+    /// Explain one finding of the last run in detail
     Explain(ExplainArgs),
-    /// Writes a commented wmfix.toml from what it finds in the current folder
+    /// Write a commented wmfix.toml for the current folder
     Init(InitArgs),
-    /// Stands where the C compiler stands: CC="wmfix cc"
+    /// Drop-in C compiler wrapper: CC="wmfix cc"
     #[command(disable_help_flag = true)]
     Cc {
-        /// The compiler's arguments.
+        /// Arguments for the compiler
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// Stands where the C++ compiler stands: CXX="wmfix c++"
+    /// Drop-in C++ compiler wrapper: CXX="wmfix c++"
     #[command(name = "c++", disable_help_flag = true)]
     Cxx {
-        /// The compiler's arguments.
+        /// Arguments for the compiler
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// Puts the wrappers as one word each, wmfix-cc and wmfix-c++, into a folder
+    /// Install the wrappers as single-word commands, wmfix-cc and wmfix-c++
     Wrappers {
-        /// The folder; where wmfix itself is, if not given.
+        /// Folder to install into [default: the folder of wmfix itself]
         folder: Option<PathBuf>,
     },
-    /// Prints a script that completes wmfix's commands and options in a shell
+    /// Print a shell completion script
     Completions {
-        /// The shell.
+        /// Shell to complete in
         shell: Shell,
     },
-    /// Prints the manual page, for `man -l -`
+    /// Print the manual page, for `man -l -`
     Man,
 }
 
 /// `wmfix suggest`.
 #[derive(Debug, Args)]
 pub struct SuggestArgs {
-    /// A source file with `main`, or a folder: built with CMake, Meson or make if
-    /// it has their files, and else each file with `main` is a test program
+    /// Source file with `main`, or folder. A folder is built with CMake, Meson or
+    /// make if it has their files; otherwise each file with `main` is a test program
     #[arg(default_value = ".")]
     pub path: PathBuf,
-    /// What changes are weighed by [default: fewest]
+    /// Cost model that ranks repairs [default: fewest]
     #[arg(long, value_name = "PROFILE")]
     pub cost: Option<Cost>,
-    /// Change the files, too.
+    /// Apply the patch to the files, too
     #[arg(long)]
     pub apply: bool,
-    /// Write numbered patches, one a group of changes, and report.html into this folder.
+    /// Write report.html and numbered patches, one per group of changes, to this folder
     #[arg(long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// Name the findings that a change removes in a comment beside it.
+    /// Add a comment to each change that names the findings it removes
     #[arg(long)]
     pub annotate: bool,
-    /// How to run and report.
+    /// How to run and report
     #[command(flatten)]
     pub how: RunFlags,
-    /// The test command, instead of the guess. It runs in the folder of what was
-    /// built, which is also first on PATH; it has WMFIX_BUILD_DIR (that folder),
-    /// WMFIX_SOURCE_DIR (your folder), and CC and CXX (the wrappers) if a build
-    /// system is used. Nothing is on its standard input
+    /// Test command, instead of the detected one. It runs in the build folder, which
+    /// is also first on PATH, with an empty standard input. The environment has
+    /// WMFIX_BUILD_DIR (the build folder), WMFIX_SOURCE_DIR (your folder) and, with a
+    /// build system, CC and CXX (the wrappers)
     #[arg(last = true)]
     pub command: Vec<OsString>,
 }
@@ -95,20 +95,20 @@ pub struct SuggestArgs {
 /// `wmfix audit`.
 #[derive(Debug, Args)]
 pub struct AuditArgs {
-    /// A source file with `main`, or a folder.
+    /// Source file with `main`, or folder
     #[arg(default_value = ".")]
     pub path: PathBuf,
-    /// What changes are weighed by [default: fewest]
+    /// Cost model that ranks repairs [default: fewest]
     #[arg(long, value_name = "PROFILE")]
     pub cost: Option<Cost>,
-    /// Write report.html and numbered patches into this folder, instead of
-    /// wmfix-audit.html into the current one.
+    /// Write report.html and numbered patches to this folder, instead of
+    /// wmfix-audit.html to the current one
     #[arg(long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// How to run and report.
+    /// How to run and report
     #[command(flatten)]
     pub how: RunFlags,
-    /// The test command, instead of the program that was built.
+    /// Test command, instead of the detected one
     #[arg(last = true)]
     pub command: Vec<OsString>,
 }
@@ -127,37 +127,37 @@ impl From<AuditArgs> for SuggestArgs {
     }
 }
 
-/// What changes are weighed by.
+/// The cost model that ranks repairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cost {
-    /// Every change costs the same.
+    /// Fewest changes: every change costs the same
     Fewest,
-    /// By what x86-64 pays for it, and how often it runs.
+    /// Cost on x86-64, times how often the change runs
     X86,
-    /// By what AArch64 pays for it, and how often it runs.
+    /// Cost on AArch64, times how often the change runs
     Arm64,
-    /// By the worse of the two.
+    /// The higher of the two
     Portable,
 }
 
 /// `wmfix check`.
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// A source file with `main`, or a folder: built with CMake, Meson or make if
-    /// it has their files, and else each file with `main` is a test program
+    /// Source file with `main`, or folder. A folder is built with CMake, Meson or
+    /// make if it has their files; otherwise each file with `main` is a test program
     #[arg(default_value = ".")]
     pub path: PathBuf,
-    /// The memory model: RC11, or RC20's encoding of SC fences
+    /// Memory model
     #[arg(long, value_name = "MODEL", default_value = "rc11")]
     pub model: MemoryModel,
-    /// How to run and report.
+    /// How to run and report
     #[command(flatten)]
     pub how: RunFlags,
-    /// The test command, instead of the guess. It runs in the folder of what was
-    /// built, which is also first on PATH; it has WMFIX_BUILD_DIR (that folder),
-    /// WMFIX_SOURCE_DIR (your folder), and CC and CXX (the wrappers) if a build
-    /// system is used. Nothing is on its standard input
+    /// Test command, instead of the detected one. It runs in the build folder, which
+    /// is also first on PATH, with an empty standard input. The environment has
+    /// WMFIX_BUILD_DIR (the build folder), WMFIX_SOURCE_DIR (your folder) and, with a
+    /// build system, CC and CXX (the wrappers)
     #[arg(last = true)]
     pub command: Vec<OsString>,
 }
@@ -165,13 +165,13 @@ pub struct CheckArgs {
 /// `wmfix run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// The memory model: RC11, or RC20's encoding of SC fences
+    /// Memory model
     #[arg(long, value_name = "MODEL", default_value = "rc11")]
     pub model: MemoryModel,
-    /// How to run and report.
+    /// How to run and report
     #[command(flatten)]
     pub how: RunFlags,
-    /// The command to run.
+    /// Command to run
     #[arg(last = true, required = true)]
     pub command: Vec<OsString>,
 }
@@ -179,39 +179,39 @@ pub struct RunArgs {
 /// `wmfix scan`.
 #[derive(Debug, Args)]
 pub struct ScanArgs {
-    /// Files and folders; the current folder if there are none.
+    /// Files and folders [default: the current folder]
     pub paths: Vec<PathBuf>,
-    /// How the inventory is printed on stdout.
+    /// Output format on stdout
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: ScanFormat,
-    /// Print text for wmfix.toml that describes the project's own wrappers, instead.
+    /// Print wmfix.toml entries for the project's own atomic wrappers instead
     #[arg(long)]
     pub learn: bool,
-    /// Take accesses to volatile objects for atomic ones too.
+    /// Count accesses to volatile objects as atomic, too
     #[arg(long)]
     pub volatile: bool,
-    /// Print the totals only.
+    /// Print only the totals
     #[arg(long, short)]
     pub quiet: bool,
 }
 
-/// How an inventory is printed.
+/// Output format of an inventory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ScanFormat {
-    /// For people.
+    /// For people
     Text,
-    /// One object, for programs.
+    /// One JSON object, for programs
     Json,
-    /// SARIF 2.1.0, for editors and code hosts.
+    /// SARIF 2.1.0, for editors and code hosts
     Sarif,
 }
 
 /// `wmfix explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// The finding's name in the last report: V1, R1, …
+    /// Name of the finding in the last report: V1, R1, …
     pub id: String,
-    /// When to use colours.
+    /// When to use colors
     #[arg(long, default_value = "auto", value_name = "WHEN")]
     pub color: Color,
 }
@@ -219,49 +219,49 @@ pub struct ExplainArgs {
 /// `wmfix init`.
 #[derive(Debug, Args)]
 pub struct InitArgs {
-    /// Write it even if there is one
+    /// Overwrite an existing wmfix.toml
     #[arg(long)]
     pub force: bool,
 }
 
-/// How programs are run and findings reported. What is not given is up to the
-/// project's wmfix.toml, then to what is usual.
+/// How programs are run and findings reported. The project's wmfix.toml, then the
+/// defaults, decide what is not given.
 #[derive(Clone, Debug, Args)]
 pub struct RunFlags {
-    /// Stop after N runs in a row with nothing new [default: 100]
+    /// Stop after N consecutive runs without a new finding [default: 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
     /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub time: Option<f64>,
-    /// Stop a run that takes longer than this: it hangs [default: 60]
+    /// Kill a run after this many seconds and count it as hung [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<f64>,
-    /// The seed of the first run; the next ones count up from it [default: 1]
+    /// Seed of the first run; later runs count up from it [default: 1]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// How the next thread is chosen [default: pct]
+    /// How to choose the next thread [default: pct]
     #[arg(long, value_name = "HOW")]
     pub strategy: Option<Strategy>,
-    /// A recorded schedule (a trace file) to follow, once
+    /// Replay a recorded schedule (a trace file) once
     #[arg(long, value_name = "FILE")]
     pub replay: Option<PathBuf>,
-    /// How many runs at a time; as many as there are processors, if not given
+    /// Number of parallel runs [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub jobs: Option<u64>,
-    /// What a volatile access counts as [default: ignore]
+    /// How to treat volatile accesses [default: ignore]
     #[arg(long, value_name = "AS")]
     pub volatile: Option<Volatile>,
-    /// Look for data races on plain accesses too [default: on]
+    /// Look for data races on plain accesses, too [default: on]
     #[arg(long, value_name = "ON|OFF")]
     pub races: Option<Switch>,
-    /// How the result is printed on stdout
+    /// Output format on stdout
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
-    /// Print nothing but the result
+    /// Print only the result
     #[arg(long, short)]
     pub quiet: bool,
-    /// When to use colours
+    /// When to use colors
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
 }
@@ -270,32 +270,32 @@ pub struct RunFlags {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Strategy {
-    /// Priorities with a few changes: finds rare orders with known probability.
+    /// Random priorities with a few changes: finds rare orderings with known probability
     Pct,
-    /// Any thread, at every step.
+    /// A random thread at every step
     Random,
-    /// The operating system's choice: no control.
+    /// The operating system's scheduler, without control
     Os,
 }
 
-/// What a volatile access counts as.
+/// How volatile accesses are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Volatile {
-    /// A plain access.
+    /// As plain accesses
     Ignore,
-    /// A relaxed atomic.
+    /// As relaxed atomics
     Relaxed,
-    /// An acquire load or a release store.
+    /// As acquire loads and release stores
     Acqrel,
 }
 
-/// The memory model that a run is judged by.
+/// The memory model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum MemoryModel {
-    /// RC11.
+    /// RC11
     Rc11,
-    /// RC20's encoding of SC fences.
+    /// RC20's encoding of SC fences, for comparison
     Rc20,
 }
 
@@ -303,38 +303,38 @@ pub enum MemoryModel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Switch {
-    /// On.
+    /// On
     On,
-    /// Off.
+    /// Off
     Off,
 }
 
-/// How the result is printed.
+/// Output format of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people.
+    /// For people
     Text,
-    /// One object, for programs.
+    /// One JSON object, for programs
     Json,
-    /// SARIF 2.1.0, for editors and code hosts.
+    /// SARIF 2.1.0, for editors and code hosts
     Sarif,
 }
 
-/// When to use colours.
+/// When to use colors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Color {
-    /// On a terminal, unless NO_COLOR is set.
+    /// On a terminal, unless NO_COLOR is set
     Auto,
-    /// Always.
+    /// Always
     Always,
-    /// Never.
+    /// Never
     Never,
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
-        _ => Err("not a number of seconds above 0".to_owned()),
+        _ => Err("expected a positive number of seconds".to_owned()),
     }
 }
 

@@ -57,7 +57,7 @@ fn a_comment_takes_a_finding_out_of_the_count_and_lists_it() {
         "{checked:?}"
     );
     assert!(
-        checked.stdout.contains("because: so does this one"),
+        checked.stdout.contains("reason: so does this one"),
         "{checked:?}"
     );
     let suggested = wmfix(&world, "suggest sb.c --runs 20");
@@ -85,7 +85,7 @@ fn an_allow_that_does_nothing_is_told() {
     assert_eq!(ids(&report, "allowed"), [""; 0]);
     let notes = report["notes"].to_string();
     assert!(notes.contains("this allow has no reason"), "{notes}");
-    let unused = "wmfix.toml:1: nothing was found that this allows (not here)";
+    let unused = "wmfix.toml:1: this allow matches no finding (not here)";
     assert!(notes.contains(unused), "{notes}");
 }
 

@@ -131,7 +131,10 @@ fn comments_name_the_findings_only_when_asked_for() {
     let plain = wmfix(&world, "suggest two.c --runs 30");
     assert!(!plain.stdout.contains("wmfix"), "{}", plain.stdout);
     let named = wmfix(&world, "suggest two.c --runs 30 --annotate");
-    assert!(named.stderr.contains("showed nothing more"), "{named:?}");
+    assert!(
+        named.stderr.contains("showed no further findings"),
+        "{named:?}"
+    );
     let added = named.stdout.lines().filter(|line| line.starts_with('+'));
     let comments: Vec<&str> = added
         .filter_map(|line| {
@@ -156,7 +159,7 @@ fn a_finding_in_depth_says_what_the_repair_changes() {
     assert_eq!(explained.code, Some(0), "{explained:?}");
     for part in [
         "data = 42;",
-        "The repair that was suggested removes it by:",
+        "The suggested repair removes it with:",
         "relaxed becomes release",
         "relaxed becomes acquire",
     ] {

@@ -204,7 +204,7 @@ fn an_interrupt_ends_the_runs_and_what_is_known_is_said() {
         );
         assert!(
             ran.stdout
-                .contains("interrupted: this is what was known by then"),
+                .contains("interrupted: these results are incomplete"),
             "{order}: {}\n{}",
             ran.stdout,
             ran.stderr
@@ -252,7 +252,7 @@ fn a_kept_trace_shows_the_finding_again() {
     };
     let first = check(&["--runs", "50"]);
     let story = Ran::well(world.wmfix("gcc").args(["explain", "V1"])).stdout;
-    let (_, rest) = story.split_once("--replay ").expect("how to see it again");
+    let (_, rest) = story.split_once("--replay ").expect("how to reproduce it");
     let trace = rest.lines().next().expect("a path that needs no quotes");
     let again = check(&["--replay", trace]);
     assert_eq!(again["runs"]["distinct_schedules"], 1, "{again}");

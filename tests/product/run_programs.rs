@@ -85,10 +85,10 @@ fn works(program: &Program) {
             let note = note.as_str().expect("text");
             let bad = [
                 "exit code",
-                "in time",
+                "timed out",
                 "deadlock",
                 "livelock",
-                "ended by",
+                "killed by",
                 "contradicts",
                 "damaged",
                 "is cut at",

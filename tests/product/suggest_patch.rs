@@ -36,7 +36,7 @@ fn mended(name: &str, text: &str, options: &str) -> Vec<String> {
     let suggested = wmfix(&world, &format!("suggest {name} --runs 50 {options}"));
     assert_eq!(suggested.code, Some(1), "{suggested:?}");
     assert!(
-        suggested.stderr.contains("showed nothing more"),
+        suggested.stderr.contains("showed no further findings"),
         "{suggested:?}"
     );
     let untouched = fs::read_to_string(world.path().join(name)).unwrap();
@@ -206,7 +206,7 @@ fn a_lock_in_a_header_is_patched_there_and_applied() {
     let suggested = wmfix(&world, "suggest code/main.c --runs 50 --apply");
     assert_eq!(suggested.code, Some(1), "{suggested:?}");
     assert!(
-        suggested.stderr.contains("showed nothing more"),
+        suggested.stderr.contains("showed no further findings"),
         "{suggested:?}"
     );
     let patched = fs::read_to_string(world.path().join("code/lock.h")).unwrap();

@@ -219,13 +219,13 @@ fn a_crash_now_and_then_is_told_with_its_seed_beside_the_findings() {
         &[
             "violation",
             "SIGABRT",
-            "to see it again: wmfix check prog.c --seed ",
+            "to reproduce: wmfix check prog.c --seed ",
         ],
     );
     let note = ran
         .stdout
         .lines()
-        .find(|line| line.contains("is ended by"))
+        .find(|line| line.contains("is killed by"))
         .unwrap();
     let again = note.split("wmfix ").nth(1).unwrap();
     let ran = Ran::of(world.wmfix("gcc").args(again.split(' ')));

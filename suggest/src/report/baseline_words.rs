@@ -29,31 +29,30 @@ pub fn baseline_text(note: &BaselineNote) -> String {
             seed,
             rerun,
         } => format!(
-            "`{program}` {} in {failed} of {runs} runs; to see it again: {}",
+            "`{program}` {} in {failed} of {runs} runs; to reproduce: {}",
             how(*end),
             with_seed(rerun, *seed)
         ),
         BaselineNote::NoTrace { untraced, runs } => format!(
-            "{untraced} of {runs} runs left no trace, and nothing is known of {}: was there room for it in the folder for temporary files?",
-            if *untraced == 1 { "it" } else { "them" }
+            "{untraced} of {runs} runs left no trace and could not be checked: is the disk with the temporary files full?"
         ),
         BaselineNote::OnlyRaces => {
-            "no atomic operation was executed: only data races were looked for".to_owned()
+            "no atomic operation was executed: only data races were checked".to_owned()
         }
         BaselineNote::NothingToCheck => {
             "there was nothing to check: no atomic operation was executed, and no second thread started".to_owned()
         }
         BaselineNote::OneThread => {
-            "no run had a second thread: nothing could come in another order".to_owned()
+            "no run had a second thread: there is only one order of operations".to_owned()
         }
     }
 }
 
 fn how(end: RunEnd) -> String {
     match end {
-        RunEnd::Exited(0) => "comes to a bad end".to_owned(),
+        RunEnd::Exited(0) => "fails".to_owned(),
         RunEnd::Exited(code) => format!("fails with exit code {code}"),
-        RunEnd::Signalled(number) => format!("is ended by {}", signal_name(number)),
+        RunEnd::Signalled(number) => format!("is killed by {}", signal_name(number)),
         RunEnd::TimedOut => "hangs".to_owned(),
         RunEnd::Interrupted => "was interrupted".to_owned(),
     }
@@ -62,19 +61,19 @@ fn how(end: RunEnd) -> String {
 fn advice_text(advice: Advice) -> String {
     match advice {
         Advice::RaiseTimeout(seconds) => format!(
-            "a run may take {seconds} s: if it only needs longer, use --timeout SECONDS or `timeout` in [test] of wmfix.toml"
+            "the time limit is {seconds} s: if the program needs longer, use --timeout SECONDS or `timeout` in [test] of wmfix.toml"
         ),
         Advice::GiveArguments => {
             "if it needs arguments, give them after --, as in `-- ./PROGRAM ARGUMENTS`, or as `args` in [test] of wmfix.toml".to_owned()
         }
         Advice::GiveInput => {
-            "it reads its standard input, which is empty here: name a file as `stdin` in [test] of wmfix.toml".to_owned()
+            "it reads its standard input, which is empty: name a file as `stdin` in [test] of wmfix.toml".to_owned()
         }
         Advice::OneJob => {
-            "several runs are made at a time: if they use the same file or port, use --jobs 1".to_owned()
+            "several runs execute in parallel: if they share a file or a port, use --jobs 1".to_owned()
         }
         Advice::OwnFolder => {
-            "it runs in a folder of its own, where it was built: a test command after -- finds your files below $WMFIX_SOURCE_DIR".to_owned()
+            "it runs in its build folder: a test command after -- finds your files in $WMFIX_SOURCE_DIR".to_owned()
         }
     }
 }

@@ -5,14 +5,14 @@ use crate::project::{BuildFailure, BuildTool};
 /// One line about a failure.
 pub fn build_failure_text(failure: &BuildFailure) -> String {
     const TEST_COMMAND: &str =
-        "give the test command after --, or as `command` in [test] of wmfix.toml";
+        "give the test command after --, or set `command` in [test] of wmfix.toml";
     match failure {
         BuildFailure::NoCompiler(error) => error.to_string(),
         BuildFailure::Compiler { what, .. } => {
-            format!("{what} does not build; what the compiler said is above")
+            format!("{what} does not build; see the compiler's output above")
         }
         BuildFailure::Command { command, log, .. } => format!(
-            "the project does not build: `{command}` failed; its last lines are above, all of them in {}",
+            "the project does not build: `{command}` failed; its last lines are above, the full log is {}",
             log.display()
         ),
         BuildFailure::MissingProgram { tool, program } => {
@@ -21,24 +21,24 @@ pub fn build_failure_text(failure: &BuildFailure) -> String {
                 other => other,
             };
             format!(
-                "this is built by {}, but there is no {program} on PATH: install {package}, or say in wmfix.toml how to build ([build] commands)",
+                "the project uses {}, but {program} is not on PATH: install {package}, or set `commands` in [build] of wmfix.toml",
                 tool.name()
             )
         }
         BuildFailure::NoTestCommand => {
-            "wmfix.toml says how to build, but not how to test: add `command` to [test], or give the test command after --".to_owned()
+            "wmfix.toml has build commands but no test command: set `command` in [test], or give the test command after --".to_owned()
         }
         BuildFailure::NoTestTarget => {
             format!("the Makefile has neither a `test` nor a `check` target: {TEST_COMMAND}")
         }
         BuildFailure::NoTests(BuildTool::Meson) => {
-            format!("Meson knows of no tests (`test` in meson.build): {TEST_COMMAND}")
+            format!("Meson lists no tests (`test` in meson.build): {TEST_COMMAND}")
         }
         BuildFailure::NoTests(_) => format!(
-            "CMake knows of no tests (`enable_testing` and `add_test` in the top CMakeLists.txt): {TEST_COMMAND}"
+            "CMake lists no tests (`enable_testing` and `add_test` in the top CMakeLists.txt): {TEST_COMMAND}"
         ),
         BuildFailure::Interrupted => {
-            "interrupted before the first run: nothing is known yet".to_owned()
+            "interrupted before the first run: there are no results".to_owned()
         }
     }
 }

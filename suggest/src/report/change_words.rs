@@ -1,4 +1,4 @@
-//! What is said about a change: what it does, what it makes sure of, and what
+//! What is said about a change: what it does, what it guarantees, and what
 //! the processor pays for it. Pure text, no layout.
 
 use wmfix_analysis::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
@@ -86,15 +86,15 @@ pub fn order_name(kind: ChangeKind) -> &'static str {
     }
 }
 
-/// What a change makes sure of, in one sentence.
+/// What a change guarantees, in one sentence.
 pub fn ensures(kind: ChangeKind) -> &'static str {
-    const ACQUIRE: &str = "Acquire makes sure that whoever reads a released value here also sees all that was written before the release.";
-    const RELEASE: &str = "Release makes sure that whoever reads this value with acquire also sees all that was written before it.";
-    const ACQ_REL: &str = "Acquire and release make sure that this thread sees all that was written before the value it takes over, and hands all of it on with the value it writes.";
-    const SEQ_CST: &str = "Sequentially consistent operations take effect in one order that all threads agree on, so that none of them is overtaken by another.";
-    const ON_FAILURE: &str = "The stronger order on failure makes sure that all that was written before the value found here is seen, too.";
-    const FENCE: &str = "The fence works in both directions then: what was written before it goes out first, and what is read after it is not older.";
-    const SEQ_CST_FENCE: &str = "The fence keeps what this thread does before it and after it in this order for every thread that has such a fence, too: what was written before is visible before anything after it is read.";
+    const ACQUIRE: &str = "Acquire: a thread that reads a released value here also sees everything that was written before the release.";
+    const RELEASE: &str = "Release: a thread that reads this value with acquire also sees everything that was written before it.";
+    const ACQ_REL: &str = "Acquire and release: this thread sees everything that was written before the value it reads, and passes that on with the value it writes.";
+    const SEQ_CST: &str = "Sequentially consistent operations take effect in a single order that all threads agree on.";
+    const ON_FAILURE: &str = "With the stronger order on failure, the thread also sees everything that was written before the value it found.";
+    const FENCE: &str = "The fence then orders both ways: writes before it are published before writes after it, and reads after it see nothing older than reads before it.";
+    const SEQ_CST_FENCE: &str = "The fence separates what this thread does before it from what it does after it, for every thread that has such a fence: earlier writes are visible before later reads happen.";
     match kind {
         ChangeKind::FenceBefore
         | ChangeKind::FenceAfter

@@ -1,6 +1,6 @@
 //! Everything that is said about findings, as data: the report, and beside it
 //! what people are shown and programs are not (source spans, the way to a
-//! finding, how to see it again). Kept for `wmfix explain`.
+//! finding, how to reproduce it). Kept for `wmfix explain`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

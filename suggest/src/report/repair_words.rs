@@ -9,7 +9,7 @@ use crate::trace_remapper::UnmappedTrace;
 pub fn repair_note_text(note: &RepairNote) -> String {
     match note {
         RepairNote::RoundsExhausted { rounds, failure } => format!(
-            "after {rounds} rounds of repair and verification the patched program still shows what no run before had shown ({}): more runs (--runs) may find a repair that holds",
+            "after {rounds} rounds of repair and verification, the patched program still shows something new ({}): more runs (--runs) may find a repair that works",
             failure_text(failure)
         ),
         RepairNote::RunsUnusable(reason) => format!(
@@ -17,7 +17,7 @@ pub fn repair_note_text(note: &RepairNote) -> String {
             unmapped_text(reason)
         ),
         RepairNote::OriginalRunAgain => {
-            "a patched program showed a finding that its runs do not explain: the original was run again".to_owned()
+            "a patched program showed a finding that its own runs do not explain: the original program was run again".to_owned()
         }
     }
 }
@@ -28,7 +28,7 @@ pub fn failure_text(failure: &VerificationFailure) -> String {
         VerificationFailure::CannotRun => "it cannot be run".to_owned(),
         VerificationFailure::NewEnd(end) => match end {
             RunEnd::Exited(code) => format!("a run ends with exit code {code}"),
-            RunEnd::Signalled(number) => format!("a run is ended by {}", signal_name(*number)),
+            RunEnd::Signalled(number) => format!("a run is killed by {}", signal_name(*number)),
             RunEnd::TimedOut => "a run hangs".to_owned(),
             RunEnd::Interrupted => "a run was interrupted".to_owned(),
         },
@@ -44,8 +44,10 @@ fn unmapped_text(reason: &UnmappedTrace) -> String {
             let at = at.as_ref().map_or(String::new(), |(file, line)| {
                 format!(" at {}:{line}", file.display())
             });
-            format!("`{operation}`{at} is not found in the text before the patch")
+            format!("`{operation}`{at} does not exist before the patch")
         }
-        UnmappedTrace::SplitOperation => "a changed operation is made of several others".to_owned(),
+        UnmappedTrace::SplitOperation => {
+            "a changed operation consists of several others".to_owned()
+        }
     }
 }

@@ -22,20 +22,23 @@ pub fn operation(operation: &StoryOperation) -> String {
             written,
         } => format!("changes {} from {read} to {written}", object(of)),
         StoryOperation::FailedExchange { object: of, value } => {
-            format!("reads {value} from {} and does not exchange it", object(of))
+            format!(
+                "reads {value} from {}; the compare-exchange fails",
+                object(of)
+            )
         }
         StoryOperation::Fence(order) => format!("{} fence", order.name()),
         StoryOperation::ThreadStart(child) => format!("starts thread {}", child.0),
         StoryOperation::ThreadJoin(child) => {
-            format!("has waited for the end of thread {}", child.0)
+            format!("joins thread {}", child.0)
         }
-        StoryOperation::ThreadExit => "ends".to_owned(),
+        StoryOperation::ThreadExit => "exits".to_owned(),
         StoryOperation::Acquire(LockMode::Exclusive | LockMode::Shared) => {
-            "takes a lock".to_owned()
+            "acquires a lock".to_owned()
         }
         StoryOperation::Acquire(LockMode::Signal) => "receives a signal".to_owned(),
         StoryOperation::Release(LockMode::Exclusive | LockMode::Shared) => {
-            "gives a lock back".to_owned()
+            "releases a lock".to_owned()
         }
         StoryOperation::Release(LockMode::Signal) => "sends a signal".to_owned(),
     }
@@ -46,10 +49,10 @@ pub fn reason(edge: Edge) -> &'static str {
     match edge {
         Edge::ProgramOrder => "later in the same thread",
         Edge::ReadsFrom => "reads that value",
-        Edge::Modification => "writes after that write",
-        Edge::FromRead => "writes after that read",
-        Edge::Synchronisation => "is ordered by a lock or a thread's start or end",
-        Edge::FenceOrder => "is a later fence",
+        Edge::Modification => "later write to the same object",
+        Edge::FromRead => "overwrites the value read",
+        Edge::Synchronisation => "ordered by a lock, or by a thread's start or end",
+        Edge::FenceOrder => "later in the order of seq_cst fences",
     }
 }
 

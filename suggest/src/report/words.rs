@@ -9,9 +9,11 @@ use super::model::{Race, ReportedPlace, StaleKind, Value, Violation};
 pub fn title(violation: &Violation) -> String {
     let location = &violation.location;
     match violation.kind {
-        StaleKind::Read => format!("this read of `{location}` may get a stale value"),
-        StaleKind::Write => format!("this write of `{location}` may come too early"),
-        StaleKind::Rmw => format!("this update of `{location}` may start from a stale value"),
+        StaleKind::Read => format!("this read of `{location}` may return a stale value"),
+        StaleKind::Write => format!("this write to `{location}` may take effect too early"),
+        StaleKind::Rmw => {
+            format!("this read-modify-write of `{location}` may act on a stale value")
+        }
     }
 }
 
@@ -26,12 +28,12 @@ pub fn at_access(violation: &Violation) -> String {
         ),
         StaleKind::Write => {
             format!(
-                "thread {thread} writes here, but the write may take effect before the one of {}",
+                "thread {thread} writes here; this may take effect before the write by {}",
                 writer(violation)
             )
         }
         StaleKind::Rmw => format!(
-            "thread {thread} updates here and may start from {stale}{}",
+            "thread {thread} reads and writes here and may read {stale}{}",
             instead_of(violation)
         ),
     }
@@ -39,11 +41,11 @@ pub fn at_access(violation: &Violation) -> String {
 
 /// What happens at the newer write.
 pub fn at_write(violation: &Violation, detail: &FindingDetail) -> String {
-    let what = match &detail.newer_value {
-        Some(value) => format!("written {value}"),
-        None => "written".to_owned(),
-    };
-    format!("{} has {what} here by then", writer(violation))
+    let writer = writer(violation);
+    match &detail.newer_value {
+        Some(value) => format!("{writer} has already written {value} here"),
+        None => format!("{writer} has already written here"),
+    }
 }
 
 /// What could go wrong.
@@ -55,28 +57,28 @@ pub fn consequence(violation: &Violation, detail: &FindingDetail) -> String {
     let thread = violation.threads.first().copied().unwrap_or_default();
     let mut text = match violation.kind {
         StaleKind::Read => format!(
-            "{newer} need not be visible to thread {thread} yet: the processor or the compiler may let it go on as if the write had not happened"
+            "{newer} may not be visible to thread {thread} yet: the processor or the compiler may let the thread continue as if the write had not happened"
         ),
         StaleKind::Write => format!(
-            "{newer} need not be in place yet: the processor or the compiler may let this write happen first, and the older one stays"
+            "{newer} may not have taken effect yet: the processor or the compiler may let this write happen first, and the older value stays"
         ),
         StaleKind::Rmw => format!(
-            "{newer} need not be in place yet: the processor or the compiler may let this update happen first, on the value from before"
+            "{newer} may not have taken effect yet: the processor or the compiler may let this operation happen first, on the older value"
         ),
     };
     if violation.same_value {
-        text += "; that value is the same here, so only what the thread does next can show the difference";
+        text += "; the two values are the same here, so only later operations of the thread can show the difference";
     }
     text
 }
 
-/// What the memory orders that are there do not do.
+/// What the memory orders that are there allow.
 pub fn orders(violation: &Violation) -> String {
     let access = &violation.access.order;
     match violation.write.order.as_str() {
-        "" => format!("`{access}` at the access does not forbid this"),
+        "" => format!("`{access}` on the access allows this"),
         write => {
-            format!("`{write}` at the write and `{access}` at the access do not forbid this")
+            format!("`{write}` on the write and `{access}` on the access allow this")
         }
     }
 }
@@ -90,13 +92,13 @@ pub fn what_happens(violation: &Violation) -> String {
     let stale = either(&violation.stale_values);
     match violation.kind {
         StaleKind::Read => format!(
-            "Thread {thread} may get {stale} from `{location}` ({access}) as if the write of {writer} ({write}) had not happened."
+            "Thread {thread} may read {stale} from `{location}` ({access}) as if the write by {writer} ({write}) had not happened."
         ),
         StaleKind::Write => format!(
-            "The write of thread {thread} to `{location}` ({access}) may take effect before that of {writer} ({write}), whose older value then stays."
+            "The write by thread {thread} to `{location}` ({access}) may take effect before the write by {writer} ({write}), whose older value then stays."
         ),
         StaleKind::Rmw => format!(
-            "Thread {thread} may update `{location}` ({access}) starting from {stale}, as if the write of {writer} ({write}) had not happened."
+            "The read-modify-write of `{location}` by thread {thread} ({access}) may act on {stale} as if the write by {writer} ({write}) had not happened."
         ),
     }
 }
@@ -104,7 +106,7 @@ pub fn what_happens(violation: &Violation) -> String {
 /// A race as one sentence, with its places.
 pub fn what_races(race: &Race) -> String {
     format!(
-        "Two threads may use `{}` at the same time ({} and {}), and one of them may see an old value, or half of a new one.",
+        "Two threads may access `{}` at the same time ({} and {}), and one of them may see an old or a half-written value.",
         race.location,
         at(&race.first),
         at(&race.second)
@@ -146,7 +148,7 @@ pub fn race_title(race: &Race, sides: &RaceSides) -> String {
         ""
     };
     format!(
-        "data race on `{}`: two accesses at the same time{mixed}",
+        "data race on `{}`: nothing orders two accesses{mixed}",
         race.location
     )
 }
@@ -166,9 +168,9 @@ pub fn both_sides(sides: &RaceSides) -> String {
 
 /// One side of a race.
 pub fn race_side(thread: u32, writes: bool, atomic: bool) -> String {
-    let how = if atomic { "atomically" } else { "plainly" };
+    let how = if atomic { "atomic" } else { "not atomic" };
     let what = if writes { "writes" } else { "reads" };
-    format!("thread {thread} {what} {how} here")
+    format!("thread {thread} {what} here ({how})")
 }
 
 fn writer(violation: &Violation) -> String {

@@ -1,4 +1,4 @@
-//! Findings that are allowed, and what was to allow some and does not.
+//! Findings that are allowed, and allowances that match nothing.
 
 use std::collections::BTreeSet;
 
@@ -6,17 +6,17 @@ use super::spots::SpotFinder;
 use crate::allow::Allowances;
 use crate::report::model::{AllowedFinding, Finding, SourceLine};
 
-/// What is allowed, and what of that was found.
+/// The allowances of a program, and the findings that they match.
 pub struct AppliedAllowances<'a> {
-    /// What is allowed.
+    /// The allowances.
     pub allowances: &'a Allowances,
-    /// What of that was found.
+    /// The findings that they match.
     pub allowed: Vec<AllowedFinding>,
     used: BTreeSet<usize>,
 }
 
 impl<'a> AppliedAllowances<'a> {
-    /// Nothing was found yet.
+    /// No finding yet.
     pub fn new(allowances: &'a Allowances) -> Self {
         Self {
             allowances,
@@ -40,19 +40,19 @@ impl<'a> AppliedAllowances<'a> {
         });
     }
 
-    /// What was to allow something and does not.
+    /// Allowances without a reason or without a finding.
     pub fn notes(&self, spots: &SpotFinder<'_>) -> Vec<String> {
         let mut notes = Vec::new();
         for (number, allowance) in self.allowances.all().iter().enumerate() {
             let place = format!("{}:{}", spots.shown(&allowance.file), allowance.line);
             match &allowance.reason {
                 None => notes.push(format!(
-                    "{place}: this allow has no reason, so it allows nothing: write wmfix: allow(why it is all right)"
+                    "{place}: this allow has no reason and is ignored; write `wmfix: allow(reason)`"
                 )),
                 Some(_) if self.used.contains(&number) => {}
-                Some(reason) => notes.push(format!(
-                    "{place}: nothing was found that this allows ({reason})"
-                )),
+                Some(reason) => {
+                    notes.push(format!("{place}: this allow matches no finding ({reason})"))
+                }
             }
         }
         notes

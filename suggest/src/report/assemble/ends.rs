@@ -29,11 +29,9 @@ pub fn ends(spots: &mut SpotFinder<'_>, collected: &CollectedFindings) -> Vec<St
     }
     for (&ended, &count) in &collected.ended {
         let what = match ended {
-            RunEnd::TimedOut => {
-                "did not end in time and had to be stopped (see --timeout)".to_owned()
-            }
+            RunEnd::TimedOut => "timed out and were killed (see --timeout)".to_owned(),
             RunEnd::Signalled(number) if collected.ends.is_empty() => {
-                format!("ended by {}", signal_name(number))
+                format!("were killed by {}", signal_name(number))
             }
             RunEnd::Exited(code) if code != 0 && collected.ends.is_empty() => {
                 format!("ended with exit code {code}")
@@ -56,16 +54,16 @@ pub fn ends(spots: &mut SpotFinder<'_>, collected: &CollectedFindings) -> Vec<St
     notes
 }
 
-/// What so many processes came to.
+/// How these processes ended.
 fn cause(count: u64, cause: EndCause) -> String {
     let processes = processes(count);
     match cause {
         EndCause::Signal(number) if count == 1 => {
-            format!("{processes} was ended by {}", signal_name(number))
+            format!("{processes} was killed by {}", signal_name(number))
         }
-        EndCause::Signal(number) => format!("{processes} were ended by {}", signal_name(number)),
-        EndCause::Deadlock => format!("{processes} came to a deadlock"),
-        EndCause::Livelock => format!("{processes} came to a livelock"),
+        EndCause::Signal(number) => format!("{processes} were killed by {}", signal_name(number)),
+        EndCause::Deadlock => format!("{processes} ended in a deadlock"),
+        EndCause::Livelock => format!("{processes} ended in a livelock"),
         EndCause::NoSpace { errno } => {
             format!("{processes}: the trace could not grow (errno {errno})")
         }
@@ -92,7 +90,7 @@ fn waits_for(target: &WaitTarget) -> String {
         WaitTarget::Value(Some(name)) => format!("reads {name} again and again"),
         WaitTarget::Value(None) => "reads again and again".to_owned(),
         WaitTarget::Nothing => "could run".to_owned(),
-        WaitTarget::Outside => "is in a call outside of wmfix's control".to_owned(),
+        WaitTarget::Outside => "is in a call that wmfix does not control".to_owned(),
         WaitTarget::Time => "sleeps".to_owned(),
     }
 }

@@ -74,9 +74,11 @@ pub fn assemble(
     let mut notes = Vec::new();
     match setting.summary.stopped {
         StopReason::Quiet => {}
-        StopReason::TimeUp => notes.push("the time was up before the runs were".to_owned()),
+        StopReason::TimeUp => {
+            notes.push("stopped at the time limit, before the runs were complete".to_owned())
+        }
         StopReason::Interrupted => {
-            notes.push("interrupted: this is what was known by then".to_owned())
+            notes.push("interrupted: these results are incomplete".to_owned())
         }
     }
     let any = !violations.is_empty() || !races.is_empty();

@@ -1,5 +1,5 @@
-//! What came of the repair loop → the report's repair: changes get their places, the
-//! names of the findings they remove, and their words.
+//! The result of the repair loop → the report's repair: changes get their
+//! places, the names of the findings they remove, and their words.
 
 use std::path::Path;
 
@@ -168,7 +168,7 @@ fn without(report: &Report, ids: &[String], here: Option<&model::ReportedPlace>)
         Some(violation) => words::what_happens(violation),
         None => match report.races.iter().find(|race| named(&race.id)) {
             Some(race) => words::what_races(race),
-            None => "Another change alone would leave something that was found.".to_owned(),
+            None => "Without this change, findings remain.".to_owned(),
         },
     };
     match ids.len() {
@@ -194,7 +194,7 @@ fn unrepairable(
         return UnrepairedFindings {
             findings,
             place: None,
-            text: format!("{what} No memory order or fence changes that."),
+            text: format!("{what} No stronger memory order and no fence prevents that."),
         };
     };
     let place = place(at, spots);

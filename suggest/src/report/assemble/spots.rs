@@ -36,7 +36,7 @@ impl SpotFinder<'_> {
                 return text.trim_start_matches(['&', '*']).trim().to_owned();
             }
         }
-        variable.unwrap_or("an object without a name").to_owned()
+        variable.unwrap_or("an unnamed object").to_owned()
     }
 
     /// A site as it is shown.

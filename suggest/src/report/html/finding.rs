@@ -8,8 +8,8 @@ use crate::report::dossier::{Dossier, FindingDetail, Spot};
 use crate::report::model::{Race, ReportedChange, Violation};
 use crate::report::words;
 
-/// So many lines around a place are shown.
-const AROUND: usize = 2;
+/// How many lines are shown before and after a place.
+const CONTEXT_LINES: usize = 2;
 
 /// A violation, and the others between the same lines.
 pub fn violation(dossier: &Dossier, violation: &Violation, others: &[&Violation]) -> Markup {
@@ -82,7 +82,7 @@ fn facts(dossier: &Dossier, id: &str, seen: &str, seed: u64) -> Markup {
     html! {
         dl {
             dt { "seen" } dd { (seen) }
-            dt { "to see it again" } dd { code { (dossier.again_with(id, seed)) } }
+            dt { "to reproduce" } dd { code { (dossier.again_with(id, seed)) } }
             @if !removing.is_empty() {
                 dt { "removed by" }
                 dd { @for (number, change) in removing {
@@ -99,7 +99,7 @@ fn callers(detail: &FindingDetail) -> Markup {
         html! {
             @if !spot.callers.is_empty() {
                 details {
-                    summary { "Calls that led to " (what) " in " code { (spot.place.function) } }
+                    summary { "Call stack of " (what) " in " code { (spot.place.function) } }
                     ul { @for caller in &spot.callers { li { code { (caller) } } } }
                 }
             }
@@ -123,7 +123,7 @@ fn snippets(dossier: &Dossier, spots: &[Option<(&Spot, String)>]) -> Markup {
         let (first, _) = rest[0];
         let near = |spot: &Spot| {
             let apart = spot.place.line.abs_diff(first.place.line) as usize;
-            spot.path == first.path && apart <= 4 * AROUND
+            spot.path == first.path && apart <= 4 * CONTEXT_LINES
         };
         let (together, others): (Vec<_>, Vec<_>) =
             rest.into_iter().partition(|(spot, _)| near(spot));
@@ -138,7 +138,7 @@ fn snippet(dossier: &Dossier, spots: &[(&Spot, &str)]) -> Markup {
     let Some(text) = dossier.source(first).filter(|_| first.place.line > 0) else {
         return html! {
             @for (spot, said) in spots {
-                p { (said) ", in " code { (spot.place.operation) } " of " code { (spot.place.file) } " (no source line is known)" }
+                p { (said) ", in " code { (spot.place.operation) } " of " code { (spot.place.file) } " (source line unknown)" }
             }
         };
     };
@@ -146,12 +146,12 @@ fn snippet(dossier: &Dossier, spots: &[(&Spot, &str)]) -> Markup {
     let (low, high) = numbers.fold((usize::MAX, 0), |(low, high), line| {
         (low.min(line), high.max(line))
     });
-    let from = low.saturating_sub(AROUND).max(1);
+    let from = low.saturating_sub(CONTEXT_LINES).max(1);
     let lines = text
         .lines()
         .enumerate()
         .skip(from - 1)
-        .take(high + AROUND + 1 - from);
+        .take(high + CONTEXT_LINES + 1 - from);
     html! {
         p class="place soft" { (first.place.file) ", in " (first.place.function) }
         pre {

@@ -62,9 +62,9 @@ fn summary(dossier: &Dossier) -> Markup {
     let (report, seconds) = (&dossier.report, &dossier.seconds);
     let runs = &report.runs;
     let (class, verdict) = match report.verdict {
-        Verdict::Clean => ("clean", "nothing was found"),
-        Verdict::Findings => ("findings", "something was found"),
-        Verdict::Failed => ("failed", "no run came to its end"),
+        Verdict::Clean => ("clean", "no findings"),
+        Verdict::Findings => ("findings", "findings"),
+        Verdict::Failed => ("failed", "a program failed in every run"),
     };
     html! {
         p { strong class=(class) { (verdict) } }
@@ -81,7 +81,7 @@ fn summary(dossier: &Dossier) -> Markup {
             }
         }
         p class="soft" {
-            "What wmfix says is about these runs. Verified over schedules is not proved, and nothing is known about what no run reached."
+            "These results are about the runs that were made. Verified is not proved, and nothing is known about operations that no run reached."
         }
     }
 }
@@ -110,9 +110,9 @@ fn allowed(dossier: &Dossier) -> Markup {
     html! {
         @if !allowed.is_empty() {
             h2 { "Allowed" }
-            p class="soft" { "Somebody has judged these to be all right. They do not count, and are not repaired." }
+            p class="soft" { "These findings were reviewed and accepted. They do not count and are not repaired." }
             table {
-                tr { th { "finding" } th { "where" } th { "because" } th { "said in" } }
+                tr { th { "finding" } th { "where" } th { "reason" } th { "allowed by" } }
                 @for one in allowed {
                     @let (what, place) = match &one.finding {
                         Finding::Violation(violation) => (words::title(violation), &violation.access),
@@ -137,7 +137,7 @@ fn unreached(report: &Report) -> Markup {
             h2 id="unreached" { "Not reached" }
             p {
                 "No run executed these " (sites.unreached.len()) " of " (sites.total)
-                " atomic operations. Silence about them is not safety: they need tests."
+                " atomic operations. That nothing was found there does not make them safe: they need tests."
             }
             (places(&sites.unreached.iter().map(|place| (place, None)).collect::<Vec<_>>()))
         }
@@ -151,7 +151,7 @@ fn inventory(dossier: &Dossier) -> Markup {
     html! {
         @if !rows.is_empty() {
             h2 { "Inventory" }
-            p class="soft" { "Every atomic operation that the text has." }
+            p class="soft" { "Every atomic operation in the source." }
             (places(&rows))
         }
     }

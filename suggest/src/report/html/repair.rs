@@ -16,7 +16,7 @@ pub fn repair(dossier: &Dossier) -> Markup {
                 article {
                     p class="place soft" { (hunk.file) ", from line " (hunk.line) }
                     (diff(hunk))
-                    @if hunk.changes.is_empty() { p { "Declares what the other hunks use." } }
+                    @if hunk.changes.is_empty() { p { "Adds declarations that the other hunks use." } }
                     @for &number in &hunk.changes {
                         @if let Some(change) = repair.changes.get(number) { (told(number, change)) }
                     }
@@ -76,23 +76,23 @@ fn verdict(repair: &Repair, report: &Report) -> Markup {
             @if repair.optimal {
                 ": no cheaper repair exists for these runs (cost " (repair.cost) ", profile " (repair.profile) ")."
             } @else {
-                ": the search was stopped; this repair costs " (repair.cost) ", the cheapest one at least " (repair.lower_bound) "."
+                ": the search was stopped early; this repair costs " (repair.cost) ", the cheapest at least " (repair.lower_bound) "."
             }
             " "
             @match verification.outcome {
                 VerificationOutcome::Held => {
-                    strong class="clean" { "The patched program was built and showed nothing more" }
+                    strong class="clean" { "The patched program was built and showed no further findings" }
                     " in " (repair.verified_runs) " runs with " (verification.schedules) " schedules and fresh seeds; they reached "
                     (report.sites.reached.saturating_sub(missed.len() as u64)) " of " (report.sites.total) " atomic sites."
                 }
                 VerificationOutcome::NotEnough => {
                     strong class="failed" { "The patch is not enough: " (verification.why.as_deref().unwrap_or_default()) }
                 }
-                VerificationOutcome::Interrupted => { "It was interrupted before the patch was verified." }
+                VerificationOutcome::Interrupted => { "Interrupted before the patch was verified." }
             }
         }
         @if !missed.is_empty() {
-            p { "Reached before the patch, but not in these runs: " @for place in missed { code { (place.file) ":" (place.line) } " " } }
+            p { "Reached before the patch but not in these runs: " @for place in missed { code { (place.file) ":" (place.line) } " " } }
         }
     }
 }

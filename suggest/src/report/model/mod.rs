@@ -35,16 +35,16 @@ pub struct Report {
     pub unrepairable: Vec<UnrepairedFindings>,
     /// What else there is to know.
     pub notes: Vec<String>,
-    /// Findings that somebody has judged to be all right. They do not count.
+    /// Findings that were reviewed and accepted. They do not count.
     pub allowed: Vec<AllowedFinding>,
 }
 
-/// A finding that somebody has judged to be all right.
+/// A finding that was reviewed and accepted.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AllowedFinding {
     /// Its name in this report.
     pub id: String,
-    /// Why it is all right.
+    /// Why it was accepted.
     pub reason: String,
     /// The comment or the entry of wmfix.toml that says so.
     pub by: SourceLine,
@@ -80,7 +80,7 @@ pub enum Verdict {
     Clean,
     /// Something was found.
     Findings,
-    /// No run came to its end.
+    /// A program failed in every run.
     Failed,
 }
 
@@ -89,7 +89,7 @@ pub enum Verdict {
 pub struct Runs {
     /// How many runs.
     pub total: u64,
-    /// How many of them had a schedule of their own.
+    /// How many different schedules they had.
     pub distinct_schedules: u64,
     /// How many events they had.
     pub events: u64,
@@ -151,7 +151,7 @@ pub struct Violation {
     pub runs: u64,
     /// The seed of the first.
     pub seed: u64,
-    /// An independent checker has agreed.
+    /// The independent checker of witnesses agrees.
     pub witness_checked: bool,
 }
 

@@ -12,14 +12,14 @@ pub struct Repair {
     pub changes: Vec<ReportedChange>,
     /// What they cost together.
     pub cost: u64,
-    /// What they were weighed by.
+    /// The cost model that ranked repairs.
     pub profile: String,
-    /// No repair of the runs is cheaper.
+    /// No repair of these runs is cheaper.
     pub optimal: bool,
     /// No repair of the runs costs less than this.
     pub lower_bound: u64,
-    /// How many runs of the patched program showed nothing more; 0 if it was not
-    /// verified.
+    /// How many runs of the patched program showed no further findings; 0 if it was
+    /// not verified.
     pub verified_runs: u64,
     /// What the patched program showed.
     pub verification: Verification,
@@ -51,11 +51,11 @@ pub struct Group {
 pub struct ReportedEdit {
     /// The file.
     pub file: String,
-    /// Where what goes begins.
+    /// Start of the text that is replaced.
     pub from: Position,
-    /// Just behind what goes.
+    /// End of the text that is replaced, exclusive.
     pub to: Position,
-    /// What comes.
+    /// The new text.
     pub text: String,
 }
 
@@ -128,7 +128,7 @@ pub struct ReportedChange {
     pub what: String,
     /// What could go wrong without it, in one sentence.
     pub without: String,
-    /// What it makes sure of, in one sentence.
+    /// What it guarantees, in one sentence.
     pub ensures: String,
     /// What the processor pays.
     pub price: Price,
@@ -193,9 +193,9 @@ pub struct Verification {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VerificationOutcome {
-    /// Nothing more was found.
+    /// No further findings.
     Held,
-    /// Something is still found.
+    /// There are still findings.
     NotEnough,
     /// It was interrupted before that was known.
     Interrupted,

@@ -11,7 +11,7 @@ use super::model::{Report, Verdict, VerificationOutcome};
 use crate::exit::ExitStatus;
 use crate::sarif;
 
-/// The log, indented, of a command that ends so.
+/// The log, indented, of a command with this exit status.
 pub fn sarif(dossier: &Dossier, exit: ExitStatus) -> anyhow::Result<String> {
     let report = &dossier.report;
     let run = json!({
@@ -46,20 +46,20 @@ fn rules() -> Value {
         rule(
             "stale-read",
             "StaleRead",
-            "A read may get a stale value",
-            "The memory orders allow this read to get an older value than it could in any interleaving of the threads."
+            "A read may return a stale value",
+            "The memory orders allow this read to return an older value than it could in any interleaving of the threads."
         ),
         rule(
             "stale-write",
             "StaleWrite",
-            "A write may come too early",
+            "A write may take effect too early",
             "The memory orders allow this write to take effect before one that is older in every interleaving of the threads."
         ),
         rule(
             "stale-rmw",
             "StaleUpdate",
-            "An update may start from a stale value",
-            "The memory orders allow this read-modify-write to start from an older value than it could in any interleaving of the threads."
+            "A read-modify-write may act on a stale value",
+            "The memory orders allow this read-modify-write to act on an older value than it could in any interleaving of the threads."
         ),
         rule(
             "data-race",
@@ -70,7 +70,7 @@ fn rules() -> Value {
     ])
 }
 
-/// What is to be known beside the findings.
+/// What else a reader should know.
 fn notifications(report: &Report) -> Vec<Value> {
     let note = |level: &str, text: &str| json!({ "level": level, "message": { "text": text } });
     let mut notifications: Vec<Value> = report.notes.iter().map(|n| note("note", n)).collect();

@@ -22,8 +22,8 @@ impl TextRenderer {
             text += &table(&sites.unreached);
         } else {
             text += &format!(
-                "Every one of {} was reached by some run.\n",
-                counted(sites.total, "atomic operation")
+                "Every atomic operation ({}) was reached by some run.\n",
+                sites.total
             );
         }
         text += "\nFindings\n\n";
@@ -70,7 +70,7 @@ fn inventory(dossier: &Dossier) -> String {
         *total += 1;
         *reached += u64::from(site.reached);
         let order = match site.place.order.as_str() {
-            "" => "an order that the text does not say",
+            "" => "of unknown order",
             order => order,
         };
         *orders.entry(order).or_default() += 1;

@@ -1,5 +1,5 @@
 //! The report for people: both source lines, what happens at each, what could go
-//! wrong, and how to see it again.
+//! wrong, and how to reproduce it.
 
 mod audit;
 mod repair;
@@ -109,13 +109,13 @@ impl TextRenderer {
         Some(text + &outcome(&dossier.report, id))
     }
 
-    /// How to follow the recorded schedule, even after unrelated edits.
+    /// How to replay the recorded schedule, even after unrelated edits.
     fn schedule(&self, dossier: &Dossier, detail: &FindingDetail) -> String {
         let (Some(trace), Some(rerun)) = (&detail.trace, dossier.rerun.get(detail.program)) else {
             return String::new();
         };
         format!(
-            "\nThe schedule was recorded. To follow it, even after other edits:\n  {}\n",
+            "\nThe schedule was recorded. To replay it, even after unrelated edits:\n  {}\n",
             with_trace(rerun, trace)
         )
     }
@@ -146,19 +146,17 @@ impl TextRenderer {
         messages.push(Level::NOTE.message(words::orders(violation)));
         let mut seen = words::how_often(violation.runs, dossier.report.runs.total, violation.seed);
         seen += if violation.witness_checked {
-            "; an independent check of the memory model's axioms agrees"
+            "; confirmed by an independent check of the memory model's axioms"
         } else {
-            "; the independent check could not confirm it"
+            "; not confirmed by the independent check of the memory model's axioms"
         };
         messages.push(Level::NOTE.message(seen));
         let again = dossier.again_with(&violation.id, violation.seed);
-        messages.push(Level::HELP.message(format!("to see it again: {again}")));
+        messages.push(Level::HELP.message(format!("to reproduce: {again}")));
         if let Some(others) = others {
             messages.extend(others.iter().map(|other| Level::NOTE.message(other)));
-            messages.push(Level::HELP.message(format!(
-                "for the whole story: wmfix explain {}",
-                violation.id
-            )));
+            messages
+                .push(Level::HELP.message(format!("for details: wmfix explain {}", violation.id)));
         }
         self.render(&title, &violation.id, &spots, messages)
     }
@@ -206,7 +204,7 @@ impl TextRenderer {
             )),
         ];
         messages.extend(others.iter().map(|other| Level::NOTE.message(other)));
-        messages.push(Level::HELP.message(format!("to see it again: {again}")));
+        messages.push(Level::HELP.message(format!("to reproduce: {again}")));
         self.render(&words::race_title(race, sides), &race.id, &spots, messages)
     }
 
@@ -228,7 +226,7 @@ impl TextRenderer {
                 done[first] = true;
                 let place = &spot.spot.place;
                 group = group.element(Level::NOTE.message(format!(
-                    "{}, in {} of {} (no source line is known)",
+                    "{}, in {} of {} (source line unknown)",
                     spot.label, place.operation, place.file
                 )));
                 continue;
@@ -283,7 +281,7 @@ fn allowed(report: &Report) -> String {
             ),
         };
         text += &format!(
-            "allowed[{}]: {what}\n    because: {} ({}:{})\n",
+            "allowed[{}]: {what}\n    reason: {} ({}:{})\n",
             allowed.id, allowed.reason, allowed.by.file, allowed.by.line
         );
     }
@@ -304,7 +302,7 @@ fn outcome(report: &Report, id: &str) -> String {
         let changes = repair.changes.iter().filter(|change| has(&change.removes));
         let changes: Vec<_> = changes.collect();
         if !changes.is_empty() {
-            text += "\nThe repair that was suggested removes it by:\n";
+            text += "\nThe suggested repair removes it with:\n";
             text += &changes_text(&changes, "  ");
         }
     }
@@ -313,7 +311,7 @@ fn outcome(report: &Report, id: &str) -> String {
         .iter()
         .filter(|left| has(&left.findings))
     {
-        text += "\nIt is not repaired:\n";
+        text += "\nNot repaired:\n";
         text += &wrapped(&left.text, "  ", "  ");
     }
     text
@@ -322,7 +320,7 @@ fn outcome(report: &Report, id: &str) -> String {
 fn summary(report: &Report) -> String {
     let runs = &report.runs;
     let found = match (report.violations.len() as u64, report.races.len() as u64) {
-        (0, 0) if report.verdict == Verdict::Failed => "no run came to its end".to_owned(),
+        (0, 0) if report.verdict == Verdict::Failed => failed(runs.total).to_owned(),
         (0, 0) => "nothing found".to_owned(),
         (violations, 0) => counted(violations, "violation"),
         (0, races) => counted(races, "race"),
@@ -351,6 +349,14 @@ fn summary(report: &Report) -> String {
         counted(runs.events, "event"),
         runs.seconds
     )
+}
+
+/// Why there is nothing to report.
+fn failed(runs: u64) -> &'static str {
+    match runs {
+        0 => "nothing was run",
+        _ => "a program failed in every run",
+    }
 }
 
 /// A number of things.
@@ -386,7 +392,7 @@ fn calls(what: &str, spot: &Spot) -> String {
     if spot.callers.is_empty() {
         return String::new();
     }
-    let mut text = format!("\nCalls that led to {what} in {}:\n", spot.place.function);
+    let mut text = format!("\nCall stack of {what} in {}:\n", spot.place.function);
     for caller in &spot.callers {
         text += &format!("  {caller}\n");
     }

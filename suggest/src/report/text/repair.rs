@@ -14,7 +14,7 @@ pub fn repair_text(dossier: &Dossier) -> String {
     if let Some(repair) = &report.repair {
         text += &hunks(repair);
     } else if !report.unrepairable.is_empty() {
-        text += "wmfix: no change that can be made removes a finding\n";
+        text += "wmfix: no possible change removes a finding\n";
     }
     for left in &report.unrepairable {
         let ids = names(&left.findings);
@@ -110,7 +110,7 @@ fn told(hunk: &ReportedHunk, repair: &Repair) -> String {
         .filter_map(|&number| repair.changes.get(number))
         .collect();
     if changes.is_empty() {
-        return "  declares what the other hunks use\n".to_owned();
+        return "  adds declarations that the other hunks use\n".to_owned();
     }
     changes_text(&changes, "  ")
 }
@@ -139,7 +139,7 @@ fn verdict(repair: &Repair, report: &Report) -> String {
         "no cheaper repair exists for these runs".to_owned()
     } else {
         format!(
-            "the search was stopped: this repair costs {}, the cheapest one at least {}",
+            "the search was stopped early: this repair costs {}, the cheapest at least {}",
             repair.cost, repair.lower_bound
         )
     };
@@ -147,7 +147,7 @@ fn verdict(repair: &Repair, report: &Report) -> String {
     match verification.outcome {
         VerificationOutcome::Held => {
             let mut text = format!(
-                "{count} ({how_good}); the patched program was built and showed nothing more in {} ({})\n",
+                "{count} ({how_good}); the patched program was built and showed no further findings in {} ({})\n",
                 counted(repair.verified_runs, "run"),
                 counted(verification.schedules, "schedule")
             );
@@ -158,7 +158,7 @@ fn verdict(repair: &Repair, report: &Report) -> String {
             let why = verification
                 .why
                 .as_deref()
-                .unwrap_or("it still shows something");
+                .unwrap_or("there are still findings");
             format!("{count}; the patch is not enough: {why}\n")
         }
         VerificationOutcome::Interrupted => {
@@ -167,13 +167,13 @@ fn verdict(repair: &Repair, report: &Report) -> String {
     }
 }
 
-/// Which sites stand behind the words "nothing more".
+/// Which sites the verification covers.
 fn covered(repair: &Repair, report: &Report) -> String {
     let missed = &repair.verification.missed;
     let sites = &report.sites;
     let covered = sites.reached.saturating_sub(missed.len() as u64);
     let mut text = format!(
-        "verified is not proved: these runs reached {covered} of {} atomic sites",
+        "verified, not proved: these runs reached {covered} of {} atomic sites",
         sites.total
     );
     let not_covered: Vec<String> = missed
@@ -181,16 +181,18 @@ fn covered(repair: &Repair, report: &Report) -> String {
         .chain(&sites.unreached)
         .map(|place| format!("{}:{}", place.file, place.line))
         .collect();
-    /// So many are named.
-    const MOST: usize = 5;
+    /// At most this many are named.
+    const MAX_NAMED: usize = 5;
     match not_covered.len() {
         0 => {}
-        count if count <= MOST => text += &format!("; not {}", not_covered.join(", ")),
+        count if count <= MAX_NAMED => {
+            text += &format!("; not reached: {}", not_covered.join(", "))
+        }
         count => {
             text += &format!(
-                "; not {} and {} more",
-                not_covered[..MOST].join(", "),
-                count - MOST
+                "; not reached: {} and {} more",
+                not_covered[..MAX_NAMED].join(", "),
+                count - MAX_NAMED
             );
         }
     }

@@ -9,7 +9,7 @@ pub fn steps(detail: &FindingDetail, violation: &Violation) -> String {
     threads.sort_unstable();
     threads.dedup();
     let mut text = format!(
-        "The run with seed {}, as far as it matters, from top to bottom:\n\n",
+        "The relevant steps of the run with seed {}, from top to bottom:\n\n",
         violation.seed
     );
     let place_width = detail
@@ -54,7 +54,7 @@ pub fn steps(detail: &FindingDetail, violation: &Violation) -> String {
         text.push('\n');
     }
     text += "\n  + the newer write    * the access that may be stale\n";
-    text += "  In brackets: why a step comes after the one of the chain before it in every interleaving.\n";
+    text += "  In parentheses: what puts a step after the previous step of the chain in every interleaving.\n";
     text
 }
 
