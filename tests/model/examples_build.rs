@@ -6,7 +6,7 @@ use std::process::Command;
 use wmfix_tests::examples::example::{
     CLANG, Compiler, GCC, assert_went_well, example, examples, run_on_one_processor,
 };
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 
 #[test]
 fn all_ten_are_there_and_explained() {
@@ -43,9 +43,8 @@ fn gcc_builds_programs_that_check_themselves() {
         Need::Program("g++"),
         Need::Program("taskset"),
     ];
-    if have_all("gcc_builds_programs_that_check_themselves", &needs) {
-        assert_builds_and_runs(GCC);
-    }
+    need(&needs);
+    assert_builds_and_runs(GCC);
 }
 
 #[test]
@@ -55,17 +54,14 @@ fn clang_builds_programs_that_check_themselves() {
         Need::Program("clang++"),
         Need::Program("taskset"),
     ];
-    if have_all("clang_builds_programs_that_check_themselves", &needs) {
-        assert_builds_and_runs(CLANG);
-    }
+    need(&needs);
+    assert_builds_and_runs(CLANG);
 }
 
 #[test]
 fn the_ring_has_a_makefile_with_a_test() {
     let needs = [Need::Program("make"), Need::Program("gcc")];
-    if !have_all("the_ring_has_a_makefile_with_a_test", &needs) {
-        return;
-    }
+    need(&needs);
     let folder = tempfile::tempdir().unwrap();
     let ring = example("spsc_ring").copy_into(folder.path());
     let output = Command::new("make")
@@ -80,9 +76,7 @@ fn the_ring_has_a_makefile_with_a_test() {
 #[test]
 fn the_deque_has_a_ctest() {
     let needs = [Need::Program("cmake"), Need::Program("g++")];
-    if !have_all("the_deque_has_a_ctest", &needs) {
-        return;
-    }
+    need(&needs);
     let folder = tempfile::tempdir().unwrap();
     let deque = example("chase_lev_deque").copy_into(folder.path());
     let build = deque.folder.join("build");

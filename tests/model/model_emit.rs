@@ -4,16 +4,11 @@ use std::path::Path;
 use std::process::Command;
 
 use wmfix_tests::litmus::{Program, Rng, Spelling, emit, program, varied, with_plain};
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 
 #[test]
 fn every_spelling_compiles() {
-    if !have_all(
-        "every_spelling_compiles",
-        &[Need::Program("gcc"), Need::Program("g++")],
-    ) {
-        return;
-    }
+    need(&[Need::Program("gcc"), Need::Program("g++")]);
     let everything = program(
         "everything",
         &[
@@ -37,12 +32,7 @@ fn every_spelling_compiles() {
 
 #[test]
 fn a_program_prints_what_it_did() {
-    if !have_all(
-        "a_program_prints_what_it_did",
-        &[Need::Program("gcc"), Need::Program("g++")],
-    ) {
-        return;
-    }
+    need(&[Need::Program("gcc"), Need::Program("g++")]);
     let folder = tempfile::tempdir().unwrap();
     let p = program(
         "p",

@@ -123,7 +123,7 @@ fn directed_runs_of_the_corpus() {
     let entries = corpus().unwrap();
     let programs: Vec<Program> = entries.into_iter().map(|entry| entry.program).collect();
     let tally = judge_all(programs.len(), |n| judge_directed(&programs[n]));
-    println!("directed, corpus: {tally:?}");
+    wmfix_tests::note!("directed, corpus: {tally:?}");
     tally.assert_sound();
     assert!(tally.shown * 100 >= tally.weak * 99, "{tally:?}");
 }
@@ -131,7 +131,7 @@ fn directed_runs_of_the_corpus() {
 #[test]
 fn directed_runs_of_random_programs() {
     let tally = judge_all(count(), |n| judge_directed(&nth(n)));
-    println!("directed, random: {tally:?}");
+    wmfix_tests::note!("directed, random: {tally:?}");
     tally.assert_sound();
     assert!(tally.shown * 100 >= tally.weak * 99, "{tally:?}");
 }
@@ -141,14 +141,14 @@ fn free_runs_of_the_corpus() {
     let entries = corpus().unwrap();
     let programs: Vec<Program> = entries.into_iter().map(|entry| entry.program).collect();
     let tally = judge_all(programs.len(), |n| judge_free(&programs[n]));
-    println!("free, corpus: {tally:?}");
+    wmfix_tests::note!("free, corpus: {tally:?}");
     tally.assert_sound();
 }
 
 #[test]
 fn free_runs_of_random_programs() {
     let tally = judge_all(count(), |n| judge_free(&nth(n)));
-    println!("free, random: {tally:?}");
+    wmfix_tests::note!("free, random: {tally:?}");
     tally.assert_sound();
     // With SC accesses some outcomes are missed, with SC fences hardly any.
     assert!(tally.reached * 100 >= tally.outcomes * 90, "{tally:?}");

@@ -4,17 +4,12 @@
 use wmfix_tests::rewriter::cases::{self, Case};
 use wmfix_tests::rewriter::execution::{FULL_FENCE, event_of, events};
 use wmfix_tests::rewriter::programs::Version;
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 
 #[test]
 fn the_fence_stands_next_to_the_operation_whenever_it_runs() {
     let needs = ["gcc", "g++", "clang", "clang++"].map(Need::Program);
-    if !have_all(
-        "the_fence_stands_next_to_the_operation_whenever_it_runs",
-        &needs,
-    ) {
-        return;
-    }
+    need(&needs);
     let all: Vec<Case> = cases::files()
         .iter()
         .flat_map(|path| cases::read(path))

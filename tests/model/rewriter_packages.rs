@@ -12,7 +12,7 @@ use wmfix_frontend::ParsedFile;
 use wmfix_rewriter::{Edit, Project, Refusal, TextChange, rewrite, unified_diff};
 use wmfix_tests::registry::crate_source;
 use wmfix_tests::rewriter::packages::{HEADERS, Random, Source, sources};
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 
 const RPMALLOC: (&str, &str) = ("rpmalloc-sys", "0.2.3+b097fd0");
 
@@ -24,9 +24,7 @@ fn random_sets_give_diffs_that_apply() {
     let mut needs = header_needs();
     needs.extend([Need::Program("git"), Need::Program("patch")]);
     needs.push(Need::Crate(RPMALLOC.0, RPMALLOC.1));
-    if !have_all("random_sets_give_diffs_that_apply", &needs) {
-        return;
-    }
+    need(&needs);
     let project = Project::default();
     let mut files: Vec<Source> = Vec::new();
     for package in HEADERS {
@@ -68,7 +66,9 @@ fn random_sets_give_diffs_that_apply() {
         }
         check_with_git(&results, batch == 0);
     }
-    eprintln!("{sets} sets, {changes} changes, {refused} refused, {empty} sets without edits");
+    wmfix_tests::note!(
+        "{sets} sets, {changes} changes, {refused} refused, {empty} sets without edits"
+    );
     assert!(
         refused * 20 < changes,
         "{refused} of {changes} changes refused"
@@ -80,9 +80,7 @@ fn random_sets_give_diffs_that_apply() {
 fn changed_headers_still_compile() {
     let mut needs = header_needs();
     needs.extend(["g++", "clang++"].map(Need::Program));
-    if !have_all("changed_headers_still_compile", &needs) {
-        return;
-    }
+    need(&needs);
     let project = Project::default();
     let rounds = number("WMFIX_REWRITER_ROUNDS", 8);
     for package in HEADERS {

@@ -11,7 +11,7 @@ use wmfix_frontend::{
 };
 use wmfix_tests::compiled::{AtomicCall, Frame, atomic_calls, compile};
 use wmfix_tests::registry::crate_source;
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 
 /// The share of places that must be matched, in percent.
 const FEWEST_MATCHED: usize = 98;
@@ -53,12 +53,7 @@ fn tbb() {
 #[test]
 fn mimalloc() {
     let (name, version) = MIMALLOC;
-    if !have_all(
-        "mimalloc",
-        &[Need::Program("gcc"), Need::Crate(name, version)],
-    ) {
-        return;
-    }
+    need(&[Need::Program("gcc"), Need::Crate(name, version)]);
     let tree = crate_source(name, version)
         .expect("just seen")
         .join("c_src/mimalloc");
@@ -76,12 +71,7 @@ fn mimalloc() {
 #[test]
 fn rpmalloc() {
     let (name, version) = RPMALLOC;
-    if !have_all(
-        "rpmalloc",
-        &[Need::Program("gcc"), Need::Crate(name, version)],
-    ) {
-        return;
-    }
+    need(&[Need::Program("gcc"), Need::Crate(name, version)]);
     let tree = crate_source(name, version)
         .expect("just seen")
         .join("rpmalloc/rpmalloc");
@@ -99,12 +89,7 @@ fn rpmalloc() {
 #[test]
 fn leveldb() {
     let (name, version) = LEVELDB;
-    if !have_all(
-        "leveldb",
-        &[Need::Program("g++"), Need::Crate(name, version)],
-    ) {
-        return;
-    }
+    need(&[Need::Program("g++"), Need::Crate(name, version)]);
     let tree = crate_source(name, version)
         .expect("just seen")
         .join("deps/leveldb-1.22");
@@ -140,9 +125,7 @@ fn headers(name: &'static str, folder: &'static str, package: &'static str, fewe
         Need::Program("clang++"),
         Need::File(folder, package),
     ];
-    if !have_all(name, &needs) {
-        return;
-    }
+    need(&needs);
     let source = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("corpus/recall")
         .join(format!("{name}.cc"));
@@ -166,7 +149,7 @@ fn check(
     compile(compiler, sources, options, &library).expect("the package compiles");
     let calls = atomic_calls(&library);
     let report = Report::of(&calls, tree);
-    println!("{name} by {compiler}: {report}");
+    wmfix_tests::note!("{name} by {compiler}: {report}");
     assert!(
         report.places >= fewest,
         "{name}: only {} places",

@@ -1,16 +1,11 @@
 //! The helper that finds real packages finds a real package.
 
 use wmfix_tests::registry::crate_source;
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 
 #[test]
 fn a_registry_crate_has_its_c_sources() {
-    if !have_all(
-        "a_registry_crate_has_its_c_sources",
-        &[Need::Crate("rpmalloc-sys", "0.2.3+b097fd0")],
-    ) {
-        return;
-    }
+    need(&[Need::Crate("rpmalloc-sys", "0.2.3+b097fd0")]);
     let folder = crate_source("rpmalloc-sys", "0.2.3+b097fd0").expect("just seen");
     assert!(folder.join("rpmalloc").is_dir(), "{}", folder.display());
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use wmfix_tests::product::{Ran, World};
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 
 const COMPILERS: [&str; 2] = ["gcc", "clang"];
 
@@ -18,15 +18,12 @@ const PART: &str = "#include <stdatomic.h>\n\
     static atomic_int six = 6;\n\
     int part(void) { return atomic_fetch_add_explicit(&six, 1, memory_order_relaxed) * 7; }\n";
 
-fn everything(test: &str) -> bool {
-    have_all(
-        test,
-        &[
-            Need::Program("gcc"),
-            Need::Program("clang"),
-            Need::Program("nm"),
-        ],
-    )
+fn need_tools() {
+    need(&[
+        Need::Program("gcc"),
+        Need::Program("clang"),
+        Need::Program("nm"),
+    ]);
 }
 
 fn world() -> World {
@@ -59,9 +56,7 @@ fn symbols(world: &World, file: &str) -> String {
 
 #[test]
 fn compile_and_link_in_one_or_in_steps() {
-    if !everything("compile_and_link_in_one_or_in_steps") {
-        return;
-    }
+    need_tools();
     for compiler in COMPILERS {
         let world = world();
         Ran::well(&mut cc(&world, compiler, "main.c part.c -o together"));
@@ -84,9 +79,7 @@ fn compile_and_link_in_one_or_in_steps() {
 
 #[test]
 fn other_ways_to_name_inputs() {
-    if !everything("other_ways_to_name_inputs") {
-        return;
-    }
+    need_tools();
     for compiler in COMPILERS {
         let world = world();
         world.write("in put/options.txt", "-o 'out put'\nmain.c part.c");
@@ -106,9 +99,7 @@ fn other_ways_to_name_inputs() {
 
 #[test]
 fn dependencies_assembly_and_preprocessing() {
-    if !everything("dependencies_assembly_and_preprocessing") {
-        return;
-    }
+    need_tools();
     for compiler in COMPILERS {
         let world = world();
         let file = |name: &str| std::fs::read_to_string(world.path().join(name)).unwrap();
@@ -130,9 +121,7 @@ fn dependencies_assembly_and_preprocessing() {
 
 #[test]
 fn questions_get_the_compilers_own_answers() {
-    if !everything("questions_get_the_compilers_own_answers") {
-        return;
-    }
+    need_tools();
     let world = world();
     for compiler in COMPILERS {
         for question in [
@@ -155,9 +144,7 @@ fn questions_get_the_compilers_own_answers() {
 
 #[test]
 fn errors_are_the_compilers_own() {
-    if !everything("errors_are_the_compilers_own") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     world.write("bad.c", "int main(void) { return missing; }\n");
     for compiler in COMPILERS {
@@ -173,9 +160,7 @@ fn errors_are_the_compilers_own() {
 
 #[test]
 fn warnings_as_errors_still_build() {
-    if !everything("warnings_as_errors_still_build") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     world.write(
         "strict.c",
@@ -202,9 +187,7 @@ fn warnings_as_errors_still_build() {
 
 #[test]
 fn shared_libraries_find_the_runtime_in_the_program() {
-    if !everything("shared_libraries_find_the_runtime_in_the_program") {
-        return;
-    }
+    need_tools();
     let world = world();
     world.write(
         "opens.c",
@@ -241,9 +224,7 @@ fn shared_libraries_find_the_runtime_in_the_program() {
 
 #[test]
 fn other_sanitizers_static_links_and_link_time_optimisation() {
-    if !everything("other_sanitizers_static_links_and_link_time_optimisation") {
-        return;
-    }
+    need_tools();
     for compiler in COMPILERS {
         let world = world();
         Ran::well(&mut cc(
@@ -282,9 +263,7 @@ fn other_sanitizers_static_links_and_link_time_optimisation() {
 
 #[test]
 fn the_compiler_may_be_handed_over_or_be_called_by_one_word() {
-    if !everything("the_compiler_may_be_handed_over_or_be_called_by_one_word") {
-        return;
-    }
+    need_tools();
     let world = world();
     let bin = world.path().join("bin");
     Ran::well(world.wmfix("gcc").arg("wrappers").arg(&bin));
@@ -318,9 +297,7 @@ fn the_compiler_may_be_handed_over_or_be_called_by_one_word() {
 
 #[test]
 fn the_binary_defines_no_symbol_of_the_runtime() {
-    if !everything("the_binary_defines_no_symbol_of_the_runtime") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     let table = symbols(&world, path(wmfix_tests::product::wmfix()));
     assert!(table.lines().count() > 1000, "the table is there");
@@ -342,9 +319,7 @@ fn path(path: &Path) -> &str {
 
 #[test]
 fn other_machines_are_refused_where_a_program_would_come_of_it() {
-    if !everything("other_machines_are_refused") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     world.write("main.c", "int main(void) { return 0; }\n");
     for line in [
@@ -381,9 +356,7 @@ exec gcc "$@"
 
 #[test]
 fn an_old_gcc_is_told_only_what_it_understands() {
-    if !everything("an_old_gcc_is_told") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     let old = world.write("bin/gcc", OLD_GCC);
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use wmfix_tests::product::{Ran, World, wmfix};
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 
 const COMPILERS: [(&str, &str); 2] = [("gcc", "g++"), ("clang", "clang++")];
 
@@ -52,9 +52,7 @@ fn with_wrappers(command: &mut Command, (cc, cxx): (&str, &str)) {
 #[test]
 fn make() {
     let needs = ["gcc", "clang", "make", "nm"].map(Need::Program);
-    if !have_all("make", &needs) {
-        return;
-    }
+    need(&needs);
     for compilers in COMPILERS {
         let world = World::new();
         sources(&world);
@@ -75,9 +73,7 @@ fn make() {
 #[test]
 fn cmake_with_compilers_and_with_launchers() {
     let needs = ["gcc", "clang", "cmake", "ninja", "nm"].map(Need::Program);
-    if !have_all("cmake_with_compilers_and_with_launchers", &needs) {
-        return;
-    }
+    need(&needs);
     for compilers in COMPILERS {
         let world = World::new();
         sources(&world);
@@ -132,9 +128,7 @@ fn cmake_with_compilers_and_with_launchers() {
 #[test]
 fn meson() {
     let needs = ["gcc", "clang", "meson", "ninja", "nm"].map(Need::Program);
-    if !have_all("meson", &needs) {
-        return;
-    }
+    need(&needs);
     for compilers in COMPILERS {
         let world = World::new();
         sources(&world);
@@ -160,9 +154,7 @@ fn meson() {
 #[test]
 fn autotools() {
     let needs = ["gcc", "clang", "autoreconf", "automake", "make", "nm"].map(Need::Program);
-    if !have_all("autotools", &needs) {
-        return;
-    }
+    need(&needs);
     for compilers in COMPILERS {
         let world = World::new();
         sources(&world);

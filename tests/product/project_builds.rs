@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use wmfix_tests::product::{Ran, World, wmfix};
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 
 /// Store buffering: both threads may read 0.
 const BUFFERING: &str = r#"
@@ -167,41 +167,36 @@ fn assert_project(world: &World, folder: &str, header: &str) {
 #[test]
 fn a_cmake_project() {
     let needs = ["gcc", "cmake", "git"].map(Need::Program);
-    if have_all("a_cmake_project", &needs) {
-        let world = World::new();
-        cmake(&world, "a project");
-        assert_project(&world, "a project", "a project/include/flags.h");
-    }
+    need(&needs);
+    let world = World::new();
+    cmake(&world, "a project");
+    assert_project(&world, "a project", "a project/include/flags.h");
 }
 
 #[test]
 fn a_make_project() {
     let needs = ["gcc", "make", "git"].map(Need::Program);
-    if have_all("a_make_project", &needs) {
-        let world = World::new();
-        make(&world, "project");
-        // What the user has built is no good to us.
-        world.write("project/prog", "\u{7f}ELF: not instrumented");
-        assert_project(&world, "project", "project/include/flags.h");
-    }
+    need(&needs);
+    let world = World::new();
+    make(&world, "project");
+    // What the user has built is no good to us.
+    world.write("project/prog", "\u{7f}ELF: not instrumented");
+    assert_project(&world, "project", "project/include/flags.h");
 }
 
 #[test]
 fn a_meson_project() {
     let needs = ["gcc", "meson", "ninja", "git"].map(Need::Program);
-    if have_all("a_meson_project", &needs) {
-        let world = World::new();
-        meson(&world, "project");
-        assert_project(&world, "project", "project/include/flags.h");
-    }
+    need(&needs);
+    let world = World::new();
+    meson(&world, "project");
+    assert_project(&world, "project", "project/include/flags.h");
 }
 
 #[test]
 fn a_folder_without_a_build_system() {
     let needs = ["gcc", "git"].map(Need::Program);
-    if !have_all("a_folder_without_a_build_system", &needs) {
-        return;
-    }
+    need(&needs);
     let world = World::new();
     world.write("project/include/flags.h", FLAGS);
     let source = BUFFERING.replace("flags.h", "include/flags.h");
@@ -216,9 +211,7 @@ fn a_folder_without_a_build_system() {
 #[test]
 fn a_test_folder_may_reach_the_rest_of_its_repository() {
     let needs = ["gcc", "make", "git"].map(Need::Program);
-    if !have_all("a_test_folder_may_reach_the_rest_of_its_repository", &needs) {
-        return;
-    }
+    need(&needs);
     let world = World::new();
     sources(&world, "repository");
     world.write(
@@ -234,9 +227,7 @@ fn a_test_folder_may_reach_the_rest_of_its_repository() {
 #[test]
 fn wmfix_toml_says_how_to_build_and_test() {
     let needs = ["gcc", "make"].map(Need::Program);
-    if !have_all("wmfix_toml_says_how_to_build_and_test", &needs) {
-        return;
-    }
+    need(&needs);
     let world = World::new();
     sources(&world, "project");
     world.write(
@@ -262,9 +253,7 @@ fn wmfix_toml_says_how_to_build_and_test() {
 #[test]
 fn init_writes_a_file_that_changes_nothing() {
     let needs = ["gcc", "cmake"].map(Need::Program);
-    if !have_all("init_writes_a_file_that_changes_nothing", &needs) {
-        return;
-    }
+    need(&needs);
     let world = World::new();
     cmake(&world, ".");
     world.write(
@@ -293,9 +282,7 @@ fn init_writes_a_file_that_changes_nothing() {
 #[test]
 fn a_commit_hook_lets_through_what_has_been_repaired() {
     let needs = ["gcc", "make", "git"].map(Need::Program);
-    if !have_all("a_commit_hook_lets_through_what_has_been_repaired", &needs) {
-        return;
-    }
+    need(&needs);
     let world = World::new();
     make(&world, ".");
     world.write("wmfix.toml", "[build]\nsystem = \"make\"\n");
@@ -337,9 +324,7 @@ fn a_commit_hook_lets_through_what_has_been_repaired() {
 #[test]
 fn pre_commit_runs_the_hook_that_we_ship() {
     let needs = ["gcc", "make", "git", "pre-commit"].map(Need::Program);
-    if !have_all("pre_commit_runs_the_hook_that_we_ship", &needs) {
-        return;
-    }
+    need(&needs);
     let (world, home) = (World::new(), World::new());
     make(&world, ".");
     world.write("wmfix.toml", "[build]\nsystem = \"make\"\n");

@@ -1,7 +1,7 @@
 //! Findings that somebody has judged to be all right: a comment or an entry of
 //! wmfix.toml, and what becomes of them in reports, repairs and exit codes.
 
-use crate::report_support::{PETERSON, STORE_BUFFERING, can_run, wmfix};
+use crate::report_support::{PETERSON, STORE_BUFFERING, need_tools, wmfix};
 use serde_json::Value;
 use wmfix_tests::product::World;
 
@@ -29,9 +29,7 @@ fn with_comment(comment: &str) -> String {
 
 #[test]
 fn a_comment_takes_a_finding_out_of_the_count_and_lists_it() {
-    if !can_run("a_comment_takes_a_finding_out_of_the_count_and_lists_it") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     let text = with_comment("// wmfix: allow(the reader asks again (later))");
     world.write("sb.c", &text);
@@ -71,9 +69,7 @@ fn a_comment_takes_a_finding_out_of_the_count_and_lists_it() {
 
 #[test]
 fn an_allow_that_does_nothing_is_told() {
-    if !can_run("an_allow_that_does_nothing_is_told") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     world.write("sb.c", &with_comment("// wmfix: allow()"));
     world.write(
@@ -91,9 +87,7 @@ fn an_allow_that_does_nothing_is_told() {
 
 #[test]
 fn an_entry_of_the_configuration_says_which_findings_it_means() {
-    if !can_run("an_entry_of_the_configuration_says_which_findings_it_means") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     world.write("sb.c", STORE_BUFFERING);
     let allowed = |entry: &str| {
@@ -114,9 +108,7 @@ fn an_entry_of_the_configuration_says_which_findings_it_means() {
 
 #[test]
 fn what_is_allowed_is_not_repaired() {
-    if !can_run("what_is_allowed_is_not_repaired") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     let text = PETERSON.replace("counter++;", "counter++; // wmfix: allow(a statistic)");
     assert_ne!(text, PETERSON);

@@ -1,7 +1,7 @@
 //! `--format json` as the contract has it: every field of it, with its type, for
 //! every verdict and command; and the same again from the same seed.
 
-use crate::report_support::{MESSAGE_PASSING, PETERSON, STORE_BUFFERING, can_run, wmfix};
+use crate::report_support::{MESSAGE_PASSING, PETERSON, STORE_BUFFERING, need_tools, wmfix};
 use serde_json::Value;
 use wmfix_tests::product::World;
 
@@ -154,9 +154,7 @@ fn without_seconds(mut report: Value) -> Value {
 
 #[test]
 fn every_field_of_the_contract_is_there_for_every_verdict() {
-    if !can_run("every_field_of_the_contract_is_there_for_every_verdict") {
-        return;
-    }
+    need_tools();
     let world = world();
     let cases = [
         ("check clean.c", "clean", 0),
@@ -181,9 +179,7 @@ fn every_field_of_the_contract_is_there_for_every_verdict() {
 
 #[test]
 fn what_was_built_by_hand_is_reported_in_the_same_words() {
-    if !can_run("what_was_built_by_hand_is_reported_in_the_same_words") {
-        return;
-    }
+    need_tools();
     let world = world();
     let built = wmfix(&world, "cc -o peterson peterson.c -pthread");
     assert_eq!(built.code, Some(0), "{built:?}");
@@ -194,9 +190,7 @@ fn what_was_built_by_hand_is_reported_in_the_same_words() {
 
 #[test]
 fn the_same_seed_gives_the_same_report_whatever_runs_at_a_time() {
-    if !can_run("the_same_seed_gives_the_same_report_whatever_runs_at_a_time") {
-        return;
-    }
+    need_tools();
     let world = world();
     for command in ["check", "suggest"] {
         let report = |jobs: u32| {
@@ -213,9 +207,7 @@ fn the_same_seed_gives_the_same_report_whatever_runs_at_a_time() {
 
 #[test]
 fn what_cannot_be_repaired_says_why() {
-    if !can_run("what_cannot_be_repaired_says_why") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     world.write(
         "race.c",

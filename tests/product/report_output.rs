@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::report_support::{PETERSON, TWO_CAUSES, can_run, wmfix};
+use crate::report_support::{PETERSON, TWO_CAUSES, need_tools, wmfix};
 use wmfix_tests::product::{Ran, World};
 
 /// A folder under git with a program in it.
@@ -26,9 +26,7 @@ fn git(world: &World, line: &str) -> Ran {
 
 #[test]
 fn each_group_is_a_patch_that_applies_in_order_and_alone() {
-    if !can_run("each_group_is_a_patch_that_applies_in_order_and_alone") {
-        return;
-    }
+    need_tools();
     let world = repository("two.c", TWO_CAUSES);
     let suggested = wmfix(&world, "suggest two.c --runs 30 --output out");
     assert_eq!(suggested.code, Some(1), "{suggested:?}");
@@ -79,9 +77,7 @@ fn each_group_is_a_patch_that_applies_in_order_and_alone() {
 
 #[test]
 fn an_audit_names_what_no_test_reached_and_what_no_test_has() {
-    if !can_run("an_audit_names_what_no_test_reached_and_what_no_test_has") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     world.write("lock/peterson.c", PETERSON);
     world.write(
@@ -123,9 +119,7 @@ fn an_audit_names_what_no_test_reached_and_what_no_test_has() {
 
 #[test]
 fn comments_name_the_findings_only_when_asked_for() {
-    if !can_run("comments_name_the_findings_only_when_asked_for") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     world.write("two.c", TWO_CAUSES);
     let plain = wmfix(&world, "suggest two.c --runs 30");
@@ -147,9 +141,7 @@ fn comments_name_the_findings_only_when_asked_for() {
 
 #[test]
 fn a_finding_in_depth_says_what_the_repair_changes() {
-    if !can_run("a_finding_in_depth_says_what_the_repair_changes") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     world.write("two.c", TWO_CAUSES);
     let suggested = wmfix(&world, "suggest two.c --runs 30 --apply");

@@ -3,11 +3,11 @@
 
 use std::fs;
 
-use crate::report_support::{PETERSON, TWO_CAUSES, can_run, wmfix};
+use crate::report_support::{PETERSON, TWO_CAUSES, need_tools, wmfix};
 use serde_json::Value;
 use wmfix_tests::product::World;
 use wmfix_tests::registry::crate_source;
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 
 /// A crate that carries the published schema.
 const SCHEMA: (&str, &str) = ("serde-sarif", "0.8.0");
@@ -57,10 +57,8 @@ fn results(log: &Value) -> &[Value] {
 
 #[test]
 fn every_command_is_valid_against_the_schema() {
-    let test = "every_command_is_valid_against_the_schema";
-    if !can_run(test) || !have_all(test, &[Need::Crate(SCHEMA.0, SCHEMA.1)]) {
-        return;
-    }
+    need_tools();
+    need(&[Need::Crate(SCHEMA.0, SCHEMA.1)]);
     let schema = schema();
     let world = World::new();
     let allowed = PETERSON.replace("counter++;", "counter++; // wmfix: allow(a statistic)");
@@ -109,9 +107,7 @@ fn every_command_is_valid_against_the_schema() {
 
 #[test]
 fn fixes_make_of_the_text_what_the_patch_makes() {
-    if !can_run("fixes_make_of_the_text_what_the_patch_makes") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     world.write("two.c", TWO_CAUSES);
     let log = wmfix(&world, "suggest two.c --runs 30 --format sarif").json();
@@ -163,9 +159,7 @@ fn offset(text: &str, line: usize, column: usize) -> usize {
 
 #[test]
 fn fingerprints_stay_when_lines_move() {
-    if !can_run("fingerprints_stay_when_lines_move") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     let prints = |text: &str| -> Vec<String> {
         world.write("two.c", text);

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use wmfix_tests::product::{Ran, World};
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 
 /// Store buffering: two violations, no race.
 pub const STORE_BUFFERING: &str = include_str!("../corpus/suggest/sb.c");
@@ -37,8 +37,8 @@ pub const TWO_CAUSES: &str = "#include <pthread.h>\n#include <stdatomic.h>\n\
     \x20   return a + b > 100;\n}\n";
 
 /// Whether what a test of a report needs is here.
-pub fn can_run(test: &str) -> bool {
-    have_all(test, &[Need::Program("gcc"), Need::Program("git")])
+pub fn need_tools() {
+    need(&[Need::Program("gcc"), Need::Program("git")]);
 }
 
 /// Runs wmfix in a world with the words of a line.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use wmfix_tests::product::{Ran, World};
 use wmfix_tests::runs::Trace;
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 use wmfix_trace::Ending;
 
 /// What has not come about by then never will.
@@ -66,8 +66,8 @@ int main(void) {
 }
 "#;
 
-fn gcc(test: &str) -> bool {
-    have_all(test, &[Need::Program("gcc")])
+fn need_gcc() {
+    need(&[Need::Program("gcc")]);
 }
 
 /// Looks until it sees.
@@ -140,9 +140,7 @@ fn processes(folder: &Path) -> Vec<String> {
 
 #[test]
 fn whoever_kills_wmfix_kills_what_it_runs() {
-    if !gcc("whoever_kills_wmfix") {
-        return;
-    }
+    need_gcc();
     let world = World::new();
     world.write("endless.c", ENDLESS);
     let aside = world.path().join("aside");
@@ -181,9 +179,7 @@ fn write_noted(world: &World, order: &str) {
 
 #[test]
 fn an_interrupt_ends_the_runs_and_what_is_known_is_said() {
-    if !gcc("an_interrupt_ends_the_runs") {
-        return;
-    }
+    need_gcc();
     for (order, code) in [("memory_order_relaxed", 1), ("memory_order_seq_cst", 0)] {
         let world = World::new();
         write_noted(&world, order);
@@ -218,9 +214,7 @@ fn an_interrupt_ends_the_runs_and_what_is_known_is_said() {
 
 #[test]
 fn an_interrupt_ends_a_program_that_would_never_end() {
-    if !gcc("an_interrupt_ends_a_program") {
-        return;
-    }
+    need_gcc();
     let world = World::new();
     world.write("endless.c", ENDLESS);
     let aside = world.path().join("aside");
@@ -240,9 +234,7 @@ fn an_interrupt_ends_a_program_that_would_never_end() {
 
 #[test]
 fn a_kept_trace_shows_the_finding_again() {
-    if !gcc("a_kept_trace_shows_the_finding_again") {
-        return;
-    }
+    need_gcc();
     let world = World::new();
     write_noted(&world, "memory_order_relaxed");
     let check = |more: &[&str]| {

@@ -3,12 +3,12 @@
 use serde_json::Value;
 use wmfix_tests::litmus::{Spelling, emit, program};
 use wmfix_tests::product::{Ran, World};
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 
 const SEQLOCK: &str = include_str!("../corpus/programs/seqlock.c");
 
-fn gcc(test: &str) -> bool {
-    have_all(test, &[Need::Program("gcc")])
+fn need_gcc() {
+    need(&[Need::Program("gcc")]);
 }
 
 /// Each thread writes, looks at the other's, and writes again: found whatever
@@ -39,9 +39,7 @@ fn without_seconds(mut report: Value) -> Value {
 
 #[test]
 fn one_thread_after_the_other_is_enough() {
-    if !gcc("one_thread_after_the_other_is_enough") {
-        return;
-    }
+    need_gcc();
     let world = World::new();
     world.write("predictive.c", &predictive());
     for seed in (0..20).map(|n| (n * 7919).to_string()) {
@@ -73,9 +71,7 @@ fn one_thread_after_the_other_is_enough() {
 
 #[test]
 fn a_missing_fence_of_a_seqlock_is_found_from_ten_seeds() {
-    if !gcc("a_missing_fence_of_a_seqlock_is_found_from_ten_seeds") {
-        return;
-    }
+    need_gcc();
     let world = World::new();
     world.write("missing.c", SEQLOCK);
     world.write("whole.c", &format!("#define FENCE\n{SEQLOCK}"));
@@ -111,9 +107,7 @@ fn a_missing_fence_of_a_seqlock_is_found_from_ten_seeds() {
 
 #[test]
 fn the_same_seed_gives_the_same_report_whatever_the_jobs() {
-    if !gcc("the_same_seed_gives_the_same_report_whatever_the_jobs") {
-        return;
-    }
+    need_gcc();
     let world = World::new();
     world.write("missing.c", SEQLOCK);
     let report =
@@ -127,9 +121,7 @@ fn the_same_seed_gives_the_same_report_whatever_the_jobs() {
 
 #[test]
 fn the_report_is_as_the_contract_says() {
-    if !gcc("the_report_is_as_the_contract_says") {
-        return;
-    }
+    need_gcc();
     let world = World::new();
     world.write("src/predictive.c", &predictive());
     let report = check(&world, &["src/predictive.c"]);
@@ -180,9 +172,7 @@ fn the_report_is_as_the_contract_says() {
 #[test]
 fn cxx_places_are_the_users_own_at_every_level() {
     let needs = ["g++", "clang++"].map(Need::Program);
-    if !have_all("cxx_places_are_the_users_own_at_every_level", &needs) {
-        return;
-    }
+    need(&needs);
     let source = "#include <atomic>\n#include <thread>\n\
         struct Flags { std::atomic<int> mine{0}, other{0}; };\n\
         static Flags flags;\n\
@@ -229,9 +219,7 @@ fn cxx_places_are_the_users_own_at_every_level() {
 
 #[test]
 fn races_on_plain_data_are_found_and_can_be_left_out() {
-    if !gcc("races_on_plain_data_are_found_and_can_be_left_out") {
-        return;
-    }
+    need_gcc();
     let threads = [
         "write data 1; x=1.rlx",
         "a=x.rlx; skipunless a 1 1; read data",

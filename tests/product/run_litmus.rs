@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use wmfix_tests::brute::{Axioms, is_robust};
 use wmfix_tests::litmus::{Entry, Rng, Spelling, corpus, emit, read_corpus, varied};
 use wmfix_tests::product::{Ran, World};
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 
 const COMPILERS: [&str; 2] = ["gcc", "clang"];
 
@@ -44,9 +44,7 @@ struct Tally {
 #[test]
 fn verdicts_are_true_in_every_spelling() {
     let needs = ["gcc", "g++", "clang", "clang++"].map(Need::Program);
-    if !have_all("verdicts_are_true_in_every_spelling", &needs) {
-        return;
-    }
+    need(&needs);
     let corpus = programs();
     let log = std::env::var_os("WMFIX_LITMUS_LOG").map(PathBuf::from);
     let done = match &log {
@@ -71,8 +69,8 @@ fn verdicts_are_true_in_every_spelling() {
         }
     });
     let tally = tally.into_inner().expect("no check has panicked");
-    println!("{} checks, {} not robust", tally.checks, tally.not_robust);
-    println!("missed: {:?}", tally.missed);
+    wmfix_tests::note!("{} checks, {} not robust", tally.checks, tally.not_robust);
+    wmfix_tests::note!("missed: {:?}", tally.missed);
     assert_eq!(tally.checks, tasks.len());
     if log.is_none() {
         assert!(

@@ -1,10 +1,10 @@
 //! How runs can end, and what the command line says and leaves with then.
 
 use wmfix_tests::product::{Ran, World};
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 
-fn gcc(test: &str) -> bool {
-    have_all(test, &[Need::Program("gcc")])
+fn need_gcc() {
+    need(&[Need::Program("gcc")]);
 }
 
 fn check(source: &str, arguments: &[&str]) -> Ran {
@@ -15,9 +15,7 @@ fn check(source: &str, arguments: &[&str]) -> Ran {
 
 #[test]
 fn a_program_that_does_not_build_is_shown_what_the_compiler_said() {
-    if !gcc("a_program_that_does_not_build_is_shown_what_the_compiler_said") {
-        return;
-    }
+    need_gcc();
     let ran = check("int main(void) { return oops; }\n", &[]);
     assert_eq!(ran.code, Some(3));
     assert!(
@@ -30,9 +28,7 @@ fn a_program_that_does_not_build_is_shown_what_the_compiler_said() {
 
 #[test]
 fn a_crash_in_every_run_is_a_failure_and_its_output_is_shown() {
-    if !gcc("a_crash_in_every_run_is_a_failure_and_its_output_is_shown") {
-        return;
-    }
+    need_gcc();
     let source = "#include <stdio.h>\n#include <stdlib.h>\n\
         int main(void) { fputs(\"about to fall\\n\", stderr); abort(); }\n";
     let ran = check(source, &["--runs", "5"]);
@@ -48,9 +44,7 @@ fn a_crash_in_every_run_is_a_failure_and_its_output_is_shown() {
 
 #[test]
 fn a_crash_in_some_runs_is_a_note() {
-    if !gcc("a_crash_in_some_runs_is_a_note") {
-        return;
-    }
+    need_gcc();
     let source = "#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n\
         static atomic_int x;\n\
         static void *set(void *arg) { atomic_store(&x, 1); return arg; }\n\
@@ -73,9 +67,7 @@ fn a_crash_in_some_runs_is_a_note() {
 
 #[test]
 fn a_program_that_never_ends_is_stopped() {
-    if !gcc("a_program_that_never_ends_is_stopped") {
-        return;
-    }
+    need_gcc();
     let source = "#include <unistd.h>\nint main(void) { for (;;) pause(); }\n";
     let ran = check(
         source,
@@ -87,9 +79,7 @@ fn a_program_that_never_ends_is_stopped() {
 
 #[test]
 fn no_atomics_no_threads_nothing_found() {
-    if !gcc("no_atomics_no_threads_nothing_found") {
-        return;
-    }
+    need_gcc();
     let ran = check("int main(void) { return 0; }\n", &["--runs", "3"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.contains("nothing found"), "{}", ran.stdout);
@@ -97,9 +87,7 @@ fn no_atomics_no_threads_nothing_found() {
 
 #[test]
 fn wrong_use_says_what_to_do() {
-    if !gcc("wrong_use_says_what_to_do") {
-        return;
-    }
+    need_gcc();
     let world = World::new();
     world.write("notes.txt", "");
     world.write("empty/readme.md", "");
@@ -134,9 +122,7 @@ fn wrong_use_says_what_to_do() {
 
 #[test]
 fn a_folder_and_a_test_command() {
-    if !gcc("a_folder_and_a_test_command") {
-        return;
-    }
+    need_gcc();
     let world = World::new();
     world.write("lib/part.c", "int part(int n) { return n - 3; }\n");
     world.write("lib/part.h", "int part(int n);\n");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use wmfix_tests::product::{Ran, World};
 use wmfix_tests::registry::crate_source;
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 
 const HARNESSES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/corpus/programs");
 
@@ -101,10 +101,10 @@ fn works(program: &Program) {
     }
 }
 
-fn compilers(test: &str, more: &[Need]) -> bool {
+fn need_compilers(more: &[Need]) {
     let mut needs = vec![Need::Program("gcc"), Need::Program("clang")];
     needs.extend(more);
-    have_all(test, &needs)
+    need(&needs);
 }
 
 #[test]
@@ -113,9 +113,8 @@ fn concurrentqueue() {
         "/usr/include/concurrentqueue/concurrentqueue.h",
         "libconcurrentqueue-dev",
     );
-    if compilers("concurrentqueue", &[header]) {
-        works(&cxx("concurrentqueue.cpp", "sum 7140 of 7140"));
-    }
+    need_compilers(&[header]);
+    works(&cxx("concurrentqueue.cpp", "sum 7140 of 7140"));
 }
 
 #[test]
@@ -124,9 +123,8 @@ fn atomic_queue() {
         "/usr/include/atomic_queue/atomic_queue.h",
         "libatomic-queue-dev",
     );
-    if compilers("atomic_queue", &[header]) {
-        works(&cxx("atomic_queue.cpp", "sums 7260 7260"));
-    }
+    need_compilers(&[header]);
+    works(&cxx("atomic_queue.cpp", "sums 7260 7260"));
 }
 
 #[test]
@@ -135,24 +133,20 @@ fn xenium_queues() {
         "/usr/include/xenium/michael_scott_queue.hpp",
         "libxenium-dev",
     );
-    if compilers("xenium_queues", &[header]) {
-        works(&cxx("xenium_queues.cpp", "sums 3240 3240"));
-    }
+    need_compilers(&[header]);
+    works(&cxx("xenium_queues.cpp", "sums 3240 3240"));
 }
 
 #[test]
 fn xenium_deque() {
     let header = Need::File("/usr/include/xenium/seqlock.hpp", "libxenium-dev");
-    if compilers("xenium_deque", &[header]) {
-        works(&cxx("xenium_deque.cpp", "sum 1770, pairs whole"));
-    }
+    need_compilers(&[header]);
+    works(&cxx("xenium_deque.cpp", "sum 1770, pairs whole"));
 }
 
 #[test]
 fn mimalloc() {
-    if !compilers("mimalloc", &[]) {
-        return;
-    }
+    need_compilers(&[]);
     let folder = crate_source("libmimalloc-sys2", "0.1.65")
         .expect("the crate")
         .join("c_src/mimalloc3");
@@ -167,9 +161,7 @@ fn mimalloc() {
 
 #[test]
 fn rpmalloc() {
-    if !compilers("rpmalloc", &[]) {
-        return;
-    }
+    need_compilers(&[]);
     let folder = crate_source("rpmalloc-sys", "0.2.3+b097fd0")
         .expect("the crate")
         .join("rpmalloc/rpmalloc");
@@ -179,9 +171,7 @@ fn rpmalloc() {
 
 #[test]
 fn leveldb_skiplist() {
-    if !compilers("leveldb_skiplist", &[]) {
-        return;
-    }
+    need_compilers(&[]);
     let folder = crate_source("leveldb-sys", "2.0.9")
         .expect("the crate")
         .join("deps/leveldb-1.22");
@@ -198,9 +188,7 @@ fn leveldb_skiplist() {
 
 #[test]
 fn zstd_threads() {
-    if !compilers("zstd_threads", &[]) {
-        return;
-    }
+    need_compilers(&[]);
     let folder = crate_source("zstd-sys", "2.1.2+zstd.1.5.7")
         .expect("the crate")
         .join("zstd/lib");
@@ -218,9 +206,7 @@ fn zstd_threads() {
 
 #[test]
 fn libuv_pool() {
-    if !compilers("libuv_pool", &[]) {
-        return;
-    }
+    need_compilers(&[]);
     let folder = crate_source("libuv-sys2", "1.53.1")
         .expect("the crate")
         .join("libuv");

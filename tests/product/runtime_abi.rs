@@ -5,23 +5,21 @@ use std::process::Command;
 
 use wmfix_tests::product::Ran;
 use wmfix_tests::runs::Program;
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 use wmfix_trace::{Order, RecordedOperation as Operation};
 
-fn compilers(test: &str) -> bool {
+fn need_compilers() {
     let needs = [
         Need::Program("gcc"),
         Need::Program("clang"),
         Need::Program("nm"),
     ];
-    have_all(test, &needs)
+    need(&needs);
 }
 
 #[test]
 fn every_operation_of_every_size_gives_what_it_must() {
-    if !compilers("every_operation") {
-        return;
-    }
+    need_compilers();
     for compiler in ["gcc", "clang"] {
         for flags in [&["-O0"][..], &["-O2"], &["-DWIDE", "-mcx16"]] {
             if cfg!(not(target_arch = "x86_64")) && flags.contains(&"-mcx16") {
@@ -64,9 +62,7 @@ fn defined(file: &str, dynamic: bool) -> BTreeSet<String> {
 
 #[test]
 fn whatever_instrumented_code_may_call_is_there() {
-    if !compilers("whatever_instrumented_code_may_call") {
-        return;
-    }
+    need_compilers();
     let program = Program::build("long.c", "gcc", &[]);
     let ours = defined(
         program.folder().join("program").to_str().expect("a path"),
@@ -115,9 +111,7 @@ fn whatever_instrumented_code_may_call_is_there() {
 
 #[test]
 fn volatile_is_what_it_is_said_to_be() {
-    if !compilers("volatile_is") {
-        return;
-    }
+    need_compilers();
     for compiler in ["gcc", "clang"] {
         let program = Program::build("volatile.c", compiler, &[]);
         for (meaning, load, store) in [
@@ -154,9 +148,7 @@ fn volatile_is_what_it_is_said_to_be() {
 
 #[test]
 fn plain_accesses_are_recorded_when_races_are_looked_for() {
-    if !compilers("plain_accesses") {
-        return;
-    }
+    need_compilers();
     for compiler in ["gcc", "clang"] {
         let program = Program::build("spinning.c", compiler, &[]);
         for strategy in ["pct", "os"] {
@@ -173,9 +165,7 @@ fn plain_accesses_are_recorded_when_races_are_looked_for() {
 
 #[test]
 fn instrumented_libraries_loaded_at_run_time_are_seen() {
-    if !compilers("instrumented_libraries") {
-        return;
-    }
+    need_compilers();
     for compiler in ["gcc", "clang"] {
         let host = Program::build("plugin_host.c", compiler, &["-ldl"]);
         let library = Program::build("plugin.c", compiler, &["-shared", "-fPIC"]);
@@ -198,9 +188,7 @@ fn instrumented_libraries_loaded_at_run_time_are_seen() {
 
 #[test]
 fn teams_of_openmp_are_ordered() {
-    if !compilers("teams_of_openmp") {
-        return;
-    }
+    need_compilers();
     let program = Program::build("openmp.c", "gcc", &["-fopenmp"]);
     for strategy in ["pct", "os"] {
         for seed in 0..2 {

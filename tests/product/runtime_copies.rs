@@ -5,13 +5,13 @@ use std::process::Command;
 
 use wmfix_tests::product::{Ran, World};
 use wmfix_tests::runs::{Program, Trace};
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 use wmfix_trace::RecordedOperation as Operation;
 
 const SOURCE: &str = include_str!("../corpus/runtime/copies.c");
 
-fn compilers(test: &str) -> bool {
-    have_all(test, &[Need::Program("gcc"), Need::Program("clang")])
+fn need_compilers() {
+    need(&[Need::Program("gcc"), Need::Program("clang")]);
 }
 
 /// What the comments say, by line.
@@ -58,9 +58,7 @@ fn calls(trace: &Trace) -> Vec<(u64, Vec<String>)> {
 
 #[test]
 fn every_function_is_seen_to_do_what_it_does() {
-    if !compilers("every_function_is_seen") {
-        return;
-    }
+    need_compilers();
     for compiler in ["gcc", "clang"] {
         for level in ["-O0", "-O2"] {
             // What is to be called is called.
@@ -82,9 +80,7 @@ fn every_function_is_seen_to_do_what_it_does() {
 
 #[test]
 fn memory_that_is_copied_over_an_atomic_makes_a_new_one() {
-    if !compilers("memory_that_is_copied_over") {
-        return;
-    }
+    need_compilers();
     for compiler in ["gcc", "clang"] {
         let program = Program::build("copies.c", compiler, &["-w"]);
         for races in ["on", "off"] {
@@ -118,9 +114,7 @@ fn memory_that_is_copied_over_an_atomic_makes_a_new_one() {
 
 #[test]
 fn a_library_that_is_not_instrumented_copies_unseen() {
-    if !compilers("a_library_that_is_not_instrumented") {
-        return;
-    }
+    need_compilers();
     for compiler in ["gcc", "clang"] {
         let host = Program::build("copies_host.c", compiler, &["-ldl"]);
         let library = Program::build("copies_library.c", compiler, &["-shared", "-fPIC"]);
@@ -181,9 +175,7 @@ int main(void) {
 
 #[test]
 fn what_is_handed_over_by_copying_is_handed_over_in_order() {
-    if !compilers("what_is_handed_over") {
-        return;
-    }
+    need_compilers();
     let by_hand = "for (int i = 0; i < 31; i++) copy[i] = text[i]";
     let loop_copy = r#"const char *m = "the eagle has landed"; int n = 0; while (m[n]) { text[n] = m[n]; n++; }"#;
     let cases = [

@@ -4,13 +4,13 @@
 use std::process::Command;
 
 use wmfix_tests::runs::{Program, Trace};
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, cannot_run, need};
 use wmfix_trace::{End, Ending, Record, RecordedOperation as Operation};
 
 const STRATEGIES: [&str; 3] = ["pct", "random", "os"];
 
-fn gcc(test: &str) -> bool {
-    have_all(test, &[Need::Program("gcc")])
+fn need_gcc() {
+    need(&[Need::Program("gcc")]);
 }
 
 /// What the thread that ends the program did before it did.
@@ -22,9 +22,7 @@ fn has_its_last_store(trace: &Trace) -> bool {
 
 #[test]
 fn crashes_and_exits_keep_their_result_and_the_trace() {
-    if !gcc("crashes_and_exits") {
-        return;
-    }
+    need_gcc();
     let program = Program::build("crash.c", "gcc", &[]);
     // How, exit code, signal, and the signal or code that the trace tells.
     let cases = [
@@ -60,9 +58,7 @@ fn crashes_and_exits_keep_their_result_and_the_trace() {
 
 #[test]
 fn forked_processes_write_their_own_traces() {
-    if !gcc("forked_processes") {
-        return;
-    }
+    need_gcc();
     let program = Program::build("forks.c", "gcc", &[]);
     for strategy in STRATEGIES {
         let run = program.run(strategy, 1);
@@ -103,9 +99,7 @@ fn forked_processes_write_their_own_traces() {
 
 #[test]
 fn signal_handlers_may_use_atomics() {
-    if !gcc("signal_handlers") {
-        return;
-    }
+    need_gcc();
     let program = Program::build("signals.c", "gcc", &[]);
     for strategy in STRATEGIES {
         for seed in 0..5 {
@@ -117,9 +111,7 @@ fn signal_handlers_may_use_atomics() {
 
 #[test]
 fn two_hundred_threads_with_destructors() {
-    if !gcc("two_hundred_threads") {
-        return;
-    }
+    need_gcc();
     let program = Program::build("many.c", "gcc", &[]);
     for strategy in STRATEGIES {
         let trace = program.run(strategy, 1).well(strategy);
@@ -145,9 +137,7 @@ fn two_hundred_threads_with_destructors() {
 
 #[test]
 fn an_address_used_again_is_a_new_location() {
-    if !gcc("an_address_used_again") {
-        return;
-    }
+    need_gcc();
     let program = Program::build("reuse.c", "gcc", &[]);
     for strategy in STRATEGIES {
         let trace = program.run(strategy, 1).well(strategy);
@@ -160,9 +150,7 @@ fn an_address_used_again_is_a_new_location() {
 
 #[test]
 fn a_detached_thread_does_not_outlive_the_process() {
-    if !gcc("a_detached_thread") {
-        return;
-    }
+    need_gcc();
     let program = Program::build("detached.c", "gcc", &[]);
     for strategy in STRATEGIES {
         for seed in 0..5 {
@@ -174,12 +162,7 @@ fn a_detached_thread_does_not_outlive_the_process() {
 
 #[test]
 fn where_files_may_not_grow_the_program_runs_on() {
-    if !have_all(
-        "where_files_may_not_grow",
-        &[Need::Program("gcc"), Need::Program("bash")],
-    ) {
-        return;
-    }
+    need(&[Need::Program("gcc"), Need::Program("bash")]);
     let program = Program::build("long.c", "gcc", &[]);
     for strategy in STRATEGIES {
         let mut limited = Command::new("bash");
@@ -215,9 +198,7 @@ fn where_files_may_not_grow_the_program_runs_on() {
 #[test]
 fn on_a_full_disk_the_program_runs_on() {
     let needs = [Need::Program("gcc"), Need::Program("unshare")];
-    if !have_all("on_a_full_disk", &needs) {
-        return;
-    }
+    need(&needs);
     const CANNOT_MOUNT: i32 = 77;
     let program = Program::build("long.c", "gcc", &[]);
     for (strategy, size, fits) in [
@@ -237,12 +218,7 @@ fn on_a_full_disk_the_program_runs_on() {
         command.args(["--map-root-user", "--mount", "sh", "-c", &script]);
         let run = program.run_command(command, &[("WMFIX_STRATEGY", strategy)], 1);
         if run.code == Some(CANNOT_MOUNT) || run.stderr.starts_with("unshare:") {
-            // Where nobody may mount, the limit for files has to stand in for it.
-            eprintln!(
-                "on_a_full_disk: no file system can be mounted here: {}",
-                run.stderr
-            );
-            return;
+            cannot_run(format!("needs to mount a file system: {}", run.stderr));
         }
         assert_eq!(
             (run.code, run.stdout.as_str()),
@@ -268,9 +244,7 @@ fn on_a_full_disk_the_program_runs_on() {
 
 #[test]
 fn a_folder_that_is_not_there_is_said_and_the_program_runs() {
-    if !gcc("a_folder_that_is_not_there") {
-        return;
-    }
+    need_gcc();
     let program = Program::build("long.c", "gcc", &[]);
     let run = program.run_with(&[("WMFIX_OUT", "/nonexistent/folder")], 1, &[]);
     assert_eq!(run.code, Some(0));
@@ -283,9 +257,7 @@ fn a_folder_that_is_not_there_is_said_and_the_program_runs() {
 
 #[test]
 fn a_setting_that_makes_no_sense_stops_the_program_before_main() {
-    if !gcc("a_setting_that_makes_no_sense") {
-        return;
-    }
+    need_gcc();
     let program = Program::build("long.c", "gcc", &[]);
     for setting in [
         ("WMFIX_STRATEGY", "best"),

@@ -4,14 +4,12 @@
 use std::collections::BTreeSet;
 
 use wmfix_tests::runs::Program;
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 use wmfix_trace::{Record, RecordedOperation as Operation};
 
 #[test]
 fn a_seed_gives_the_same_trace_fifty_times() {
-    if !have_all("a_seed_gives_the_same_trace", &[Need::Program("gcc")]) {
-        return;
-    }
+    need(&[Need::Program("gcc")]);
     let program = Program::build("four_threads.c", "gcc", &[]);
     for strategy in ["pct", "random"] {
         let first = program.run(strategy, 7);
@@ -35,9 +33,7 @@ fn a_seed_gives_the_same_trace_fifty_times() {
 #[test]
 fn without_address_randomisation_the_bytes_are_the_same() {
     let needs = [Need::Program("gcc"), Need::Program("setarch")];
-    if !have_all("without_address_randomisation", &needs) {
-        return;
-    }
+    need(&needs);
     // No pointer of malloc's is in this one's trace: which arena a thread gets
     // is up to the library and the clock.
     let program = Program::build("spinning.c", "gcc", &[]);
@@ -58,9 +54,7 @@ fn without_address_randomisation_the_bytes_are_the_same() {
 
 #[test]
 fn other_seeds_give_other_schedules() {
-    if !have_all("other_seeds", &[Need::Program("gcc")]) {
-        return;
-    }
+    need(&[Need::Program("gcc")]);
     let program = Program::build("four_threads.c", "gcc", &[]);
     for strategy in ["pct", "random"] {
         let schedules: BTreeSet<Vec<String>> = (0..30)
@@ -86,9 +80,7 @@ fn deeds(trace: &wmfix_tests::runs::Trace) -> Vec<(u32, String)> {
 
 #[test]
 fn a_recorded_schedule_is_followed_also_after_unrelated_edits() {
-    if !have_all("a_recorded_schedule", &[Need::Program("gcc")]) {
-        return;
-    }
+    need(&[Need::Program("gcc")]);
     let program = Program::build("four_threads.c", "gcc", &[]);
     let source = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -118,9 +110,7 @@ fn a_recorded_schedule_is_followed_also_after_unrelated_edits() {
 
 #[test]
 fn a_hundred_runs_see_nearly_every_order_of_a_small_program() {
-    if !have_all("a_hundred_runs", &[Need::Program("gcc")]) {
-        return;
-    }
+    need(&[Need::Program("gcc")]);
     // Two threads of three operations have 20 orders.
     let program = Program::build("three_and_three.c", "gcc", &[]);
     let orders: BTreeSet<Vec<u32>> = (0..100)
@@ -145,9 +135,7 @@ fn a_hundred_runs_see_nearly_every_order_of_a_small_program() {
 
 #[test]
 fn a_kept_turn_leaves_no_record() {
-    if !have_all("a_kept_turn", &[Need::Program("gcc")]) {
-        return;
-    }
+    need(&[Need::Program("gcc")]);
     let program = Program::build("long.c", "gcc", &[]);
     let trace = program
         .run_with(&[("WMFIX_DEPTH", "0")], 1, &["20000"])

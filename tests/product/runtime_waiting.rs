@@ -2,13 +2,13 @@
 //! every call gives what it must, and a deadlock is told from a long wait.
 
 use wmfix_tests::runs::Program;
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 use wmfix_trace::{End, Ending, Record, RecordedOperation as Operation, WaitsFor};
 
 const STRATEGIES: [&str; 3] = ["pct", "random", "os"];
 
-fn compilers(test: &str) -> bool {
-    have_all(test, &[Need::Program("gcc"), Need::Program("clang")])
+fn need_compilers() {
+    need(&[Need::Program("gcc"), Need::Program("clang")]);
 }
 
 /// Builds with both compilers and runs with some seeds; all must say ok.
@@ -33,44 +33,37 @@ fn always_ok(source: &str, flags: &[&str], seeds: u64) {
 
 #[test]
 fn locks_of_posix() {
-    if compilers("locks_of_posix") {
-        always_ok("locks.c", &[], 8);
-    }
+    need_compilers();
+    always_ok("locks.c", &[], 8);
 }
 
 #[test]
 fn threads_of_c11() {
-    if compilers("threads_of_c11") {
-        always_ok("c11.c", &[], 8);
-    }
+    need_compilers();
+    always_ok("c11.c", &[], 8);
 }
 
 #[test]
 fn the_standard_library_of_cpp() {
-    if compilers("the_standard_library_of_cpp") {
-        always_ok("standard.cpp", &["-std=c++20"], 8);
-    }
+    need_compilers();
+    always_ok("standard.cpp", &["-std=c++20"], 8);
 }
 
 #[test]
 fn loops_that_spin() {
-    if compilers("loops_that_spin") {
-        always_ok("spinning.c", &[], 15);
-    }
+    need_compilers();
+    always_ok("spinning.c", &[], 15);
 }
 
 #[test]
 fn calls_that_nobody_controls() {
-    if compilers("calls_that_nobody_controls") {
-        always_ok("pipes.c", &[], 2);
-    }
+    need_compilers();
+    always_ok("pipes.c", &[], 2);
 }
 
 #[test]
 fn a_deadlock_is_reported_and_only_where_there_is_one() {
-    if !compilers("a_deadlock_is_reported") {
-        return;
-    }
+    need_compilers();
     let program = Program::build("deadlock.c", "gcc", &[]);
     let (mut dead, mut fine) = (0, 0);
     for seed in 0..40 {
@@ -105,9 +98,7 @@ fn a_deadlock_is_reported_and_only_where_there_is_one() {
 
 #[test]
 fn a_livelock_is_reported_soon_and_with_a_short_trace() {
-    if !compilers("a_livelock_is_reported") {
-        return;
-    }
+    need_compilers();
     let program = Program::build("livelock.c", "gcc", &[]);
     for strategy in ["pct", "random"] {
         // Nobody looks at a clock: this long nobody waits.
@@ -127,9 +118,7 @@ fn a_livelock_is_reported_soon_and_with_a_short_trace() {
 
 #[test]
 fn a_loop_that_waits_for_the_clock_is_no_livelock() {
-    if !compilers("a_loop_that_waits_for_the_clock") {
-        return;
-    }
+    need_compilers();
     let program = Program::build("clocks.c", "gcc", &[]);
     let run = program.run("pct", 1);
     assert_eq!(run.stdout, "ok\n", "{}", run.stderr);
@@ -140,9 +129,7 @@ fn a_loop_that_waits_for_the_clock_is_no_livelock() {
 
 #[test]
 fn rounds_of_a_loop_that_gives_up_are_recorded_while_they_tell_something() {
-    if !compilers("rounds_of_a_loop_that_gives_up") {
-        return;
-    }
+    need_compilers();
     for compiler in ["gcc", "clang"] {
         let program = Program::build("giving_up.c", compiler, &[]);
         for seed in 0..10 {

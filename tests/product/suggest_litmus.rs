@@ -11,7 +11,7 @@ use wmfix_repair::{Options, repair};
 use wmfix_tests::litmus::{Entry, Spelling, corpus, emit};
 use wmfix_tests::product::{Ran, World};
 use wmfix_tests::repairing::problem;
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 
 /// In CI, so many programs.
 const SAMPLE: usize = 36;
@@ -26,9 +26,7 @@ struct Tally {
 #[test]
 fn what_is_suggested_holds_and_is_as_cheap_as_can_be() {
     let needs = ["gcc", "g++"].map(Need::Program);
-    if !have_all("what_is_suggested_holds_and_is_as_cheap_as_can_be", &needs) {
-        return;
-    }
+    need(&needs);
     let corpus = corpus().expect("the corpus can be read");
     let weak: Vec<&Entry> = corpus.iter().filter(|entry| !entry.robust).collect();
     let all = std::env::var("WMFIX_LITMUS").is_ok_and(|value| value == "all");
@@ -46,7 +44,7 @@ fn what_is_suggested_holds_and_is_as_cheap_as_can_be() {
         }
     });
     let tally = tally.into_inner().expect("no program has panicked");
-    println!("{} repaired", tally.repaired);
+    wmfix_tests::note!("{} repaired", tally.repaired);
     assert!(tally.wrong.is_empty(), "{:#?}", tally.wrong);
     assert_eq!(tally.repaired, tasks.len());
     // Some runs are so rare that a hundred others do not show them.

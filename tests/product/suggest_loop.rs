@@ -7,14 +7,14 @@ use std::fs;
 use serde_json::Value;
 use wmfix_tests::examples::example::example;
 use wmfix_tests::product::{Ran, World};
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 
 const SEQLOCK: &str = include_str!("../corpus/suggest/seqlock.c");
 const DEQUE: &str = include_str!("../corpus/suggest/deque.c");
 const ORDER_FROM_A_CALLER: &str = include_str!("../corpus/suggest/order_from_a_caller.c");
 
-fn can_run(test: &str) -> bool {
-    have_all(test, &["gcc", "g++", "cmake", "ctest"].map(Need::Program))
+fn need_tools() {
+    need(&["gcc", "g++", "cmake", "ctest"].map(Need::Program));
 }
 
 fn suggest(world: &World, line: &str) -> (Ran, Value) {
@@ -58,9 +58,7 @@ fn count(report: &Value, fits: impl Fn(&Value) -> bool) -> usize {
 
 #[test]
 fn runs_of_a_patched_program_teach_the_search() {
-    if !can_run("runs_of_a_patched_program_teach_the_search") {
-        return;
-    }
+    need_tools();
     // Three runs show little: some of these repairs do not hold at first.
     let (mut taught, mut tried) = (0, 0);
     for (name, text) in [("seqlock.c", SEQLOCK), ("deque.c", DEQUE)] {
@@ -84,9 +82,7 @@ fn runs_of_a_patched_program_teach_the_search() {
 
 #[test]
 fn the_same_seed_gives_the_same_repair() {
-    if !can_run("the_same_seed_gives_the_same_repair") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     world.write("deque.c", DEQUE);
     let repair = |jobs: &str| {
@@ -103,9 +99,7 @@ fn the_same_seed_gives_the_same_repair() {
 
 #[test]
 fn the_search_goes_around_what_cannot_be_changed() {
-    if !can_run("the_search_goes_around_what_cannot_be_changed") {
-        return;
-    }
+    need_tools();
     // A release store would do, but the order is not said there.
     let world = World::new();
     world.write("caller.c", ORDER_FROM_A_CALLER);
@@ -118,9 +112,7 @@ fn the_search_goes_around_what_cannot_be_changed() {
 
 #[test]
 fn what_cannot_be_changed_is_named_with_the_change_it_needs() {
-    if !can_run("what_cannot_be_changed_is_named_with_the_change_it_needs") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     let generated = format!("/* Generated from a table. DO NOT EDIT. */\n{ORDER_FROM_A_CALLER}");
     world.write("generated.c", &generated);
@@ -142,9 +134,7 @@ fn what_cannot_be_changed_is_named_with_the_change_it_needs() {
 
 #[test]
 fn dekkers_entry_gets_a_barrier_a_thread() {
-    if !can_run("dekkers_entry_gets_a_barrier_a_thread") {
-        return;
-    }
+    need_tools();
     let few = repaired("dekker", "");
     assert_eq!(few["repair"]["cost"], 2);
     assert_eq!(count(&few, |c| c["kind"] == "fence"), 2, "{few}");
@@ -162,9 +152,7 @@ fn dekkers_entry_gets_a_barrier_a_thread() {
 
 #[test]
 fn petersons_lock_gets_what_brute_force_finds_cheapest() {
-    if !can_run("petersons_lock_gets_what_brute_force_finds_cheapest") {
-        return;
-    }
+    need_tools();
     let report = repaired("peterson", "");
     assert!(!list(&report, "races").is_empty());
     // `peterson_needs_five_changes` proves it on the unrolled program. What held
@@ -174,9 +162,7 @@ fn petersons_lock_gets_what_brute_force_finds_cheapest() {
 
 #[test]
 fn message_passing_gets_release_and_acquire_and_no_fence() {
-    if !can_run("message_passing_gets_release_and_acquire_and_no_fence") {
-        return;
-    }
+    need_tools();
     for cost in ["fewest", "x86", "arm64", "portable"] {
         let report = repaired("message_passing", &format!("--cost {cost}"));
         let to: Vec<&str> = changes(&report)
@@ -190,9 +176,7 @@ fn message_passing_gets_release_and_acquire_and_no_fence() {
 
 #[test]
 fn a_work_stealing_deque_gets_no_more_fences_than_were_published() {
-    if !can_run("a_work_stealing_deque_gets_no_more_fences_than_were_published") {
-        return;
-    }
+    need_tools();
     // Lê, Pop, Cohen and Zappa Nardelli (2013) have a full fence in take and one
     // in steal. Every change, also what goes beyond them, names the findings that
     // ask for it (`repaired` looks), and each of these is in the report.

@@ -4,21 +4,18 @@
 use std::fs;
 
 use wmfix_tests::product::{Ran, World};
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 
 const STORE_BUFFERING: &str = include_str!("../corpus/suggest/sb.c");
 const MESSAGE_PASSING: &str = include_str!("../corpus/suggest/mp.c");
 const PETERSON: &str = include_str!("../corpus/suggest/peterson.c");
 
-fn can_run(test: &str) -> bool {
-    have_all(
-        test,
-        &[
-            Need::Program("gcc"),
-            Need::Program("g++"),
-            Need::Program("git"),
-        ],
-    )
+fn need_tools() {
+    need(&[
+        Need::Program("gcc"),
+        Need::Program("g++"),
+        Need::Program("git"),
+    ]);
 }
 
 fn wmfix(world: &World, line: &str) -> Ran {
@@ -55,9 +52,7 @@ fn mended(name: &str, text: &str, options: &str) -> Vec<String> {
 
 #[test]
 fn store_buffering_gets_a_fence_a_thread() {
-    if !can_run("store_buffering_gets_a_fence_a_thread") {
-        return;
-    }
+    need_tools();
     let fence = "atomic_thread_fence(memory_order_seq_cst);";
     assert_eq!(mended("sb.c", STORE_BUFFERING, ""), [fence, fence]);
     assert_eq!(
@@ -68,9 +63,7 @@ fn store_buffering_gets_a_fence_a_thread() {
 
 #[test]
 fn message_passing_gets_release_and_acquire() {
-    if !can_run("message_passing_gets_release_and_acquire") {
-        return;
-    }
+    need_tools();
     let expected = [
         "atomic_store_explicit(&ready, 1, memory_order_release);",
         "while (!atomic_load_explicit(&ready, memory_order_acquire))",
@@ -83,9 +76,7 @@ fn message_passing_gets_release_and_acquire() {
 
 #[test]
 fn petersons_lock_is_repaired_and_its_section_is_free_of_races() {
-    if !can_run("petersons_lock_is_repaired_and_its_section_is_free_of_races") {
-        return;
-    }
+    need_tools();
     let added = mended("peterson.c", PETERSON, "");
     // The hand-over must release, whatever keeps the entry in order.
     let release = "atomic_store_explicit(&flag[me], 0, memory_order_release);";
@@ -94,9 +85,7 @@ fn petersons_lock_is_repaired_and_its_section_is_free_of_races() {
 
 #[test]
 fn a_work_stealing_deque_needs_no_more_fences_than_the_published_one() {
-    if !can_run("a_work_stealing_deque_needs_no_more_fences_than_the_published_one") {
-        return;
-    }
+    need_tools();
     // Published with fences in push (release), take and steal (both seq_cst).
     let added = mended("deque.c", include_str!("../corpus/suggest/deque.c"), "");
     let fences = added.iter().filter(|line| line.contains("thread_fence"));
@@ -105,9 +94,7 @@ fn a_work_stealing_deque_needs_no_more_fences_than_the_published_one() {
 
 #[test]
 fn a_fence_at_one_call_spares_the_others() {
-    if !can_run("a_fence_at_one_call_spares_the_others") {
-        return;
-    }
+    need_tools();
     let text = include_str!("../corpus/suggest/calls.c");
     let fence = "atomic_thread_fence(memory_order_seq_cst);";
     // One change in the function is the fewest, two at the calls that need them
@@ -126,9 +113,7 @@ fn a_fence_at_one_call_spares_the_others() {
 
 #[test]
 fn a_seqlock_and_a_stack_in_cpp_are_repaired() {
-    if !can_run("a_seqlock_and_a_stack_in_cpp_are_repaired") {
-        return;
-    }
+    need_tools();
     let added = mended("seqlock.c", include_str!("../corpus/suggest/seqlock.c"), "");
     assert!(!added.is_empty());
     let added = mended(
@@ -146,9 +131,7 @@ fn a_seqlock_and_a_stack_in_cpp_are_repaired() {
 
 #[test]
 fn a_program_that_never_works_is_not_repaired() {
-    if !can_run("a_program_that_never_works_is_not_repaired") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     let crashing = STORE_BUFFERING
         .replace(
@@ -168,9 +151,7 @@ fn a_program_that_never_works_is_not_repaired() {
 
 #[test]
 fn a_program_without_findings_gets_no_patch() {
-    if !can_run("a_program_without_findings_gets_no_patch") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     world.write("sb.c", &STORE_BUFFERING.replace("relaxed", "seq_cst"));
     let suggested = wmfix(&world, "suggest sb.c --runs 50");
@@ -180,9 +161,7 @@ fn a_program_without_findings_gets_no_patch() {
 
 #[test]
 fn a_lock_in_a_header_is_patched_there_and_applied() {
-    if !can_run("a_lock_in_a_header_is_patched_there_and_applied") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     let header = "#pragma once\n#include <stdatomic.h>\n#include \"unchanged.h\"\n\
         static atomic_int locked;\n\
@@ -221,9 +200,7 @@ fn a_lock_in_a_header_is_patched_there_and_applied() {
 
 #[test]
 fn what_no_order_can_repair_is_said() {
-    if !can_run("what_no_order_can_repair_is_said") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     world.write(
         "race.c",
@@ -241,9 +218,7 @@ fn what_no_order_can_repair_is_said() {
 
 #[test]
 fn json_has_the_repair() {
-    if !can_run("json_has_the_repair") {
-        return;
-    }
+    need_tools();
     let world = World::new();
     world.write("mp.c", MESSAGE_PASSING);
     let suggested = wmfix(&world, "suggest mp.c --runs 50 --format json");

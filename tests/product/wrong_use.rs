@@ -5,10 +5,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use wmfix_tests::product::{Ran, World};
-use wmfix_tests::tools::{Need, have_all};
+use wmfix_tests::tools::{Need, need};
 
-fn gcc(test: &str) -> bool {
-    have_all(test, &[Need::Program("gcc")])
+fn need_gcc() {
+    need(&[Need::Program("gcc")]);
 }
 
 fn check(source: &str, arguments: &[&str]) -> Ran {
@@ -77,9 +77,8 @@ fn no_compiler_and_no_build_tool() {
     );
     let mut command = world.wmfix("/usr/bin/gcc");
     let ran = Ran::of(command.env("PATH", &path).args(["check", "cmade"]));
-    if have_all("no_compiler_and_no_build_tool", &[Need::Program("gcc")]) {
-        said(&ran, 3, &["no cmake on PATH", "install cmake"]);
-    }
+    need(&[Need::Program("gcc")]);
+    said(&ran, 3, &["no cmake on PATH", "install cmake"]);
 }
 
 #[test]
@@ -94,9 +93,7 @@ fn no_main() {
 
 #[test]
 fn megabytes_of_output_are_no_trouble_and_their_end_is_shown() {
-    if !gcc("megabytes_of_output_are_no_trouble_and_their_end_is_shown") {
-        return;
-    }
+    need_gcc();
     let print = "for (int i = 0; i < 500000; i++) puts(\"a line of output\");";
     let ran = check(&buffering(print, ""), &["--runs", "5"]);
     said(&ran, 1, &["violation"]);
@@ -128,9 +125,7 @@ fn megabytes_of_output_are_no_trouble_and_their_end_is_shown() {
 
 #[test]
 fn standard_input_is_empty_unless_a_file_is_named() {
-    if !gcc("standard_input_is_empty_unless_a_file_is_named") {
-        return;
-    }
+    need_gcc();
     let world = World::new();
     let reads = "char word[9]; if (!fgets(word, 9, stdin)) { puts(\"no input\"); return 3; } \
                  if (strcmp(word, \"hello\\n\")) return 4;";
@@ -153,9 +148,7 @@ fn standard_input_is_empty_unless_a_file_is_named() {
 
 #[test]
 fn arguments_are_asked_for() {
-    if !gcc("arguments_are_asked_for") {
-        return;
-    }
+    need_gcc();
     let world = World::new();
     let wants = "if (argc != 3) { fprintf(stderr, \"Usage: %s A B\\n\", argv[0]); return 2; }";
     world.write("it/prog.c", &buffering(wants, ""));
@@ -184,9 +177,7 @@ fn arguments_are_asked_for() {
 
 #[test]
 fn a_program_that_forks() {
-    if !gcc("a_program_that_forks") {
-        return;
-    }
+    need_gcc();
     let forks = "if (fork() == 0) { race(); _exit(0); } wait(0);";
     let ran = check(&buffering(forks, ""), &["--runs", "20"]);
     said(&ran, 1, &["violation"]);
@@ -194,9 +185,7 @@ fn a_program_that_forks() {
 
 #[test]
 fn a_program_that_runs_forever_is_given_up_soon() {
-    if !gcc("a_program_that_runs_forever_is_given_up_soon") {
-        return;
-    }
+    need_gcc();
     let ran = check(
         &buffering("for (;;) pause();", ""),
         &["--timeout", "1", "--format", "json"],
@@ -207,9 +196,7 @@ fn a_program_that_runs_forever_is_given_up_soon() {
 
 #[test]
 fn a_crash_now_and_then_is_told_with_its_seed_beside_the_findings() {
-    if !gcc("a_crash_now_and_then_is_told_with_its_seed_beside_the_findings") {
-        return;
-    }
+    need_gcc();
     let world = World::new();
     world.write("prog.c", &buffering("", "if (saw_x && saw_y) abort();"));
     let ran = Ran::of(world.wmfix("gcc").args(["check", "prog.c"]));
@@ -234,9 +221,7 @@ fn a_crash_now_and_then_is_told_with_its_seed_beside_the_findings() {
 
 #[test]
 fn without_atomics_there_is_nothing_to_check() {
-    if !gcc("without_atomics_there_is_nothing_to_check") {
-        return;
-    }
+    need_gcc();
     let ran = check("int main(void) { return 0; }\n", &[]);
     said(
         &ran,
@@ -247,9 +232,7 @@ fn without_atomics_there_is_nothing_to_check() {
 
 #[test]
 fn a_test_command_that_fails_or_is_not_there() {
-    if !gcc("a_test_command_that_fails_or_is_not_there") {
-        return;
-    }
+    need_gcc();
     let world = World::new();
     world.write("prog.c", &buffering("", ""));
     let check = |command: &[&str]| {
@@ -286,9 +269,7 @@ fn a_test_command_that_fails_or_is_not_there() {
 #[test]
 fn a_makefile_that_does_not_build_or_has_no_tests() {
     let needs = ["gcc", "make"].map(Need::Program);
-    if !have_all("a_makefile_that_does_not_build_or_has_no_tests", &needs) {
-        return;
-    }
+    need(&needs);
     let world = World::new();
     world.write("broken/Makefile", "test: prog\n\t./prog\nprog: prog.c\n");
     world.write("broken/prog.c", "int main(void) { return oops; }\n");
@@ -309,9 +290,7 @@ fn a_makefile_that_does_not_build_or_has_no_tests() {
 
 #[test]
 fn a_read_only_tree_is_checked_and_not_half_applied() {
-    if !gcc("a_read_only_tree_is_checked_and_not_half_applied") {
-        return;
-    }
+    need_gcc();
     let world = World::new();
     let text = buffering("", "");
     let file = world.write("tree/prog.c", &text);
@@ -343,9 +322,7 @@ fn a_read_only_tree_is_checked_and_not_half_applied() {
 #[test]
 fn a_path_with_spaces_and_umlauts() {
     let needs = ["gcc", "git"].map(Need::Program);
-    if !have_all("a_path_with_spaces_and_umlauts", &needs) {
-        return;
-    }
+    need(&needs);
     let world = World::new();
     world.write("für alle/das größte.c", &buffering("", ""));
     let wmfix = |arguments: &[&str]| Ran::of(world.wmfix("gcc").args(arguments));
@@ -390,9 +367,7 @@ fn a_repair_has_no_choice_of_models() {
 
 #[test]
 fn an_interrupt_ends_every_stage_with_what_is_known() {
-    if !gcc("an_interrupt_ends_every_stage_with_what_is_known") {
-        return;
-    }
+    need_gcc();
     let world = World::new();
     world.write("it/prog.c", &buffering("", ""));
     let wmfix = |command: &str, test: &str| {

@@ -54,6 +54,16 @@ macro_rules! register_test {
     };
 }
 
+/// Prints a line if the command line has `--nocapture`.
+#[macro_export]
+macro_rules! note {
+    ($($argument:tt)*) => {
+        if $crate::harness::is_verbose() {
+            println!($($argument)*);
+        }
+    };
+}
+
 /// Runs the tests that the command line asks for. `sources` is the folder of the
 /// executable's modules.
 pub fn run(sources: &Path) -> ExitCode {

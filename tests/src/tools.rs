@@ -18,7 +18,11 @@ pub fn need(needs: &[Need]) {
     if missing.is_empty() {
         return;
     }
-    let reason = format!("needs {}", missing.join(", "));
+    cannot_run(format!("needs {}", missing.join(", ")))
+}
+
+/// Skips the current test, for this reason; fails it where nothing may be skipped.
+pub fn cannot_run(reason: String) -> ! {
     assert!(
         std::env::var_os("WMFIX_REQUIRE_ALL").is_none_or(|v| v != "1"),
         "{reason}"
