@@ -14,6 +14,7 @@ mod model_emit;
 mod model_labels;
 mod model_long;
 mod model_named;
+mod model_predict;
 mod model_races;
 mod model_ranges;
 mod model_reference;

@@ -9,6 +9,7 @@ pub mod compiled;
 pub mod examples;
 pub mod harness;
 pub mod litmus;
+pub mod predict;
 pub mod product;
 pub mod reference;
 pub mod registry;
