@@ -57,6 +57,7 @@ mod source;
 mod syntax;
 mod tree;
 mod vocabulary;
+mod walk;
 mod wrapping;
 
 pub use learn::{Wrapper, vocabulary_text, wrappers};

@@ -5,7 +5,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ignore::WalkBuilder;
 use rayon::prelude::*;
 
 use crate::group::Group;
@@ -13,6 +12,7 @@ use crate::note::{Note, NoteKind};
 use crate::scan::FileScan;
 use crate::source::Language;
 use crate::vocabulary::Vocabularies;
+use crate::walk::walk;
 
 /// What a scan of a tree found.
 #[derive(Debug, Default)]
@@ -74,19 +74,13 @@ fn list<P: AsRef<Path>>(paths: &[P], unreadable_notes: &mut Vec<Note>) -> Vec<Pa
             files.push(path.to_path_buf());
             continue;
         }
-        for entry in WalkBuilder::new(path).require_git(false).build() {
-            match entry {
-                Ok(entry) => {
-                    let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-                    if is_file && Language::may_be(entry.path()) {
-                        files.push(entry.into_path());
-                    }
-                }
-                Err(error) => {
-                    unreadable_notes.push(unreadable(path.to_path_buf(), &error.to_string()));
-                }
+        walk(path, |found| match found {
+            Ok(file) if Language::may_be(&file) => files.push(file),
+            Ok(_) => {}
+            Err(error) => {
+                unreadable_notes.push(unreadable(path.to_path_buf(), &error.to_string()));
             }
-        }
+        });
     }
     files.sort();
     files.dedup();
