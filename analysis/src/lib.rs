@@ -57,6 +57,7 @@
 //! # Ok::<(), wmfix_analysis::StreamError>(())
 //! ```
 #![forbid(unsafe_code)]
+#![warn(unreachable_pub)]
 
 mod analyzer;
 mod error;

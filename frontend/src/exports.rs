@@ -21,7 +21,7 @@ pub(crate) struct Exports {
 
 impl Exports {
     /// Takes the declarations of each file, where it was read for them.
-    pub fn of(declared: Vec<Option<Arc<Declarations>>>) -> Self {
+    pub(crate) fn of(declared: Vec<Option<Arc<Declarations>>>) -> Self {
         let mut declaring: FxHashMap<String, Vec<usize>> = FxHashMap::default();
         let declared: Vec<_> = declared
             .into_iter()
@@ -44,19 +44,19 @@ impl Exports {
     }
 
     /// The files that declare something atomic.
-    pub fn all(&self) -> Vec<usize> {
+    pub(crate) fn all(&self) -> Vec<usize> {
         let numbers: Vec<usize> = (0..self.declared.len()).collect();
         self.among(&numbers)
     }
 
     /// Those of these files that declare something atomic.
-    pub fn among(&self, files: &[usize]) -> Vec<usize> {
+    pub(crate) fn among(&self, files: &[usize]) -> Vec<usize> {
         let worth = |file: &&usize| self.declared[**file].is_some();
         files.iter().filter(worth).copied().collect()
     }
 
     /// The declarations of these files.
-    pub fn declared(&self, files: &[usize]) -> Vec<Arc<Declarations>> {
+    pub(crate) fn declared(&self, files: &[usize]) -> Vec<Arc<Declarations>> {
         files
             .iter()
             .filter_map(|&file| self.declared[file].clone())
@@ -65,7 +65,7 @@ impl Exports {
 
     /// Whether a text mentions, as a word, anything that these files, which are
     /// sorted, declare.
-    pub fn are_mentioned(&self, text: &[u8], files: &[usize]) -> bool {
+    pub(crate) fn are_mentioned(&self, text: &[u8], files: &[usize]) -> bool {
         let Some(names) = &self.names else {
             return true;
         };

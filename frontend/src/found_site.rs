@@ -41,7 +41,7 @@ pub(crate) struct FoundSite<'t> {
 
 impl FoundSite<'_> {
     /// What the operation's value is.
-    pub fn result(&self) -> CallResult {
+    pub(crate) fn result(&self) -> CallResult {
         match (&self.rule, self.operation) {
             (Some(rule), _) => rule.result,
             (None, SiteOperation::Load) => CallResult::Old,
@@ -50,7 +50,7 @@ impl FoundSite<'_> {
     }
 
     /// The site, with what stands around it.
-    pub fn into_site(self, around: Surroundings, context: &ScanContext<'_>) -> Site {
+    pub(crate) fn into_site(self, around: Surroundings, context: &ScanContext<'_>) -> Site {
         let lines = context.file.lines();
         let span = self.node.byte_range();
         Site {
@@ -89,7 +89,7 @@ pub(crate) struct Surroundings {
 
 impl Surroundings {
     /// What stands around a node with these ancestors, outermost first.
-    pub fn of(node: Node<'_>, ancestors: &[Node<'_>], file: &ParsedFile) -> Self {
+    pub(crate) fn of(node: Node<'_>, ancestors: &[Node<'_>], file: &ParsedFile) -> Self {
         let definition = ancestors
             .iter()
             .rev()
@@ -113,7 +113,7 @@ impl Surroundings {
     }
 
     /// What stands around a stretch of the file's own tree.
-    pub fn at(span: &Span, file: &ParsedFile) -> Self {
+    pub(crate) fn at(span: &Span, file: &ParsedFile) -> Self {
         let mut ancestors = Vec::new();
         let mut node = file.tree().root_node();
         while let Some(child) = child_around(node, span) {

@@ -41,7 +41,7 @@ struct Member {
 impl<'v> Group<'v> {
     /// Takes files, sorted by path. One that cannot be read says so when it is
     /// scanned.
-    pub fn of(paths: Vec<PathBuf>, vocabularies: &'v Vocabularies) -> Self {
+    pub(crate) fn of(paths: Vec<PathBuf>, vocabularies: &'v Vocabularies) -> Self {
         let looks: Vec<(Vec<String>, bool)> = paths
             .par_iter()
             .map(|path| match std::fs::read(path) {
@@ -83,7 +83,7 @@ impl<'v> Group<'v> {
     }
 
     /// The files' paths.
-    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().map(|file| file.path.as_path())
     }
 
@@ -91,7 +91,7 @@ impl<'v> Group<'v> {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn scan(&self, number: usize) -> io::Result<Option<FileScan>> {
+    pub(crate) fn scan(&self, number: usize) -> io::Result<Option<FileScan>> {
         let file = &self.files[number];
         let headers = self.exports.among(&self.includes.reachable(number));
         if headers.is_empty() && !file.worth_parsing {

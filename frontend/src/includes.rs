@@ -39,7 +39,7 @@ pub(crate) struct Includes {
 impl Includes {
     /// Finds the files that are meant by what each of these files, sorted by path,
     /// includes.
-    pub fn of(files: &[(&Path, &[String])]) -> Self {
+    pub(crate) fn of(files: &[(&Path, &[String])]) -> Self {
         let mut by_name: FxHashMap<String, Vec<usize>> = FxHashMap::default();
         for (number, (path, _)) in files.iter().enumerate() {
             if let Some(name) = path.file_name() {
@@ -60,7 +60,7 @@ impl Includes {
     }
 
     /// Which files are included by another one.
-    pub fn included(&self) -> Vec<bool> {
+    pub(crate) fn included(&self) -> Vec<bool> {
         let mut included = vec![false; self.direct.len()];
         for (from, meant) in self.direct.iter().enumerate() {
             for &header in meant.iter().filter(|&&header| header != from) {
@@ -71,7 +71,7 @@ impl Includes {
     }
 
     /// The files that a file includes, directly or through others, sorted.
-    pub fn reachable(&self, from: usize) -> Vec<usize> {
+    pub(crate) fn reachable(&self, from: usize) -> Vec<usize> {
         let mut seen: FxHashSet<usize> = FxHashSet::default();
         let mut queue = vec![from];
         while let Some(file) = queue.pop() {

@@ -29,6 +29,7 @@
 //! assert_eq!(&text[span.clone()], "memory_order_acquire");
 //! ```
 #![forbid(unsafe_code)]
+#![warn(unreachable_pub)]
 
 mod calls;
 mod declarations;

@@ -22,7 +22,7 @@ pub(crate) struct OrderNames {
 
 impl OrderNames {
     /// Reads an argument that stands where an order belongs.
-    pub fn read(
+    pub(crate) fn read(
         &self,
         node: Node<'_>,
         file: &ParsedFile,
@@ -62,7 +62,7 @@ impl OrderNames {
 
     /// Whether an argument can be an order at all, for calls whose name alone
     /// does not say that they are atomic.
-    pub fn plausible(&self, spelling: &OrderSpelling, text: &str) -> bool {
+    pub(crate) fn plausible(&self, spelling: &OrderSpelling, text: &str) -> bool {
         let text = squeeze(text);
         let last = text.rsplit("::").next().unwrap_or_default();
         spelling.order.is_some()

@@ -29,21 +29,21 @@ pub(crate) struct Marks(u8);
 impl Marks {
     const NONE: Self = Self(0);
     /// It declares something.
-    pub const DECLARES: Self = Self(1);
+    pub(crate) const DECLARES: Self = Self(1);
     /// It is a call.
-    pub const CALL: Self = Self(1 << 1);
+    pub(crate) const CALL: Self = Self(1 << 1);
     /// It may name an object.
-    pub const OBJECT: Self = Self(1 << 2);
+    pub(crate) const OBJECT: Self = Self(1 << 2);
     /// It defines a macro.
-    pub const MACRO: Self = Self(1 << 3);
+    pub(crate) const MACRO: Self = Self(1 << 3);
     /// It defines a function.
-    pub const FUNCTION: Self = Self(1 << 4);
+    pub(crate) const FUNCTION: Self = Self(1 << 4);
     /// It is a loop, or a label that may begin one.
-    pub const LOOP: Self = Self(1 << 5);
+    pub(crate) const LOOP: Self = Self(1 << 5);
     /// It is inline assembly.
-    pub const ASSEMBLY: Self = Self(1 << 6);
+    pub(crate) const ASSEMBLY: Self = Self(1 << 6);
     /// It could not be parsed, or is not there although the grammar wants it.
-    pub const BROKEN: Self = Self(1 << 7);
+    pub(crate) const BROKEN: Self = Self(1 << 7);
 
     fn of_kind(kind: &str) -> Self {
         match kind {
@@ -78,7 +78,7 @@ impl Marks {
     }
 
     /// Whether the two have a mark in common.
-    pub fn meet(self, other: Self) -> bool {
+    pub(crate) fn meet(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 }
@@ -93,13 +93,13 @@ impl BitOr for Marks {
 
 impl<'t> Outline<'t> {
     /// Lists a file's nodes.
-    pub fn of(file: &'t ParsedFile) -> Self {
+    pub(crate) fn of(file: &'t ParsedFile) -> Self {
         Self::of_part(file.tree().root_node(), file.language())
     }
 
     /// Lists the nodes of a part that was parsed by itself. Does not recurse: text
     /// can be nested arbitrarily deep.
-    pub fn of_part(root: Node<'t>, language: Language) -> Self {
+    pub(crate) fn of_part(root: Node<'t>, language: Language) -> Self {
         let marks = marks_by_kind(language);
         let may_miss = root.has_error();
         let mut nodes: Vec<OutlineNode<'t>> = Vec::with_capacity(root.descendant_count() / 2);
@@ -142,13 +142,13 @@ impl<'t> Outline<'t> {
     }
 
     /// The root of the tree.
-    pub fn root(&self) -> Node<'t> {
+    pub(crate) fn root(&self) -> Node<'t> {
         self.nodes[0].node
     }
 
     /// Visits every node with one of these marks in the order of the text, with its
     /// marks and its ancestors from the root down.
-    pub fn visit(&self, wanted: Marks, mut each: impl FnMut(Node<'t>, Marks, &[Node<'t>])) {
+    pub(crate) fn visit(&self, wanted: Marks, mut each: impl FnMut(Node<'t>, Marks, &[Node<'t>])) {
         let mut ancestors: Vec<Node<'t>> = Vec::new();
         for listed in &self.nodes {
             ancestors.truncate(listed.depth as usize);

@@ -108,7 +108,7 @@ pub(crate) struct ScanContext<'f> {
 }
 
 impl<'f> ScanContext<'f> {
-    pub fn new(
+    pub(crate) fn new(
         file: &'f ParsedFile,
         declared: &'f Declarations,
         vocabularies: &'f Vocabularies,
@@ -121,13 +121,13 @@ impl<'f> ScanContext<'f> {
         }
     }
 
-    pub fn type_of(&self, node: Node<'_>) -> Type {
+    pub(crate) fn type_of(&self, node: Node<'_>) -> Type {
         self.declared.type_of(node, self.file, self.vocabularies)
     }
 
     /// The rules for calls of `name`: the project's vocabularies, then the macros
     /// of this file and its headers, then ours.
-    pub fn rules<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Rule> {
+    pub(crate) fn rules<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Rule> {
         let spoken = || {
             self.vocabularies
                 .rules(name)
@@ -139,13 +139,13 @@ impl<'f> ScanContext<'f> {
     }
 
     /// What this file, then each header it includes, says about orders.
-    pub fn orders(&self) -> impl Iterator<Item = &OrderNames> {
+    pub(crate) fn orders(&self) -> impl Iterator<Item = &OrderNames> {
         let imported = self.declared.imports.iter().map(|import| &import.orders);
         std::iter::once(&self.declared.orders).chain(imported)
     }
 
     /// Reads an argument that stands where an order belongs.
-    pub fn read_order(&self, argument: Node<'_>) -> OrderSpelling {
+    pub(crate) fn read_order(&self, argument: Node<'_>) -> OrderSpelling {
         let mut first = None;
         for names in self.orders() {
             let spelling = names.read(argument, self.file, self.vocabularies);
@@ -161,13 +161,13 @@ impl<'f> ScanContext<'f> {
     }
 
     /// The operations in a part of the file that was parsed by itself.
-    pub fn found_in_part<'t>(&self, part: &'t Tree) -> Vec<(FoundSite<'t>, Surroundings)> {
+    pub(crate) fn found_in_part<'t>(&self, part: &'t Tree) -> Vec<(FoundSite<'t>, Surroundings)> {
         self.found_in(&Outline::of_part(part.root_node(), self.file.language()))
             .certain
     }
 
     /// The operations in a tree: the file's, or that of a part.
-    pub fn found_in<'t>(&self, outline: &Outline<'t>) -> FoundSites<'t> {
+    pub(crate) fn found_in<'t>(&self, outline: &Outline<'t>) -> FoundSites<'t> {
         let mut found: Vec<FoundSite<'t>> = Vec::new();
         let mut possible: Vec<FoundSite<'t>> = Vec::new();
         let mut around = Vec::new();

@@ -50,7 +50,7 @@ pub fn check_file(tree: &Path, path: &Path, text: &[u8]) -> Result<(), Refusal> 
 }
 
 /// The words by which a file says that a tool made it. Only comments at its top count.
-pub fn generated_marker(text: &[u8]) -> Option<String> {
+fn generated_marker(text: &[u8]) -> Option<String> {
     let head = &text[..text.len().min(HEAD_BYTES)];
     String::from_utf8_lossy(head)
         .lines()

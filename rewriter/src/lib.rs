@@ -5,7 +5,7 @@
 //! [`TextChange`]s at the sites of a file go through [`rewrite`], which gives an
 //! [`EditSet`] and, for each change that cannot be made, a [`Refusal`].
 //! [`EditSet::apply`] gives the new text, [`FileDiff`] shows the difference, and
-//! [`write_file`] puts it in place.
+//! [`write_files`] puts it in place.
 //!
 //! ```
 //! use std::path::Path;
@@ -56,6 +56,7 @@
 //! # Ok::<(), wmfix_rewriter::EditError>(())
 //! ```
 #![forbid(unsafe_code)]
+#![warn(unreachable_pub)]
 
 mod change;
 mod diff;
@@ -81,8 +82,8 @@ mod write;
 pub use change::{TextChange, TextChangeKind};
 pub use diff::{DiffLine, FileDiff, Hunk, LineKind, LineRange, unified_diff};
 pub use edit::{ContentHash, Edit, EditError, EditSet};
-pub use guard::{check_file, generated_marker};
+pub use guard::check_file;
 pub use plan::{Rewrite, rewrite};
 pub use project::{Names, Project};
 pub use refusal::Refusal;
-pub use write::{WriteError, write_file, write_files};
+pub use write::{WriteError, write_files};

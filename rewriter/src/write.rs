@@ -45,15 +45,9 @@ pub enum WriteError {
     },
 }
 
-/// Applies `edits` to the file at `path`, which must lie below `tree`. The new
-/// text takes the place of the old one in a single step, with the same
-/// permissions.
-pub fn write_file(tree: &Path, path: &Path, edits: &EditSet) -> Result<(), WriteError> {
-    write_files(tree, &[(path, edits)])
-}
-
-/// Applies edits to several files: to all of them, or, if one cannot be written,
-/// to none.
+/// Applies edits to files below `tree`: to all of them, or, if one cannot be
+/// written, to none. A new text takes the place of the old one in a single step,
+/// with the same permissions.
 pub fn write_files(tree: &Path, files: &[(&Path, &EditSet)]) -> Result<(), WriteError> {
     let mut ready = Vec::new();
     for (path, edits) in files.iter().filter(|(_, edits)| !edits.is_empty()) {
@@ -190,6 +184,10 @@ mod tests {
 
     use super::*;
     use crate::edit::Edit;
+
+    fn write_file(tree: &Path, path: &Path, edits: &EditSet) -> Result<(), WriteError> {
+        write_files(tree, &[(path, edits)])
+    }
 
     const BEFORE: &[u8] = b"int x;\n";
     const AFTER: &[u8] = b"long x;\n";

@@ -19,7 +19,7 @@ const FILE_SCOPE: Span = 0..usize::MAX;
 
 impl Declarations {
     /// Reads the declarations of a file that includes these headers.
-    pub fn of(
+    pub(crate) fn of(
         file: &ParsedFile,
         outline: &Outline<'_>,
         imports: Vec<Arc<Self>>,

@@ -49,7 +49,12 @@ impl Type {
 
 impl Declarations {
     /// The type of an expression.
-    pub fn type_of(&self, node: Node<'_>, file: &ParsedFile, vocabularies: &Vocabularies) -> Type {
+    pub(crate) fn type_of(
+        &self,
+        node: Node<'_>,
+        file: &ParsedFile,
+        vocabularies: &Vocabularies,
+    ) -> Type {
         self.expression(node, file, vocabularies, 0)
     }
 
@@ -157,7 +162,7 @@ impl Declarations {
     }
 
     /// Whether a bare name at a place means a variable of the function around it.
-    pub fn is_local(&self, name: &str, place: &Span) -> bool {
+    pub(crate) fn is_local(&self, name: &str, place: &Span) -> bool {
         self.local(name, place)
             .is_some_and(|declaration| !is_file_wide(declaration))
     }

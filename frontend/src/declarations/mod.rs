@@ -120,7 +120,7 @@ impl Declarations {
     }
 
     /// Whether a variable or field of this name may be an atomic object.
-    pub fn may_be_atomic(&self, name: &str) -> bool {
+    pub(crate) fn may_be_atomic(&self, name: &str) -> bool {
         self.candidates.contains(name)
     }
 
@@ -141,31 +141,31 @@ impl Declarations {
     }
 
     /// The rule for uses of a macro that wraps an atomic operation.
-    pub fn macro_rule(&self, name: &str) -> Option<&Rule> {
+    pub(crate) fn macro_rule(&self, name: &str) -> Option<&Rule> {
         self.everywhere().find_map(|all| all.macros.get(name))
     }
 
     /// Whether the name is a function-like macro.
-    pub fn knows_macro(&self, name: &str) -> bool {
+    pub(crate) fn knows_macro(&self, name: &str) -> bool {
         self.everywhere().any(|all| all.macro_names.contains(name))
     }
 
     /// Whether a function of this name takes an atomic object as that parameter.
-    pub fn takes_atomic(&self, name: &str, parameter: usize) -> bool {
+    pub(crate) fn takes_atomic(&self, name: &str, parameter: usize) -> bool {
         self.everywhere()
             .filter_map(|all| all.functions.get(name))
             .any(|parameters| parameters.get(parameter) == Some(&true))
     }
 
     /// The value of a named constant.
-    pub fn constant_value(&self, name: &str) -> Option<i128> {
+    pub(crate) fn constant_value(&self, name: &str) -> Option<i128> {
         self.everywhere()
             .find_map(|all| all.constants.get(name).copied())
     }
 
     /// The names by which a file that includes this one could mean something
     /// atomic, an order, or a macro that wraps an operation.
-    pub fn exported_names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn exported_names(&self) -> impl Iterator<Item = &str> {
         let may_be_atomic = |declarations: &&Vec<Declaration>| {
             declarations.iter().any(|declaration| {
                 let outside = declaration.owner.is_some() || declaration.scope.end == usize::MAX;

@@ -13,7 +13,7 @@ impl Declarations {
     /// Whether an expression's type is more than a guess: where the class of a
     /// field's owner is not known from the text, only the field's name is left to
     /// go by, and another class may have a plain field of that name.
-    pub fn is_certain(&self, node: Node<'_>, file: &ParsedFile) -> bool {
+    pub(crate) fn is_certain(&self, node: Node<'_>, file: &ParsedFile) -> bool {
         let mut node = node;
         for _ in 0..MAX_DEPTH {
             node = match node.kind() {
@@ -55,7 +55,7 @@ impl Declarations {
 
     /// How an object is atomic if it is the field of some class that is, where the
     /// text does not tell its class and classes disagree about the name.
-    pub fn perhaps_atomic(&self, node: Node<'_>, file: &ParsedFile) -> Option<AtomicKind> {
+    pub(crate) fn perhaps_atomic(&self, node: Node<'_>, file: &ParsedFile) -> Option<AtomicKind> {
         let name = match node.kind() {
             "identifier" if !self.is_variable(&file.node_text(node), &node.byte_range()) => node,
             "field_expression" => node.child_by_field_name("field")?,

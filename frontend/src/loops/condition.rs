@@ -31,7 +31,7 @@ pub(super) enum Condition {
 
 impl Condition {
     /// Reads the condition that an expression states.
-    pub fn of(node: Node<'_>, values: &Values<'_, '_>) -> Self {
+    pub(super) fn of(node: Node<'_>, values: &Values<'_, '_>) -> Self {
         Self::read(node, values, 0)
     }
 
@@ -93,7 +93,7 @@ impl Condition {
     }
 
     /// All of the parts, flat.
-    pub fn all(parts: Vec<Self>) -> Self {
+    pub(super) fn all(parts: Vec<Self>) -> Self {
         let mut flat = Vec::new();
         for part in parts {
             match part {
@@ -115,7 +115,7 @@ impl Condition {
     }
 
     /// The opposite.
-    pub fn negated(self) -> Self {
+    pub(super) fn negated(self) -> Self {
         match self {
             Self::Value { site, mut exit } => {
                 exit.comparison = opposite(exit.comparison);
@@ -135,7 +135,7 @@ impl Condition {
     }
 
     /// The conditions of which any suffices.
-    pub fn alternatives(self) -> Vec<Self> {
+    pub(super) fn alternatives(self) -> Vec<Self> {
         match self {
             Self::Any(parts) => parts.into_iter().flat_map(Self::alternatives).collect(),
             other => vec![other],
@@ -143,7 +143,7 @@ impl Condition {
     }
 
     /// Whether it is not about sites alone.
-    pub fn is_other(&self) -> bool {
+    pub(super) fn is_other(&self) -> bool {
         match self {
             Self::Value { .. } | Self::Swapped { .. } => false,
             Self::All(parts) => parts.iter().any(Self::is_other),

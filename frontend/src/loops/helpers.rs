@@ -35,7 +35,7 @@ struct Helper<'t> {
 impl<'t> Helpers<'t> {
     /// Finds the functions whose body only declares and returns, with an atomic
     /// operation in it.
-    pub fn of(
+    pub(super) fn of(
         outline: &Outline<'t>,
         found: &[FoundSite<'_>],
         by_node: &FxHashMap<usize, usize>,
@@ -102,22 +102,22 @@ impl<'t> Helpers<'t> {
     }
 
     /// What the function of this name gives back, if it only calculates.
-    pub fn calculated(&self, name: &str) -> Option<Node<'t>> {
+    pub(super) fn calculated(&self, name: &str) -> Option<Node<'t>> {
         self.calculating.get(name).copied().flatten()
     }
 
     /// Whether a function of this name writes to atomic objects.
-    pub fn writes(&self, name: &str) -> bool {
+    pub(super) fn writes(&self, name: &str) -> bool {
         self.writing.contains(name)
     }
 
     /// What the helper of this name gives back.
-    pub fn result(&self, name: &str) -> Option<Node<'t>> {
+    pub(super) fn result(&self, name: &str) -> Option<Node<'t>> {
         self.by_name.get(name).map(|helper| helper.result)
     }
 
     /// The bodies of the helpers that a loop calls.
-    pub fn bodies_called_in(
+    pub(super) fn bodies_called_in(
         &self,
         rounds: &Rounds<'t>,
         context: &ScanContext<'_>,
@@ -141,7 +141,7 @@ impl<'t> Helpers<'t> {
     }
 
     /// The sites of helpers that are also called outside the given calls.
-    pub fn called_elsewhere(
+    pub(super) fn called_elsewhere(
         &self,
         outline: &Outline<'t>,
         waits: &[Span],

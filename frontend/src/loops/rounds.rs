@@ -109,7 +109,7 @@ enum Jump {
 
 impl<'t> Rounds<'t> {
     /// Everything that a round executes.
-    pub fn parts(&self) -> impl Iterator<Item = Node<'t>> {
+    pub(super) fn parts(&self) -> impl Iterator<Item = Node<'t>> {
         self.condition
             .into_iter()
             .chain(self.body.iter().copied())
@@ -117,7 +117,7 @@ impl<'t> Rounds<'t> {
     }
 
     /// Whether the function still reads a variable when the loop is over.
-    pub fn is_read_afterwards(&self, name: &str, context: &ScanContext<'_>) -> bool {
+    pub(super) fn is_read_afterwards(&self, name: &str, context: &ScanContext<'_>) -> bool {
         let Some(function) = self.function else {
             return false;
         };
@@ -131,7 +131,7 @@ impl<'t> Rounds<'t> {
     }
 
     /// What a round does.
-    pub fn outcome(&self, values: &Values<'_, '_>) -> RoundOutcome {
+    pub(super) fn outcome(&self, values: &Values<'_, '_>) -> RoundOutcome {
         let mut walk = RoundWalk {
             rounds: self,
             values,

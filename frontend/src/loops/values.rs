@@ -38,7 +38,7 @@ struct Assignments<'t> {
 
 impl<'t, 'a> Values<'t, 'a> {
     /// Looks through a loop.
-    pub fn of(
+    pub(super) fn of(
         rounds: &Rounds<'t>,
         found: &'a [FoundSite<'t>],
         by_node: &'a FxHashMap<usize, usize>,
@@ -62,21 +62,21 @@ impl<'t, 'a> Values<'t, 'a> {
         values
     }
 
-    pub fn context(&self) -> &'a ScanContext<'a> {
+    pub(super) fn context(&self) -> &'a ScanContext<'a> {
         self.context
     }
 
-    pub fn found(&self, site: usize) -> &FoundSite<'t> {
+    pub(super) fn found(&self, site: usize) -> &FoundSite<'t> {
         &self.found[site]
     }
 
     /// Whether a function of this file writes to atomic objects.
-    pub fn writes(&self, name: &str) -> bool {
+    pub(super) fn writes(&self, name: &str) -> bool {
         self.helpers.writes(name)
     }
 
     /// The operation that a node is.
-    pub fn site_at(&self, node: Node<'_>) -> Option<usize> {
+    pub(super) fn site_at(&self, node: Node<'_>) -> Option<usize> {
         self.by_node.get(&node.id()).copied()
     }
 
@@ -121,7 +121,7 @@ impl<'t, 'a> Values<'t, 'a> {
     }
 
     /// The site whose value an expression is, and the bits of it that count.
-    pub fn value_of(&self, node: Node<'_>) -> Option<(usize, Option<Operand>)> {
+    pub(super) fn value_of(&self, node: Node<'_>) -> Option<(usize, Option<Operand>)> {
         self.value(node, 0)
     }
 
@@ -169,7 +169,7 @@ impl<'t, 'a> Values<'t, 'a> {
     }
 
     /// What a call of a helper in this file gives back.
-    pub fn helper(&self, node: Node<'_>) -> Option<Node<'t>> {
+    pub(super) fn helper(&self, node: Node<'_>) -> Option<Node<'t>> {
         if node.kind() != "call_expression" || self.site_at(node).is_some() {
             return None;
         }
@@ -180,19 +180,19 @@ impl<'t, 'a> Values<'t, 'a> {
     }
 
     /// What a call gives back of a function of this file that only calculates.
-    pub fn calculated(&self, call: Node<'_>) -> Option<Node<'t>> {
+    pub(super) fn calculated(&self, call: Node<'_>) -> Option<Node<'t>> {
         let has_receiver = callee(call).is_none_or(|callee| callee.receiver.is_some());
         let name = called_name(call, self.context).filter(|_| !has_receiver)?;
         self.helpers.calculated(&name)
     }
 
     /// The calls of helpers that were followed.
-    pub fn helper_calls(&self) -> Vec<Span> {
+    pub(super) fn helper_calls(&self) -> Vec<Span> {
         self.used_helpers.borrow().clone()
     }
 
     /// Whether an expression is the same in every round.
-    pub fn is_invariant(&self, node: Node<'_>) -> bool {
+    pub(super) fn is_invariant(&self, node: Node<'_>) -> bool {
         let mut invariant = true;
         syntax::visit(node, |inner, _| {
             invariant &= match inner.kind() {
@@ -216,7 +216,7 @@ impl<'t, 'a> Values<'t, 'a> {
     }
 
     /// Whether an expression is about a number of rounds or a time.
-    pub fn is_bound(&self, node: Node<'_>) -> bool {
+    pub(super) fn is_bound(&self, node: Node<'_>) -> bool {
         let mut bound = false;
         let mut site = false;
         syntax::visit(node, |inner, _| {
@@ -237,7 +237,7 @@ impl<'t, 'a> Values<'t, 'a> {
     }
 
     /// The value of a constant expression.
-    pub fn constant(&self, node: Node<'_>) -> Option<i128> {
+    pub(super) fn constant(&self, node: Node<'_>) -> Option<i128> {
         match operand_of(&self.context.file.node_text(node), self.context) {
             Operand::Constant(value) => Some(value),
             Operand::Unknown(_) => None,
@@ -245,19 +245,19 @@ impl<'t, 'a> Values<'t, 'a> {
     }
 
     /// An expression that does not change, as data.
-    pub fn operand(&self, node: Node<'_>) -> Operand {
+    pub(super) fn operand(&self, node: Node<'_>) -> Operand {
         operand_of(&self.context.file.node_text(node), self.context)
     }
 
     /// What a compare-exchange that gives back the old value expects.
-    pub fn expects(&self, site: usize) -> Option<Operand> {
+    pub(super) fn expects(&self, site: usize) -> Option<Operand> {
         let found = &self.found[site];
         let index = found.rule.as_ref()?.expected?;
         found.arguments.get(index).map(|&node| self.operand(node))
     }
 
     /// The one unchanging value that a variable is set to in every round.
-    pub fn reset_to(&self, target: Node<'_>) -> Option<Operand> {
+    pub(super) fn reset_to(&self, target: Node<'_>) -> Option<Operand> {
         if target.kind() != "identifier" {
             return None;
         }
@@ -270,13 +270,13 @@ impl<'t, 'a> Values<'t, 'a> {
 
     /// Whether a local variable may be assigned in a round without that being an
     /// effect: it is reloaded, or set back to what it was.
-    pub fn is_reload(&self, value: Node<'_>) -> bool {
+    pub(super) fn is_reload(&self, value: Node<'_>) -> bool {
         self.value_of(value).is_some() || self.is_invariant(value)
     }
 
     /// Whether a site can drive a wait: a read, or a write that changes nothing
     /// while the wait goes on.
-    pub fn can_wait(&self, site: usize) -> bool {
+    pub(super) fn can_wait(&self, site: usize) -> bool {
         let found = &self.found[site];
         match found.operation {
             SiteOperation::Load => true,

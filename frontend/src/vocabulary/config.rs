@@ -171,7 +171,7 @@ pub(crate) enum ResultName {
 
 impl RawVocabulary {
     /// Every call of the vocabulary at length: name pattern and rule.
-    pub fn rules(&self, vocabulary: usize) -> Vec<(String, Rule)> {
+    pub(super) fn rules(&self, vocabulary: usize) -> Vec<(String, Rule)> {
         let short = self.calls.iter().map(|(name, &operation)| RawCall {
             names: vec![name.clone()],
             operation,

@@ -94,7 +94,7 @@ pub(crate) struct Wildcard {
 
 impl Wildcard {
     /// The pattern as a wildcard, or `None` if it is a plain name.
-    pub fn parse(pattern: &str) -> Option<Self> {
+    pub(crate) fn parse(pattern: &str) -> Option<Self> {
         pattern.split_once('*').map(|(prefix, suffix)| Self {
             prefix: prefix.to_owned(),
             suffix: suffix.to_owned(),
@@ -102,19 +102,19 @@ impl Wildcard {
     }
 
     /// Whether `name` fits.
-    pub fn matches(&self, name: &str) -> bool {
+    pub(crate) fn matches(&self, name: &str) -> bool {
         name.len() >= self.prefix.len() + self.suffix.len()
             && name.starts_with(&self.prefix)
             && name.ends_with(&self.suffix)
     }
 
     /// How many bytes of a name it fixes.
-    pub fn literal_length(&self) -> usize {
+    pub(crate) fn literal_length(&self) -> usize {
         self.prefix.len() + self.suffix.len()
     }
 
     /// The longer literal part: a text without it holds no match.
-    pub fn word(&self) -> &str {
+    pub(crate) fn word(&self) -> &str {
         if self.prefix.len() >= self.suffix.len() {
             &self.prefix
         } else {
