@@ -78,7 +78,7 @@ fn no_compiler_and_no_build_tool() {
     let mut command = world.wmfix("/usr/bin/gcc");
     let ran = Ran::of(command.env("PATH", &path).args(["check", "cmade"]));
     need(&[Need::Program("gcc")]);
-    said(&ran, 3, &["no cmake on PATH", "install cmake"]);
+    said(&ran, 3, &["cmake is not on PATH", "install cmake"]);
 }
 
 #[test]
