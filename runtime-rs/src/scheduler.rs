@@ -10,7 +10,7 @@ use core::sync::atomic::Ordering;
 
 use wmfix_trace::WaitsFor;
 
-use crate::spin::Detector;
+use crate::spin::{Detector, Read};
 use crate::strategy::{AnyStrategy, Kind, Point, Strategy};
 use crate::thread::{Thread, phase};
 
@@ -145,6 +145,11 @@ impl Scheduler {
     /// Who goes next; `None` if nobody can.
     #[inline]
     pub(crate) fn choose(&mut self, current: u32, kind: Kind) -> Option<u32> {
+        if let AnyStrategy::Plan(plan) = &self.strategy
+            && let Some(due) = plan.due()
+        {
+            self.wake_for_no_reason(due);
+        }
         if self.runnable.is_empty() {
             return self.next_idle();
         }
@@ -171,6 +176,33 @@ impl Scheduler {
             self.idle.rotate_left(1);
         }
         Some(first)
+    }
+
+    /// A wait for a condition may end for no reason, and does where the schedule
+    /// needs it.
+    #[cold]
+    fn wake_for_no_reason(&mut self, thread: u32) {
+        let entry = self.threads.get(thread as usize);
+        let status = entry.map(|entry| entry.status);
+        if matches!(status, Some(Status::Waiting(WaitsFor::Condition(_)))) {
+            self.wake(thread);
+        }
+    }
+
+    /// Whether a schedule that was made up is being followed. Then nobody yields
+    /// or sleeps: what is next is known.
+    #[inline]
+    pub(crate) fn follows_plan(&self) -> bool {
+        matches!(&self.strategy, AnyStrategy::Plan(plan) if plan.is_followed())
+    }
+
+    /// The thread has done something that a trace records: read without changing
+    /// anything, if told.
+    #[inline]
+    pub(crate) fn done(&mut self, thread: u32, read: Option<Read>) {
+        if let AnyStrategy::Plan(plan) = &mut self.strategy {
+            plan.done(thread, read);
+        }
     }
 
     /// A choice that is not about threads: which of these waiters to wake.

@@ -13,7 +13,7 @@ use crate::real;
 use crate::recorder::Recorder;
 use crate::scheduler::Scheduler;
 use crate::state::{self, State};
-use crate::strategy::{AnyStrategy, Pct, Random, Replay};
+use crate::strategy::{AnyStrategy, Pct, Plan, Random, Replay};
 use crate::sys;
 use crate::thread::{Thread, phase};
 use crate::tls;
@@ -76,7 +76,7 @@ pub(crate) fn begin_run(config: RuntimeConfig, forked: bool) {
     let chosen = match strategy {
         Named::Pct => AnyStrategy::Pct(Pct::new(config.seed, config.length, config.depth)),
         Named::Random | Named::Os => AnyStrategy::Random(Random::new(config.seed)),
-        Named::Replay => AnyStrategy::Replay(recorded_schedule(&config)),
+        Named::Replay => recorded_schedule(&config),
     };
     let recorder = match &config.out {
         Some(folder) => new_trace(folder, &config, forked),
@@ -135,16 +135,20 @@ fn new_trace(folder: &[u8], config: &RuntimeConfig, forked: bool) -> Recorder {
     }
 }
 
-fn recorded_schedule(config: &RuntimeConfig) -> Replay {
+fn recorded_schedule(config: &RuntimeConfig) -> AnyStrategy {
     let path = config.replay.as_deref().unwrap_or(b"\0");
     let name = core::str::from_utf8(&path[..path.len() - 1]).unwrap_or("?");
     let bytes = match read_file(path) {
         Ok(bytes) => bytes,
         Err(errno) => cannot_start(format_args!("cannot read {name} (errno {errno})")),
     };
-    match Reader::new(&bytes) {
-        Ok(reader) => Replay::new(reader),
+    let reader = || match Reader::new(&bytes) {
+        Ok(reader) => reader,
         Err(error) => cannot_start(format_args!("{name}: {error}")),
+    };
+    match Plan::new(reader()) {
+        Some(plan) => AnyStrategy::Plan(plan),
+        None => AnyStrategy::Replay(Replay::new(reader())),
     }
 }
 

@@ -156,7 +156,11 @@ impl Held {
     pub(crate) fn record(&mut self, context: u32, operation: &RecordedOperation) {
         if self.controlled {
             let me = self.thread().id;
-            self.state().scheduler.entry(me).detector.other();
+            let scheduler = &mut self.state().scheduler;
+            scheduler.entry(me).detector.other();
+            if !operation.is_plain() {
+                scheduler.done(me, None);
+            }
         }
         self.state().recorder.event(context, operation);
     }
@@ -165,6 +169,10 @@ impl Held {
     /// tells nothing.
     #[inline(always)]
     pub(crate) fn record_read(&mut self, read: Read, operation: &RecordedOperation) {
+        if self.controlled {
+            let me = self.thread().id;
+            self.state().scheduler.done(me, Some(read));
+        }
         if !self.has_read(read) {
             self.state().recorder.event(read.context, operation);
         }
@@ -232,7 +240,9 @@ impl Held {
     pub(crate) fn stand_back(&mut self) {
         let me = self.thread().id;
         let scheduler = &mut self.state().scheduler;
-        scheduler.idles(me);
+        if !scheduler.follows_plan() {
+            scheduler.idles(me);
+        }
         self.point(Kind::Stop);
     }
 
@@ -241,6 +251,10 @@ impl Held {
     pub(crate) fn wait(&mut self, context: u32, what: WaitsFor, deadline: Option<u64>) -> bool {
         let me = self.thread().id;
         let scheduler = &mut self.state().scheduler;
+        if what == WaitsFor::Time && scheduler.follows_plan() {
+            scheduler.now = scheduler.now.max(deadline.unwrap_or(0));
+            return true;
+        }
         scheduler.entry(me).context = context;
         scheduler.wait(me, what, deadline);
         scheduler.tick();

@@ -3,6 +3,7 @@
 //! that a run leaves open is decided here and nowhere else.
 
 mod pct;
+mod plan;
 mod random;
 mod replay;
 
@@ -10,6 +11,7 @@ mod replay;
 mod tests;
 
 pub(crate) use pct::Pct;
+pub(crate) use plan::Plan;
 pub(crate) use random::Random;
 pub(crate) use replay::Replay;
 
@@ -65,6 +67,7 @@ pub(crate) enum AnyStrategy {
     Random(Random),
     Pct(Pct),
     Replay(Replay),
+    Plan(Plan),
 }
 
 impl Strategy for AnyStrategy {
@@ -73,6 +76,7 @@ impl Strategy for AnyStrategy {
             Self::Random(strategy) => strategy.started(thread),
             Self::Pct(strategy) => strategy.started(thread),
             Self::Replay(strategy) => strategy.started(thread),
+            Self::Plan(strategy) => strategy.started(thread),
         }
     }
 
@@ -82,6 +86,7 @@ impl Strategy for AnyStrategy {
             Self::Random(strategy) => strategy.choose(point),
             Self::Pct(strategy) => strategy.choose(point),
             Self::Replay(strategy) => strategy.choose(point),
+            Self::Plan(strategy) => strategy.choose(point),
         }
     }
 
@@ -90,6 +95,7 @@ impl Strategy for AnyStrategy {
             Self::Random(strategy) => strategy.pick(end),
             Self::Pct(strategy) => strategy.pick(end),
             Self::Replay(strategy) => strategy.pick(end),
+            Self::Plan(strategy) => strategy.pick(end),
         }
     }
 }

@@ -157,6 +157,7 @@ impl<'a> Reader<'a> {
                     2 => Cause::Ended,
                     3 => Cause::Watchdog,
                     4 => Cause::System,
+                    5 => Cause::Planned,
                     _ => return Err(Fault::field("an unknown cause of a turn")),
                 };
                 self.thread = thread;

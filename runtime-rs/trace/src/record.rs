@@ -95,6 +95,9 @@ pub enum Cause {
     Watchdog,
     /// The operating system schedules.
     System,
+    /// Nobody did yet: this is how a schedule is to be followed. `choices` counts
+    /// the operations of the thread before, instead of choices.
+    Planned,
 }
 
 /// Something that a thread did.
@@ -257,6 +260,18 @@ pub enum RecordedOperation {
         /// How many.
         size: u64,
     },
+}
+
+impl RecordedOperation {
+    /// Whether this is about plain memory: no operation on an atomic, a lock or a
+    /// thread, and so nothing that a schedule counts.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        matches!(
+            self,
+            Self::Birth { .. } | Self::Free { .. } | Self::Read { .. } | Self::Write { .. }
+        )
+    }
 }
 
 /// Which read-modify-write.

@@ -83,6 +83,7 @@ pub fn encode_turn(out: &mut [u8], turn: Turn) -> usize {
         Cause::Ended => 2,
         Cause::Watchdog => 3,
         Cause::System => 4,
+        Cause::Planned => 5,
     });
     sink.commit(tag::TURN)
 }
