@@ -11,7 +11,7 @@ use serde::Deserialize;
 /// Makes lock-free C and C++ code safe on weak memory.
 #[derive(Debug, Parser)]
 #[command(name = "wmfix", version, about, max_term_width = 100)]
-pub struct Cli {
+pub(crate) struct Cli {
     /// The command.
     #[command(subcommand)]
     pub command: Command,
@@ -19,7 +19,7 @@ pub struct Cli {
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Find memory-order bugs and print the cheapest repair as a patch
     Suggest(SuggestArgs),
     /// Build and test a program and report its memory-order bugs and data races
@@ -64,7 +64,7 @@ pub enum Command {
 
 /// `wmfix suggest`.
 #[derive(Debug, Args)]
-pub struct SuggestArgs {
+pub(crate) struct SuggestArgs {
     /// Source file with `main`, or folder. A folder is built with CMake, Meson or
     /// make if it has their files; otherwise each file with `main` is a test program
     #[arg(default_value = ".")]
@@ -94,7 +94,7 @@ pub struct SuggestArgs {
 
 /// `wmfix audit`.
 #[derive(Debug, Args)]
-pub struct AuditArgs {
+pub(crate) struct AuditArgs {
     /// Source file with `main`, or folder
     #[arg(default_value = ".")]
     pub path: PathBuf,
@@ -143,7 +143,7 @@ pub enum Cost {
 
 /// `wmfix check`.
 #[derive(Debug, Args)]
-pub struct CheckArgs {
+pub(crate) struct CheckArgs {
     /// Source file with `main`, or folder. A folder is built with CMake, Meson or
     /// make if it has their files; otherwise each file with `main` is a test program
     #[arg(default_value = ".")]
@@ -164,7 +164,7 @@ pub struct CheckArgs {
 
 /// `wmfix run`.
 #[derive(Debug, Args)]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     /// Memory model
     #[arg(long, value_name = "MODEL", default_value = "rc11")]
     pub model: MemoryModel,
@@ -178,7 +178,7 @@ pub struct RunArgs {
 
 /// `wmfix scan`.
 #[derive(Debug, Args)]
-pub struct ScanArgs {
+pub(crate) struct ScanArgs {
     /// Files and folders [default: the current folder]
     pub paths: Vec<PathBuf>,
     /// Output format on stdout
@@ -197,7 +197,7 @@ pub struct ScanArgs {
 
 /// Output format of an inventory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ScanFormat {
+pub(crate) enum ScanFormat {
     /// For people
     Text,
     /// One JSON object, for programs
@@ -208,7 +208,7 @@ pub enum ScanFormat {
 
 /// `wmfix explain`.
 #[derive(Debug, Args)]
-pub struct ExplainArgs {
+pub(crate) struct ExplainArgs {
     /// Name of the finding in the last report: V1, R1, …
     pub id: String,
     /// When to use colors
@@ -218,7 +218,7 @@ pub struct ExplainArgs {
 
 /// `wmfix init`.
 #[derive(Debug, Args)]
-pub struct InitArgs {
+pub(crate) struct InitArgs {
     /// Overwrite an existing wmfix.toml
     #[arg(long)]
     pub force: bool,
@@ -227,7 +227,7 @@ pub struct InitArgs {
 /// How programs are run and findings reported. The project's wmfix.toml, then the
 /// defaults, decide what is not given.
 #[derive(Clone, Debug, Args)]
-pub struct RunFlags {
+pub(crate) struct RunFlags {
     /// Stop after N consecutive runs without a new finding [default: 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
@@ -292,7 +292,7 @@ pub enum Volatile {
 
 /// The memory model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum MemoryModel {
+pub(crate) enum MemoryModel {
     /// RC11
     Rc11,
     /// RC20's encoding of SC fences, for comparison
@@ -311,7 +311,7 @@ pub enum Switch {
 
 /// Output format of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// For people
     Text,
     /// One JSON object, for programs
@@ -322,7 +322,7 @@ pub enum Format {
 
 /// When to use colors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Color {
+pub(crate) enum Color {
     /// On a terminal, unless NO_COLOR is set
     Auto,
     /// Always

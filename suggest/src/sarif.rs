@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 /// A log with one run of wmfix: its rules, and the run's other members.
-pub fn log(rules: Value, mut run: Value) -> Value {
+pub(crate) fn log(rules: Value, mut run: Value) -> Value {
     run["tool"] = json!({ "driver": {
         "name": "wmfix",
         "semanticVersion": env!("CARGO_PKG_VERSION"),
@@ -21,7 +21,7 @@ pub fn log(rules: Value, mut run: Value) -> Value {
 }
 
 /// A path as a URI: relative if the path is; what a URI may not hold is escaped.
-pub fn uri(path: &str) -> String {
+pub(crate) fn uri(path: &str) -> String {
     let scheme = if Path::new(path).is_absolute() {
         "file://"
     } else {

@@ -4,7 +4,7 @@
 
 /// A comment that allows what is found on a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Comment {
+pub(super) struct Comment {
     /// The line on which it begins, from 1.
     pub line: u32,
     /// The line that it speaks of: its own, or the next one with code if it has
@@ -15,7 +15,7 @@ pub struct Comment {
 }
 
 /// The comments of a text that allow something.
-pub fn comments(text: &[u8]) -> Vec<Comment> {
+pub(super) fn comments(text: &[u8]) -> Vec<Comment> {
     let word = b"wmfix:";
     if !text.windows(word.len()).any(|window| window == word) {
         return Vec::new();

@@ -15,7 +15,7 @@ use wmfix_repair::AllowedFindings;
 
 /// What a project allows, before its sources are looked at.
 #[derive(Clone, Debug, Default)]
-pub struct AllowRules {
+pub(crate) struct AllowRules {
     entries: Vec<AllowRule>,
     /// The file of the entries, and its folder.
     file: PathBuf,
@@ -26,7 +26,7 @@ pub struct AllowRules {
 
 /// Something that allows findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Allowance {
+pub(crate) struct Allowance {
     /// Where it stands.
     pub file: PathBuf,
     /// On which line.
@@ -37,7 +37,7 @@ pub struct Allowance {
 
 /// What is allowed at the places of a program.
 #[derive(Debug, Default)]
-pub struct Allowances {
+pub(crate) struct Allowances {
     all: Vec<Allowance>,
     by_site: HashMap<(SiteId, AllowedKind), usize>,
 }
@@ -51,7 +51,7 @@ const KINDS: [AllowedKind; 4] = [
 
 impl AllowRules {
     /// What a configuration allows, and every comment.
-    pub fn of(config: &ProjectConfig) -> Self {
+    pub(crate) fn of(config: &ProjectConfig) -> Self {
         Self {
             entries: config.allow.clone(),
             file: config.file.clone().unwrap_or_default(),
@@ -61,7 +61,7 @@ impl AllowRules {
     }
 
     /// The same for sources that were copied from a folder to another.
-    pub fn in_copy(&self, original: &Path, copy: &Path) -> Self {
+    pub(crate) fn in_copy(&self, original: &Path, copy: &Path) -> Self {
         let full = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         Self {
             moved: Some((full(copy), full(original))),
@@ -70,7 +70,7 @@ impl AllowRules {
     }
 
     /// What is allowed at places. Comments are also looked for in these files.
-    pub fn allowances(&self, places: &mut Places, files: &[PathBuf]) -> Allowances {
+    pub(crate) fn allowances(&self, places: &mut Places, files: &[PathBuf]) -> Allowances {
         let mut allowances = Allowances::default();
         for entry in &self.entries {
             allowances.all.push(Allowance {
@@ -162,7 +162,7 @@ impl AllowRules {
 
 impl Allowances {
     /// What allows a violation at this access, by number.
-    pub fn violation(&self, access: SiteId, kind: ViolationKind) -> Option<usize> {
+    pub(crate) fn violation(&self, access: SiteId, kind: ViolationKind) -> Option<usize> {
         let kind = match kind {
             ViolationKind::StaleRead => AllowedKind::StaleRead,
             ViolationKind::StaleWrite => AllowedKind::StaleWrite,
@@ -172,18 +172,18 @@ impl Allowances {
     }
 
     /// What allows a race of these two accesses, by number: at either of them.
-    pub fn race(&self, one: SiteId, other: SiteId) -> Option<usize> {
+    pub(crate) fn race(&self, one: SiteId, other: SiteId) -> Option<usize> {
         let at = |site| self.by_site.get(&(site, AllowedKind::Race)).copied();
         at(one).or_else(|| at(other))
     }
 
     /// Everything that allows, or was to allow, something.
-    pub fn all(&self) -> &[Allowance] {
+    pub(crate) fn all(&self) -> &[Allowance] {
         &self.all
     }
 
     /// What the repair search is to leave alone.
-    pub fn allowed_findings(&self) -> AllowedFindings {
+    pub(crate) fn allowed_findings(&self) -> AllowedFindings {
         let mut allowed = AllowedFindings::default();
         for &(site, kind) in self.by_site.keys() {
             match kind {

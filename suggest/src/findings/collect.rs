@@ -23,7 +23,7 @@ const MAX_SINGLE_THREADED_RUNS: u64 = 2;
 
 /// How the runs of one program went.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// How many there were.
     pub runs: u64,
     /// How many failed.
@@ -38,7 +38,7 @@ pub struct Tally {
 
 /// A run that failed.
 #[derive(Clone, Debug)]
-pub struct FailedRun {
+pub(crate) struct FailedRun {
     /// How it ended.
     pub ended: RunEnd,
     /// Its seed.
@@ -49,7 +49,7 @@ pub struct FailedRun {
 
 impl Tally {
     /// Whether every run failed.
-    pub fn always_failed(&self) -> bool {
+    pub(crate) fn always_failed(&self) -> bool {
         self.runs > 0 && self.failed == self.runs
     }
 
@@ -64,7 +64,7 @@ impl Tally {
 
 /// A violation, as first seen.
 #[derive(Clone, Debug)]
-pub struct ViolationFinding {
+pub(crate) struct ViolationFinding {
     /// What it is.
     pub key: ViolationKey,
     /// The first instance.
@@ -79,7 +79,7 @@ pub struct ViolationFinding {
 
 /// A race, as first seen.
 #[derive(Clone, Debug)]
-pub struct RaceFinding {
+pub(crate) struct RaceFinding {
     /// The first instance.
     pub first: RaceInstance,
     /// Which of the programs showed it.
@@ -92,7 +92,7 @@ pub struct RaceFinding {
 
 /// An end of processes, and how often it was seen.
 #[derive(Clone, Debug)]
-pub struct CountedEnd {
+pub(crate) struct CountedEnd {
     /// The end.
     pub end: ProcessEnd,
     /// How many processes came to it.
@@ -103,7 +103,7 @@ pub struct CountedEnd {
 
 /// All runs together.
 #[derive(Debug, Default)]
-pub struct CollectedFindings {
+pub(crate) struct CollectedFindings {
     /// Violations, in the order of their first instances.
     pub violations: Vec<ViolationFinding>,
     /// Races, in the order of their first instances.
@@ -135,7 +135,7 @@ pub struct CollectedFindings {
 
 impl CollectedFindings {
     /// Takes a run's observation and says what it was worth.
-    pub fn take(
+    pub(crate) fn take(
         &mut self,
         program: usize,
         seed: u64,
@@ -251,13 +251,13 @@ impl CollectedFindings {
     }
 
     /// How many different schedules there were.
-    pub fn distinct_schedules(&self) -> u64 {
+    pub(crate) fn distinct_schedules(&self) -> u64 {
         self.schedules.len() as u64
     }
 
     /// The end of what a run printed that did not end well: of a program that
     /// never does, if there is one.
-    pub fn output_that_matters(&self) -> Option<&str> {
+    pub(crate) fn output_that_matters(&self) -> Option<&str> {
         let mut tallies = self.tallies.values();
         let always = tallies.find(|tally| tally.always_failed());
         let always = always.and_then(|tally| tally.failure.as_ref());
@@ -266,7 +266,7 @@ impl CollectedFindings {
     }
 
     /// Whether there is a program of which every run failed.
-    pub fn every_run_failed(&self) -> bool {
+    pub(crate) fn every_run_failed(&self) -> bool {
         self.tallies.values().any(Tally::always_failed)
     }
 }

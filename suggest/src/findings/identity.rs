@@ -5,7 +5,7 @@ use wmfix_frontend::{FileScan, Site};
 
 /// An operation's identity within its file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Identity {
+pub(crate) struct Identity {
     /// The function.
     pub function: String,
     /// The callee or operator.
@@ -18,7 +18,7 @@ pub struct Identity {
 
 impl Identity {
     /// The identity of a site of a scanned file.
-    pub fn of(site: &Site, scan: &FileScan, text: &[u8]) -> Self {
+    pub(crate) fn of(site: &Site, scan: &FileScan, text: &[u8]) -> Self {
         let object_of = |site: &Site| {
             let range = site.object.clone()?;
             let bytes = text.get(range)?;

@@ -11,9 +11,9 @@ mod story;
 #[cfg(test)]
 mod tests;
 
-pub use collect::{CollectedFindings, FailedRun, RaceFinding, Tally, ViolationFinding};
-pub use identity::Identity;
-pub use names::{FindingKey, FindingNames, sort_ids};
-pub use observation::{KnownFindings, TraceProblem, ViolationInstance, observe};
-pub use process_end::{EndCause, WaitTarget};
-pub use story::{StepRole, StoryObject, StoryOperation};
+pub(crate) use collect::{CollectedFindings, FailedRun, RaceFinding, Tally, ViolationFinding};
+pub(crate) use identity::Identity;
+pub(crate) use names::{FindingKey, FindingNames, sort_ids};
+pub(crate) use observation::{KnownFindings, TraceProblem, ViolationInstance, observe};
+pub(crate) use process_end::{EndCause, WaitTarget};
+pub(crate) use story::{StepRole, StoryObject, StoryOperation};

@@ -7,23 +7,23 @@ use wmfix_analysis::{SiteId, ViolationKind};
 
 /// What tells findings apart: the places, and what could go stale (`None` for
 /// a race).
-pub type FindingKey = (SiteId, Option<SiteId>, Option<ViolationKind>);
+pub(crate) type FindingKey = (SiteId, Option<SiteId>, Option<ViolationKind>);
 
 /// The names that findings have in a report.
 #[derive(Debug, Default)]
-pub struct FindingNames {
+pub(crate) struct FindingNames {
     ids: BTreeMap<FindingKey, String>,
 }
 
 impl FindingNames {
     /// Names a finding.
-    pub fn insert(&mut self, key: FindingKey, id: &str) {
+    pub(crate) fn insert(&mut self, key: FindingKey, id: &str) {
         self.ids.insert(key, id.to_owned());
     }
 
     /// The names of some findings, each once. Other labels may show another newer
     /// write to the same access: that is the same finding to people.
-    pub fn of(&self, keys: &[FindingKey]) -> Vec<String> {
+    pub(crate) fn of(&self, keys: &[FindingKey]) -> Vec<String> {
         let mut ids: Vec<String> = Vec::new();
         for key in keys {
             match self.ids.get(key) {
@@ -42,7 +42,7 @@ impl FindingNames {
 }
 
 /// V1, V2, V10, R1, each once.
-pub fn sort_ids(ids: &mut Vec<String>) {
+pub(crate) fn sort_ids(ids: &mut Vec<String>) {
     ids.sort_by_cached_key(|id| (id.starts_with('R'), id.len(), id.clone()));
     ids.dedup();
 }

@@ -18,14 +18,14 @@ use crate::run::{FinishedRun, RunEnd};
 /// What tells violations apart: the access, the newer write (none: the first
 /// value), and what could go stale. Who calls a function that is nothing but the
 /// operation makes no difference: the cause is the same.
-pub type ViolationKey = (SiteId, Option<SiteId>, ViolationKind);
+pub(super) type ViolationKey = (SiteId, Option<SiteId>, ViolationKind);
 
 /// What tells races apart.
-pub type RaceKey = (SiteId, SiteId);
+pub(super) type RaceKey = (SiteId, SiteId);
 
 /// What earlier runs have shown: its details are not worked out again.
 #[derive(Debug, Default)]
-pub struct KnownFindings {
+pub(crate) struct KnownFindings {
     /// Violations.
     pub violations: RwLock<HashSet<ViolationKey>>,
     /// Races.
@@ -34,7 +34,7 @@ pub struct KnownFindings {
 
 /// One run.
 #[derive(Debug)]
-pub struct Observation {
+pub(crate) struct Observation {
     /// How the command ended.
     pub ended: RunEnd,
     /// Violations, and the details of those that were not known.
@@ -63,7 +63,7 @@ pub struct Observation {
 
 /// A trace that tells nothing, or less than it should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TraceProblem {
+pub(crate) enum TraceProblem {
     /// It cannot be read.
     Unreadable(HeaderError),
     /// Its events cannot have happened in this order.
@@ -72,7 +72,7 @@ pub enum TraceProblem {
 
 /// A violation in one run.
 #[derive(Clone, Debug)]
-pub struct ViolationInstance {
+pub(crate) struct ViolationInstance {
     /// Who makes the access.
     pub thread: ThreadId,
     /// Who made the newer write.
@@ -97,7 +97,7 @@ pub struct ViolationInstance {
 
 /// A race in one run.
 #[derive(Clone, Debug)]
-pub struct RaceInstance {
+pub(crate) struct RaceInstance {
     /// The race.
     pub race: FoundRace,
     /// The variable's name, if it has one.
@@ -107,7 +107,7 @@ pub struct RaceInstance {
 }
 
 /// Analyses the traces of a finished run.
-pub fn observe(
+pub(crate) fn observe(
     finished: &FinishedRun,
     places: &Mutex<Places>,
     known: &KnownFindings,
@@ -147,7 +147,7 @@ pub fn observe(
 
 impl Observation {
     /// Whether the run came to no good end.
-    pub fn failed(&self) -> bool {
+    pub(crate) fn failed(&self) -> bool {
         !self.ended.is_of_its_own() || self.ends.iter().any(|end| end.cause.is_failure())
     }
 
@@ -262,7 +262,11 @@ impl ViolationInstance {
 }
 
 /// The name of the variable at an address of the run.
-pub fn variable_at(address: u64, decoded: &DecodedTrace, places: &Mutex<Places>) -> Option<String> {
+pub(super) fn variable_at(
+    address: u64,
+    decoded: &DecodedTrace,
+    places: &Mutex<Places>,
+) -> Option<String> {
     let address = decoded.modules.find(address)?;
     places
         .lock()

@@ -11,7 +11,7 @@ use crate::observe::{DecodedTrace, Places};
 
 /// The end of a process that did not exit by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProcessEnd {
+pub(crate) struct ProcessEnd {
     /// What ended it, or its trace.
     pub cause: EndCause,
     /// Threads that could not go on.
@@ -20,7 +20,7 @@ pub struct ProcessEnd {
 
 /// Why a trace ends without an exit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EndCause {
+pub(crate) enum EndCause {
     /// A signal of this number killed the process.
     Signal(i32),
     /// Every thread waits for another one.
@@ -48,7 +48,7 @@ pub enum EndCause {
 
 /// A thread that could not go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StuckThread {
+pub(crate) struct StuckThread {
     /// Its number.
     pub thread: u32,
     /// The operation that it is in.
@@ -59,7 +59,7 @@ pub struct StuckThread {
 
 /// What a stuck thread waits for, with the variable's name where it has one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WaitTarget {
+pub(crate) enum WaitTarget {
     /// A mutex, rwlock or spin lock.
     Lock(Option<String>),
     /// A condition variable.
@@ -84,7 +84,7 @@ pub enum WaitTarget {
 
 impl EndCause {
     /// Whether the program is to blame: a crash, a deadlock or a livelock.
-    pub fn is_failure(self) -> bool {
+    pub(crate) fn is_failure(self) -> bool {
         matches!(self, Self::Signal(_) | Self::Deadlock | Self::Livelock)
     }
 

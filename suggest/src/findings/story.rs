@@ -16,7 +16,7 @@ use crate::observe::{DecodedTrace, Places};
 
 /// One step on the way to a violation.
 #[derive(Clone, Debug)]
-pub struct StoryStep {
+pub(crate) struct StoryStep {
     /// Who.
     pub thread: ThreadId,
     /// Where.
@@ -32,7 +32,7 @@ pub struct StoryStep {
 
 /// What was done in a step, with the values as the program has them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StoryOperation {
+pub(crate) enum StoryOperation {
     /// An atomic load.
     Read {
         /// Of what.
@@ -79,7 +79,7 @@ pub enum StoryOperation {
 
 /// An atomic object of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StoryObject {
+pub(crate) enum StoryObject {
     /// A variable of this name.
     Variable(String),
     /// One without a name: its number in the run.
@@ -88,7 +88,7 @@ pub enum StoryObject {
 
 /// The part that a step plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepRole {
+pub(crate) enum StepRole {
     /// On the way.
     Way,
     /// The newer write.
@@ -98,13 +98,13 @@ pub enum StepRole {
 }
 
 /// Whether the violation's witness is one, decided from the axioms.
-pub fn witness_holds(violation: &Violation, decoded: &DecodedTrace, model: Model) -> bool {
+pub(super) fn witness_holds(violation: &Violation, decoded: &DecodedTrace, model: Model) -> bool {
     Witness::build(&decoded.events, violation, model)
         .is_ok_and(|witness| witness::check(&witness, model).is_ok())
 }
 
 /// The events of the witness, in the order of the run.
-pub fn steps(
+pub(super) fn steps(
     violation: &Violation,
     decoded: &DecodedTrace,
     places: &Mutex<Places>,

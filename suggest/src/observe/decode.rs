@@ -19,7 +19,7 @@ use crate::symbols::Address;
 
 /// One process's run.
 #[derive(Debug)]
-pub struct DecodedTrace {
+pub(crate) struct DecodedTrace {
     /// What it did, in the order of the turn.
     pub events: Vec<analysis::Event>,
     /// The atomic locations, by number.
@@ -38,7 +38,7 @@ pub struct DecodedTrace {
 
 /// An atomic location.
 #[derive(Clone, Copy, Debug)]
-pub struct Location {
+pub(crate) struct Location {
     /// Its first byte in this run.
     pub address: u64,
     /// Its size in bytes.
@@ -47,20 +47,20 @@ pub struct Location {
 
 /// Where the files of a process lay.
 #[derive(Debug, Default)]
-pub struct Modules {
+pub(crate) struct Modules {
     mapped: Vec<(Module, usize)>,
 }
 
 /// The analysis compares values of 8 bytes. One that needs more gets a number
 /// from the top of those, and its name back in reports.
 #[derive(Debug, Default)]
-pub struct WideValues {
+pub(crate) struct WideValues {
     numbers: HashMap<u128, u64>,
     values: Vec<u128>,
 }
 
 /// Decodes a trace. Places are added to those already known.
-pub fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrace, HeaderError> {
+pub(crate) fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrace, HeaderError> {
     let mut reader = Reader::new(bytes)?;
     let mut decoder = Decoder {
         places,
@@ -336,7 +336,7 @@ impl Decoder<'_> {
 impl Modules {
     /// The module that an address lies in. Later modules are looked at first:
     /// one may have been loaded where another one was.
-    pub fn find(&self, address: u64) -> Option<Address> {
+    pub(crate) fn find(&self, address: u64) -> Option<Address> {
         let mut mapped = self.mapped.iter().rev();
         let (module, number) =
             mapped.find(|(module, _)| (module.first..module.end).contains(&address))?;
@@ -365,7 +365,7 @@ impl WideValues {
     }
 
     /// The value that the analysis knows by `value`, at a location of `size` bytes.
-    pub fn widen(&self, value: u64, size: u8) -> u128 {
+    pub(crate) fn widen(&self, value: u64, size: u8) -> u128 {
         let wide = usize::try_from(u64::MAX - value)
             .ok()
             .and_then(|at| self.values.get(at));

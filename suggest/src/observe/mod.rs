@@ -8,6 +8,6 @@ mod places;
 mod sources;
 mod waits;
 
-pub use decode::{DecodedTrace, decode};
-pub use places::{EventKind, Place, Places};
-pub use sources::SourceFile;
+pub(crate) use decode::{DecodedTrace, decode};
+pub(crate) use places::{EventKind, Place, Places};
+pub(crate) use sources::SourceFile;

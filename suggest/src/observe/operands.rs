@@ -14,11 +14,11 @@ use super::waits::OpenExit;
 
 /// A place in the text where an atomic operation stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TextId(pub u32);
+pub(crate) struct TextId(pub u32);
 
 /// A waiting loop, reached on one way of calls.
 #[derive(Debug, PartialEq, Eq)]
-pub struct WaitLoop {
+pub(crate) struct WaitLoop {
     /// Its number among all.
     pub id: usize,
     /// When it is left.
@@ -30,7 +30,7 @@ pub struct WaitLoop {
 
 /// What an event is for the loops around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Round<'w> {
+pub(super) enum Round<'w> {
     /// A read of this value, of a location of this size, by a waiting loop.
     Read(&'w Arc<WaitLoop>, u64, u8),
     /// Something that may happen within a waiting loop.
@@ -41,7 +41,7 @@ pub enum Round<'w> {
 
 /// The passes of one process's threads through waiting loops.
 #[derive(Debug, Default)]
-pub struct OperandTracker {
+pub(super) struct OperandTracker {
     threads: HashMap<ThreadId, Thread>,
     found: Vec<(usize, LoopExit)>,
 }
@@ -67,7 +67,7 @@ struct Pass {
 
 impl OperandTracker {
     /// Takes an event of a thread.
-    pub fn event(&mut self, number: usize, thread: ThreadId, round: Round<'_>) {
+    pub(super) fn event(&mut self, number: usize, thread: ThreadId, round: Round<'_>) {
         let thread = self.threads.entry(thread).or_default();
         match round {
             Round::Within => {}
@@ -100,7 +100,7 @@ impl OperandTracker {
     }
 
     /// The exit conditions of reads, by the numbers of their events.
-    pub fn finish(mut self) -> Vec<(usize, LoopExit)> {
+    pub(super) fn finish(mut self) -> Vec<(usize, LoopExit)> {
         for thread in self.threads.into_values() {
             for pass in thread.passes.into_values() {
                 let last = pass.reads.last().map(|&(number, _)| number);

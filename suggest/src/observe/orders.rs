@@ -6,7 +6,7 @@ use wmfix_analysis::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 use wmfix_trace::Order;
 
 /// The order of a load.
-pub fn of_load(order: Order) -> LoadOrder {
+pub(super) fn of_load(order: Order) -> LoadOrder {
     match order {
         Order::Relaxed => LoadOrder::Relaxed,
         Order::Consume | Order::Acquire => LoadOrder::Acquire,
@@ -15,7 +15,7 @@ pub fn of_load(order: Order) -> LoadOrder {
 }
 
 /// The order of a store.
-pub fn of_store(order: Order) -> StoreOrder {
+pub(super) fn of_store(order: Order) -> StoreOrder {
     match order {
         Order::Relaxed => StoreOrder::Relaxed,
         Order::Release => StoreOrder::Release,
@@ -24,7 +24,7 @@ pub fn of_store(order: Order) -> StoreOrder {
 }
 
 /// The order of a read-modify-write.
-pub fn of_rmw(order: Order) -> RmwOrder {
+pub(super) fn of_rmw(order: Order) -> RmwOrder {
     match order {
         Order::Relaxed => RmwOrder::Relaxed,
         Order::Consume | Order::Acquire => RmwOrder::Acquire,
@@ -35,7 +35,7 @@ pub fn of_rmw(order: Order) -> RmwOrder {
 }
 
 /// The order of a fence; a relaxed one is none.
-pub fn of_fence(order: Order) -> Option<FenceOrder> {
+pub(super) fn of_fence(order: Order) -> Option<FenceOrder> {
     match order {
         Order::Relaxed => None,
         Order::Consume | Order::Acquire => Some(FenceOrder::Acquire),

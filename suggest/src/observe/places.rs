@@ -17,7 +17,7 @@ use crate::symbols::{Address, Frame, SourcePoint, Symbols, innermost_own};
 
 /// What an event does, as far as it tells operations on one line apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum EventKind {
+pub(crate) enum EventKind {
     /// An atomic load.
     Load,
     /// An atomic store.
@@ -38,7 +38,7 @@ pub enum EventKind {
 
 /// Where an event comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     /// What is done there.
     pub action: EventKind,
     /// The memory order that the run had.
@@ -67,7 +67,7 @@ pub struct Place {
 /// An operation as it was resolved: its site, and the loop that waits there if what
 /// it waits for must be learnt from the run.
 #[derive(Clone, Debug)]
-pub struct ResolvedOperation {
+pub(crate) struct ResolvedOperation {
     /// The site.
     pub site: SiteId,
     /// The loop, on this way of calls.
@@ -75,7 +75,7 @@ pub struct ResolvedOperation {
 }
 
 /// All places seen so far.
-pub struct Places {
+pub(crate) struct Places {
     /// The debug information.
     pub symbols: Symbols,
     /// The source text.
@@ -93,7 +93,7 @@ pub struct Places {
 
 impl EventKind {
     /// What an operation of a trace does.
-    pub fn of(operation: &Operation) -> Self {
+    pub(crate) fn of(operation: &Operation) -> Self {
         match operation {
             Operation::Load { .. } => Self::Load,
             Operation::Store { .. } => Self::Store,
@@ -109,7 +109,7 @@ impl EventKind {
 
 impl Places {
     /// No place yet; the text is read with these vocabularies.
-    pub fn new(vocabularies: Vocabularies) -> Self {
+    pub(crate) fn new(vocabularies: Vocabularies) -> Self {
         Self {
             symbols: Symbols::default(),
             sources: Sources::new(vocabularies),
@@ -124,18 +124,18 @@ impl Places {
     }
 
     /// Every place with its site.
-    pub fn iter(&self) -> impl Iterator<Item = (SiteId, &Place)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (SiteId, &Place)> {
         (0..).map(SiteId).zip(&self.all)
     }
 
     /// The place of a site.
-    pub fn get(&self, site: SiteId) -> &Place {
+    pub(crate) fn get(&self, site: SiteId) -> &Place {
         &self.all[site.0 as usize]
     }
 
     /// The site of a place that another program's run has shown, described in
     /// terms of this one.
-    pub fn adopt(&mut self, mut place: Place) -> SiteId {
+    pub(crate) fn adopt(&mut self, mut place: Place) -> SiteId {
         let caller = |place: &Place| {
             let first = place.callers.first().filter(|_| place.is_wrapped);
             first.and_then(|frame| frame.at.clone())
@@ -170,7 +170,7 @@ impl Places {
 
     /// An operation whose instruction and callers, innermost first, are at these
     /// addresses (`None`: in no module).
-    pub fn resolve(
+    pub(crate) fn resolve(
         &mut self,
         chain: &[Option<Address>],
         operation: &Operation,

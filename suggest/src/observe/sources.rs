@@ -16,7 +16,7 @@ use super::places::EventKind;
 use crate::symbols::{Frame, SourcePoint};
 
 /// Source files and their sites.
-pub struct Sources {
+pub(crate) struct Sources {
     vocabularies: Vocabularies,
     headers: Headers,
     files: HashMap<PathBuf, Option<Arc<SourceFile>>>,
@@ -24,7 +24,7 @@ pub struct Sources {
 
 /// A source file that could be read.
 #[derive(Debug)]
-pub struct SourceFile {
+pub(crate) struct SourceFile {
     /// Its text.
     pub text: Vec<u8>,
     /// Its sites and notes.
@@ -39,7 +39,7 @@ impl SourceFile {
 
 impl Sources {
     /// Files are read with these vocabularies.
-    pub fn new(vocabularies: Vocabularies) -> Self {
+    pub(crate) fn new(vocabularies: Vocabularies) -> Self {
         Self {
             vocabularies,
             headers: Headers::default(),
@@ -48,12 +48,12 @@ impl Sources {
     }
 
     /// How atomics are spelled in them.
-    pub fn vocabularies(&self) -> &Vocabularies {
+    pub(crate) fn vocabularies(&self) -> &Vocabularies {
         &self.vocabularies
     }
 
     /// A file, if it can be read.
-    pub fn file(&mut self, path: &Path) -> Option<Arc<SourceFile>> {
+    pub(crate) fn file(&mut self, path: &Path) -> Option<Arc<SourceFile>> {
         if let Some(known) = self.files.get(path) {
             return known.clone();
         }
@@ -67,7 +67,7 @@ impl Sources {
 
     /// The site that an event at this point is an execution of, if the text has
     /// exactly one that fits.
-    pub fn site(&mut self, point: &SourcePoint, action: EventKind) -> Option<Site> {
+    pub(crate) fn site(&mut self, point: &SourcePoint, action: EventKind) -> Option<Site> {
         let kind = kind(action)?;
         let file = self.file(&point.file)?;
         match match_site(&file.scan, point.line, point.column, kind) {
@@ -79,7 +79,7 @@ impl Sources {
     /// The call of a function that a vocabulary describes, if an event inside that
     /// function belongs to it: the text at the caller's point must call it by its
     /// name, and say the order that the event had.
-    pub fn described_call(
+    pub(crate) fn described_call(
         &mut self,
         function: &Frame,
         caller: &Frame,
@@ -113,13 +113,13 @@ impl Sources {
 
     /// Whether a site stands in the body of a function that a vocabulary
     /// describes: then its calls are the sites.
-    pub fn is_body_of_a_layer(&self, site: &Site) -> bool {
+    pub(crate) fn is_body_of_a_layer(&self, site: &Site) -> bool {
         let function = site.function.as_deref();
         function.is_some_and(|name| self.vocabularies.describes(name))
     }
 
     /// How often a loop is entered that waits on a site.
-    pub fn repetition_of_wait(&mut self, site: &Site) -> Repetition {
+    pub(crate) fn repetition_of_wait(&mut self, site: &Site) -> Repetition {
         let Some(file) = self.file(&site.file) else {
             return Repetition::Unknown;
         };
@@ -127,7 +127,11 @@ impl Sources {
     }
 
     /// How often a function is called at its caller's point.
-    pub fn repetition_of_call(&mut self, function: &Frame, caller: &SourcePoint) -> Repetition {
+    pub(crate) fn repetition_of_call(
+        &mut self,
+        function: &Frame,
+        caller: &SourcePoint,
+    ) -> Repetition {
         let Some(file) = self.file(&caller.file) else {
             return Repetition::Unknown;
         };
@@ -137,14 +141,19 @@ impl Sources {
     }
 
     /// Whether a site is all that the function around it does.
-    pub fn is_whole_body(&mut self, site: &Site) -> bool {
+    pub(crate) fn is_whole_body(&mut self, site: &Site) -> bool {
         let file = self.file(&site.file);
         file.is_some_and(|file| is_whole_body(&file.parsed(&site.file), &file.scan.sites, site))
     }
 
     /// The call of a function at its caller's point, as a site that does what
     /// `inner` does in the function.
-    pub fn call(&mut self, function: &str, caller: &SourcePoint, inner: &Site) -> Option<Site> {
+    pub(crate) fn call(
+        &mut self,
+        function: &str,
+        caller: &SourcePoint,
+        inner: &Site,
+    ) -> Option<Site> {
         let file = self.file(&caller.file)?;
         let point = (caller.line, caller.column);
         let name = plain_name(function);
@@ -152,12 +161,12 @@ impl Sources {
     }
 
     /// All files read so far.
-    pub fn read(&self) -> impl Iterator<Item = &SourceFile> {
+    pub(crate) fn read(&self) -> impl Iterator<Item = &SourceFile> {
         self.files.values().flatten().map(Arc::as_ref)
     }
 
     /// A line of a file, from 1.
-    pub fn line(&mut self, path: &Path, line: u32) -> Option<String> {
+    pub(crate) fn line(&mut self, path: &Path, line: u32) -> Option<String> {
         let file = self.file(path)?;
         let mut lines = file.text.split(|&byte| byte == b'\n');
         let line = lines.nth(line.checked_sub(1)? as usize)?;
@@ -165,7 +174,7 @@ impl Sources {
     }
 
     /// The text of a range of a file.
-    pub fn text(&mut self, path: &Path, range: &Range<usize>) -> Option<String> {
+    pub(crate) fn text(&mut self, path: &Path, range: &Range<usize>) -> Option<String> {
         let file = self.file(path)?;
         let bytes = file.text.get(range.clone())?;
         Some(String::from_utf8_lossy(bytes).into_owned())

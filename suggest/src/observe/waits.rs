@@ -7,7 +7,7 @@ use wmfix_frontend::{Comparison, Joint, LoopExit, LoopRole, Operand};
 
 /// The part a site plays in a loop that waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WaitRole {
+pub(crate) struct WaitRole {
     /// The loop is left on this condition on the value read.
     pub exit: Option<TextExit>,
     /// The same, but what the value is compared with only the run tells.
@@ -18,7 +18,7 @@ pub struct WaitRole {
 
 /// An exit condition whose operand the text does not decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OpenExit {
+pub(crate) struct OpenExit {
     mask: Option<i128>,
     /// The loop is left when the value is the operand; else when it is not.
     pub equal: bool,
@@ -28,7 +28,7 @@ pub struct OpenExit {
 
 /// An exit condition before the width of the object is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TextExit {
+pub(crate) struct TextExit {
     mask: Option<i128>,
     comparison: analysis::Comparison,
     operand: i128,
@@ -36,7 +36,7 @@ pub struct TextExit {
 
 impl WaitRole {
     /// The part that the text says.
-    pub fn of(role: &LoopRole) -> Self {
+    pub(crate) fn of(role: &LoopRole) -> Self {
         match role {
             LoopRole::Spin(exit) => Self {
                 exit: TextExit::of(exit),
@@ -73,7 +73,7 @@ impl OpenExit {
     }
 
     /// The condition on an object of `size` bytes, once the operand is known.
-    pub fn closed(self, operand: u64, size: u8) -> analysis::LoopExit {
+    pub(crate) fn closed(self, operand: u64, size: u8) -> analysis::LoopExit {
         let exit = TextExit {
             mask: self.mask,
             comparison: match self.equal {
@@ -119,7 +119,7 @@ impl TextExit {
     /// The condition on an object of `size` bytes. Whether the source compares
     /// as signed numbers the text does not tell; for a comparison by size it is
     /// taken to, as `int` is what people count with.
-    pub fn at_width(self, size: u8) -> analysis::LoopExit {
+    pub(crate) fn at_width(self, size: u8) -> analysis::LoopExit {
         let bits = 8 * size.clamp(1, 8);
         let all = u64::MAX >> (64 - u32::from(bits));
         let by_size = !matches!(

@@ -6,7 +6,7 @@ use crate::baseline::{Advice, BaselineNote};
 use crate::run::RunEnd;
 
 /// A note for the report.
-pub fn baseline_text(note: &BaselineNote) -> String {
+pub(super) fn baseline_text(note: &BaselineNote) -> String {
     match note {
         BaselineNote::AlwaysFails {
             program,

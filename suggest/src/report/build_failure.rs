@@ -3,7 +3,7 @@
 use crate::project::{BuildFailure, BuildTool};
 
 /// One line about a failure.
-pub fn build_failure_text(failure: &BuildFailure) -> String {
+pub(crate) fn build_failure_text(failure: &BuildFailure) -> String {
     const TEST_COMMAND: &str =
         "give the test command after --, or set `command` in [test] of wmfix.toml";
     match failure {
@@ -44,7 +44,7 @@ pub fn build_failure_text(failure: &BuildFailure) -> String {
 }
 
 /// The end of what a tool printed; empty if there is nothing to show.
-pub fn build_failure_output(failure: &BuildFailure) -> &str {
+pub(crate) fn build_failure_output(failure: &BuildFailure) -> &str {
     match failure {
         BuildFailure::Compiler { output, .. } | BuildFailure::Command { output, .. } => output,
         _ => "",

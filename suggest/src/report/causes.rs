@@ -5,7 +5,7 @@ use super::model::{Race, ReportedPlace, Violation};
 
 /// Findings between the same two lines.
 #[derive(Debug)]
-pub struct Cause<'a, F> {
+pub(super) struct Cause<'a, F> {
     /// The one to show.
     pub shown: &'a F,
     /// The others.
@@ -14,7 +14,7 @@ pub struct Cause<'a, F> {
 
 /// Violations by cause. A difference that can be seen in the value is shown
 /// rather than one that cannot.
-pub fn of_violations(violations: &[Violation]) -> Vec<Cause<'_, Violation>> {
+pub(super) fn of_violations(violations: &[Violation]) -> Vec<Cause<'_, Violation>> {
     let mut causes = grouped(violations, |violation| {
         (line(&violation.access), line(&violation.write))
     });
@@ -28,7 +28,7 @@ pub fn of_violations(violations: &[Violation]) -> Vec<Cause<'_, Violation>> {
 }
 
 /// Races by cause.
-pub fn of_races(races: &[Race]) -> Vec<Cause<'_, Race>> {
+pub(super) fn of_races(races: &[Race]) -> Vec<Cause<'_, Race>> {
     grouped(races, |race| {
         let (one, other) = (line(&race.first), line(&race.second));
         if one <= other {

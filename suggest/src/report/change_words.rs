@@ -7,7 +7,7 @@ use super::model::{FenceSide, OrderChange, Price, ReportedChangeKind};
 use wmfix_repair::{ChangeKind, Orders};
 
 /// What a change does.
-pub struct ChangeDescription {
+pub(super) struct ChangeDescription {
     /// An order is raised, or a fence is new.
     pub kind: ReportedChangeKind,
     /// The order before; `none` for a new fence.
@@ -24,7 +24,7 @@ pub struct ChangeDescription {
 
 impl ChangeDescription {
     /// What a change does where these orders are.
-    pub fn of(kind: ChangeKind, before: Orders) -> Self {
+    pub(super) fn of(kind: ChangeKind, before: Orders) -> Self {
         let side = match kind {
             ChangeKind::FenceBefore => Some(FenceSide::Before),
             ChangeKind::FenceAfter => Some(FenceSide::After),
@@ -76,7 +76,7 @@ impl ChangeDescription {
 }
 
 /// The order that something has after a change.
-pub fn order_name(kind: ChangeKind) -> &'static str {
+pub(super) fn order_name(kind: ChangeKind) -> &'static str {
     match kind {
         ChangeKind::FenceBefore | ChangeKind::FenceAfter => "seq_cst",
         ChangeKind::Load(order) => order.name(),
@@ -87,7 +87,7 @@ pub fn order_name(kind: ChangeKind) -> &'static str {
 }
 
 /// What a change guarantees, in one sentence.
-pub fn ensures(kind: ChangeKind) -> &'static str {
+pub(super) fn ensures(kind: ChangeKind) -> &'static str {
     const ACQUIRE: &str = "Acquire: a thread that reads a released value here also sees everything that was written before the release.";
     const RELEASE: &str = "Release: a thread that reads this value with acquire also sees everything that was written before it.";
     const ACQ_REL: &str = "Acquire and release: this thread sees everything that was written before the value it reads, and passes that on with the value it writes.";
@@ -117,7 +117,7 @@ pub fn ensures(kind: ChangeKind) -> &'static str {
 }
 
 /// What a change costs each time it is executed, where these orders are.
-pub fn price(kind: ChangeKind, before: Orders) -> Price {
+pub(super) fn price(kind: ChangeKind, before: Orders) -> Price {
     let nothing = "nothing";
     let (x86_64, aarch64) = match (kind, before) {
         (ChangeKind::Fence(FenceOrder::SeqCst), Orders::Fence(FenceOrder::AcqRel)) => {

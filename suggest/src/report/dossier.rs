@@ -15,7 +15,7 @@ use crate::subject::RerunCommand;
 
 /// A report with all that is known about its findings.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Dossier {
+pub(crate) struct Dossier {
     /// The report.
     pub report: Report,
     /// More about each finding, by id.
@@ -38,7 +38,7 @@ pub struct Dossier {
 
 /// Where the time went, in seconds.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Seconds {
+pub(crate) struct Seconds {
     /// Running the program and analysing its runs.
     pub runs: f64,
     /// Searching for a repair.
@@ -49,7 +49,7 @@ pub struct Seconds {
 
 /// An atomic operation of the program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct InventoryEntry {
+pub(crate) struct InventoryEntry {
     /// Where it is.
     pub place: ReportedPlace,
     /// Whether a run executed it.
@@ -58,7 +58,7 @@ pub struct InventoryEntry {
 
 /// More about one finding.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct FindingDetail {
+pub(crate) struct FindingDetail {
     /// The access; of a race, the second one.
     pub access: Spot,
     /// The newer write; of a race, the first access.
@@ -77,7 +77,7 @@ pub struct FindingDetail {
 
 /// The two sides of a race.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct RaceSides {
+pub(crate) struct RaceSides {
     /// Who made the first access.
     pub first_thread: u32,
     /// Whether it writes.
@@ -96,7 +96,7 @@ pub struct RaceSides {
 
 /// Where to find the text of a place.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Spot {
+pub(crate) struct Spot {
     /// The place.
     pub place: ReportedPlace,
     /// The file on disk; `None` without debug information.
@@ -111,7 +111,7 @@ pub struct Spot {
 
 /// One step on the way to a finding.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ReportedStep {
+pub(crate) struct ReportedStep {
     /// Who.
     pub thread: u32,
     /// Where.
@@ -126,7 +126,7 @@ pub struct ReportedStep {
 
 /// What a marked step is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Mark {
+pub(crate) enum Mark {
     /// The access that may be stale.
     Access,
     /// The write that it may miss.
@@ -135,13 +135,13 @@ pub enum Mark {
 
 impl Dossier {
     /// The text of a spot's file.
-    pub fn source(&self, spot: &Spot) -> Option<&str> {
+    pub(crate) fn source(&self, spot: &Spot) -> Option<&str> {
         let text = self.sources.get(spot.path.as_ref()?)?;
         Some(text.as_str())
     }
 
     /// The command line that shows a finding again.
-    pub fn again_with(&self, id: &str, seed: u64) -> String {
+    pub(crate) fn again_with(&self, id: &str, seed: u64) -> String {
         let program = self.details.get(id).map_or(0, |detail| detail.program);
         self.rerun
             .get(program)

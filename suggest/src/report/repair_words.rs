@@ -6,7 +6,7 @@ use crate::run::RunEnd;
 use crate::trace_remapper::UnmappedTrace;
 
 /// A note for the report.
-pub fn repair_note_text(note: &RepairNote) -> String {
+pub(super) fn repair_note_text(note: &RepairNote) -> String {
     match note {
         RepairNote::RoundsExhausted { rounds, failure } => format!(
             "after {rounds} rounds of repair and verification, the patched program still shows something new ({}): more runs (--runs) may find a repair that works",
@@ -23,7 +23,7 @@ pub fn repair_note_text(note: &RepairNote) -> String {
 }
 
 /// What is wrong with a patched program.
-pub fn failure_text(failure: &VerificationFailure) -> String {
+pub(super) fn failure_text(failure: &VerificationFailure) -> String {
     match failure {
         VerificationFailure::CannotRun => "it cannot be run".to_owned(),
         VerificationFailure::NewEnd(end) => match end {

@@ -5,13 +5,13 @@ use std::path::Path;
 use crate::subject::RerunCommand;
 
 /// The command line for one run with a seed.
-pub fn with_seed(rerun: &RerunCommand, seed: u64) -> String {
+pub(super) fn with_seed(rerun: &RerunCommand, seed: u64) -> String {
     let seed = seed.to_string();
     shell_line(rerun, &["--seed", &seed, "--runs", "1"])
 }
 
 /// The command line that follows a recorded schedule.
-pub fn with_trace(rerun: &RerunCommand, trace: &Path) -> String {
+pub(super) fn with_trace(rerun: &RerunCommand, trace: &Path) -> String {
     shell_line(rerun, &["--replay", &trace.to_string_lossy()])
 }
 

@@ -7,7 +7,7 @@ use wmfix_analysis::witness::Edge;
 use crate::findings::{StoryObject, StoryOperation};
 
 /// What was done in a step.
-pub fn operation(operation: &StoryOperation) -> String {
+pub(super) fn operation(operation: &StoryOperation) -> String {
     match operation {
         StoryOperation::Read {
             object: from,
@@ -45,7 +45,7 @@ pub fn operation(operation: &StoryOperation) -> String {
 }
 
 /// Why a step comes after the one before it.
-pub fn reason(edge: Edge) -> &'static str {
+pub(super) fn reason(edge: Edge) -> &'static str {
     match edge {
         Edge::ProgramOrder => "later in the same thread",
         Edge::ReadsFrom => "reads that value",

@@ -6,7 +6,7 @@ use super::dossier::{FindingDetail, RaceSides};
 use super::model::{Race, ReportedPlace, StaleKind, Value, Violation};
 
 /// The headline of a violation.
-pub fn title(violation: &Violation) -> String {
+pub(super) fn title(violation: &Violation) -> String {
     let location = &violation.location;
     match violation.kind {
         StaleKind::Read => format!("this read of `{location}` may return a stale value"),
@@ -18,7 +18,7 @@ pub fn title(violation: &Violation) -> String {
 }
 
 /// What happens at the access.
-pub fn at_access(violation: &Violation) -> String {
+pub(super) fn at_access(violation: &Violation) -> String {
     let thread = violation.threads.first().copied().unwrap_or_default();
     let stale = either(&violation.stale_values);
     match violation.kind {
@@ -40,7 +40,7 @@ pub fn at_access(violation: &Violation) -> String {
 }
 
 /// What happens at the newer write.
-pub fn at_write(violation: &Violation, detail: &FindingDetail) -> String {
+pub(super) fn at_write(violation: &Violation, detail: &FindingDetail) -> String {
     let writer = writer(violation);
     match &detail.newer_value {
         Some(value) => format!("{writer} has already written {value} here"),
@@ -49,7 +49,7 @@ pub fn at_write(violation: &Violation, detail: &FindingDetail) -> String {
 }
 
 /// What could go wrong.
-pub fn consequence(violation: &Violation, detail: &FindingDetail) -> String {
+pub(super) fn consequence(violation: &Violation, detail: &FindingDetail) -> String {
     let newer = match &detail.newer_value {
         Some(value) => format!("the write of {value}"),
         None => "that write".to_owned(),
@@ -73,7 +73,7 @@ pub fn consequence(violation: &Violation, detail: &FindingDetail) -> String {
 }
 
 /// What the memory orders that are there allow.
-pub fn orders(violation: &Violation) -> String {
+pub(super) fn orders(violation: &Violation) -> String {
     let access = &violation.access.order;
     match violation.write.order.as_str() {
         "" => format!("`{access}` on the access allows this"),
@@ -84,7 +84,7 @@ pub fn orders(violation: &Violation) -> String {
 }
 
 /// A violation as one sentence, with its places.
-pub fn what_happens(violation: &Violation) -> String {
+pub(super) fn what_happens(violation: &Violation) -> String {
     let thread = violation.threads.first().copied().unwrap_or_default();
     let location = &violation.location;
     let (access, write) = (at(&violation.access), at(&violation.write));
@@ -104,7 +104,7 @@ pub fn what_happens(violation: &Violation) -> String {
 }
 
 /// A race as one sentence, with its places.
-pub fn what_races(race: &Race) -> String {
+pub(super) fn what_races(race: &Race) -> String {
     format!(
         "Two threads may access `{}` at the same time ({} and {}), and one of them may see an old or a half-written value.",
         race.location,
@@ -114,7 +114,7 @@ pub fn what_races(race: &Race) -> String {
 }
 
 /// Words as a sentence of their own.
-pub fn sentence(words: &str) -> String {
+pub(super) fn sentence(words: &str) -> String {
     let mut chars = words.chars();
     let upper = chars.next().map(char::to_uppercase);
     upper
@@ -126,7 +126,7 @@ pub fn sentence(words: &str) -> String {
 }
 
 /// A place in a sentence.
-pub fn at(place: &ReportedPlace) -> String {
+pub(super) fn at(place: &ReportedPlace) -> String {
     match (place.line, place.function.as_str()) {
         (0, _) if place.file.is_empty() => place.operation.clone(),
         (0, _) => place.file.clone(),
@@ -136,12 +136,12 @@ pub fn at(place: &ReportedPlace) -> String {
 }
 
 /// How often it was seen.
-pub fn how_often(runs: u64, total: u64, seed: u64) -> String {
+pub(super) fn how_often(runs: u64, total: u64, seed: u64) -> String {
     format!("seen in {runs} of {total} runs, first with seed {seed}")
 }
 
 /// The headline of a race.
-pub fn race_title(race: &Race, sides: &RaceSides) -> String {
+pub(super) fn race_title(race: &Race, sides: &RaceSides) -> String {
     let mixed = if sides.first_atomic || sides.second_atomic {
         ", one of them not atomic"
     } else {
@@ -154,7 +154,7 @@ pub fn race_title(race: &Race, sides: &RaceSides) -> String {
 }
 
 /// Both sides of a race, in short.
-pub fn both_sides(sides: &RaceSides) -> String {
+pub(super) fn both_sides(sides: &RaceSides) -> String {
     let side = |thread: u32, writes: bool| {
         let what = if writes { "writes" } else { "reads" };
         format!("thread {thread} {what}")
@@ -167,7 +167,7 @@ pub fn both_sides(sides: &RaceSides) -> String {
 }
 
 /// One side of a race.
-pub fn race_side(thread: u32, writes: bool, atomic: bool) -> String {
+pub(super) fn race_side(thread: u32, writes: bool, atomic: bool) -> String {
     let how = if atomic { "atomic" } else { "not atomic" };
     let what = if writes { "writes" } else { "reads" };
     format!("thread {thread} {what} here ({how})")
@@ -198,7 +198,7 @@ fn either(values: &[Value]) -> String {
 }
 
 /// The name of a signal.
-pub fn signal_name(number: i32) -> String {
+pub(super) fn signal_name(number: i32) -> String {
     match Signal::try_from(number) {
         Ok(signal) => signal.as_str().to_owned(),
         Err(_) => format!("signal {number}"),

@@ -15,7 +15,7 @@ use variables::Variables;
 
 /// A function at a line of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
+pub(crate) struct Frame {
     /// The function's name, demangled.
     pub function: String,
     /// Where it is.
@@ -24,7 +24,7 @@ pub struct Frame {
 
 /// A point in a source file, as debug information says it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SourcePoint {
+pub(crate) struct SourcePoint {
     /// The file, absolute unless the compiler was told to keep it relative.
     pub file: PathBuf,
     /// The line, from 1.
@@ -35,7 +35,7 @@ pub struct SourcePoint {
 
 /// A module and an address in it as the file has it: the same in every run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Address {
+pub(crate) struct Address {
     /// Which of the [`Symbols`]' modules.
     pub module: usize,
     /// The file's own address.
@@ -44,7 +44,7 @@ pub struct Address {
 
 /// The debug information of all modules that were met.
 #[derive(Default)]
-pub struct Symbols {
+pub(crate) struct Symbols {
     modules: Vec<Module>,
     /// Files below the first folder are copies of those below the second.
     copies: Option<(PathBuf, PathBuf)>,
@@ -61,7 +61,7 @@ struct Module {
 
 impl Symbols {
     /// The number of the module with this file.
-    pub fn module(&mut self, path: &Path) -> usize {
+    pub(crate) fn module(&mut self, path: &Path) -> usize {
         if let Some(&known) = self.by_path.get(path) {
             return known;
         }
@@ -76,17 +76,17 @@ impl Symbols {
     }
 
     /// From now on, files below `copy` are taken for those below `original`.
-    pub fn copied(&mut self, copy: PathBuf, original: PathBuf) {
+    pub(crate) fn copied(&mut self, copy: PathBuf, original: PathBuf) {
         self.copies = Some((copy, original));
     }
 
     /// The file of a module.
-    pub fn path(&self, module: usize) -> &Path {
+    pub(crate) fn path(&self, module: usize) -> &Path {
         &self.modules[module].path
     }
 
     /// The frames at an instruction, innermost first; empty if nothing is known.
-    pub fn frames(&self, address: Address) -> Vec<Frame> {
+    pub(crate) fn frames(&self, address: Address) -> Vec<Frame> {
         let Some(loader) = &self.modules[address.module].loader else {
             return Vec::new();
         };
@@ -128,7 +128,7 @@ impl Symbols {
 
     /// The name of the variable that lies at this address, with the offset in
     /// it if it is not its start.
-    pub fn variable(&mut self, address: Address) -> Option<String> {
+    pub(crate) fn variable(&mut self, address: Address) -> Option<String> {
         let module = &mut self.modules[address.module];
         let variables = module
             .variables
@@ -139,7 +139,7 @@ impl Symbols {
 
 /// The innermost frame that belongs to somebody who wrote atomics, not to the
 /// library that implements them: its position among `frames`.
-pub fn innermost_own(frames: &[Frame]) -> Option<usize> {
+pub(crate) fn innermost_own(frames: &[Frame]) -> Option<usize> {
     frames.iter().position(|frame| {
         frame
             .at

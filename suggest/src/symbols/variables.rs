@@ -6,7 +6,7 @@ use object::{Object, ObjectSymbol, SymbolKind};
 
 /// A module's variables, by address.
 #[derive(Debug, Default)]
-pub struct Variables {
+pub(super) struct Variables {
     /// Sorted by address; none of size 0.
     all: Vec<Variable>,
 }
@@ -21,7 +21,7 @@ struct Variable {
 impl Variables {
     /// Reads a file's symbols. A file that cannot be read has none: its
     /// variables are then shown by address.
-    pub fn of_file(path: &Path) -> Self {
+    pub(super) fn of_file(path: &Path) -> Self {
         let Ok(data) = std::fs::read(path) else {
             return Self::default();
         };
@@ -48,7 +48,7 @@ impl Variables {
     }
 
     /// The variable that holds this address: `x`, or `x+8` within it.
-    pub fn name(&self, address: u64) -> Option<String> {
+    pub(super) fn name(&self, address: u64) -> Option<String> {
         let after = self
             .all
             .partition_point(|variable| variable.address <= address);

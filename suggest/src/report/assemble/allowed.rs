@@ -7,7 +7,7 @@ use crate::allow::Allowances;
 use crate::report::model::{AllowedFinding, Finding, SourceLine};
 
 /// The allowances of a program, and the findings that they match.
-pub struct AppliedAllowances<'a> {
+pub(super) struct AppliedAllowances<'a> {
     /// The allowances.
     pub allowances: &'a Allowances,
     /// The findings that they match.
@@ -17,7 +17,7 @@ pub struct AppliedAllowances<'a> {
 
 impl<'a> AppliedAllowances<'a> {
     /// No finding yet.
-    pub fn new(allowances: &'a Allowances) -> Self {
+    pub(super) fn new(allowances: &'a Allowances) -> Self {
         Self {
             allowances,
             allowed: Vec::new(),
@@ -26,7 +26,13 @@ impl<'a> AppliedAllowances<'a> {
     }
 
     /// A finding is allowed, by the allowance of this number.
-    pub fn allow(&mut self, id: String, finding: Finding, number: usize, spots: &SpotFinder<'_>) {
+    pub(super) fn allow(
+        &mut self,
+        id: String,
+        finding: Finding,
+        number: usize,
+        spots: &SpotFinder<'_>,
+    ) {
         let allowance = &self.allowances.all()[number];
         self.used.insert(number);
         self.allowed.push(AllowedFinding {
@@ -41,7 +47,7 @@ impl<'a> AppliedAllowances<'a> {
     }
 
     /// Allowances without a reason or without a finding.
-    pub fn notes(&self, spots: &SpotFinder<'_>) -> Vec<String> {
+    pub(super) fn notes(&self, spots: &SpotFinder<'_>) -> Vec<String> {
         let mut notes = Vec::new();
         for (number, allowance) in self.allowances.all().iter().enumerate() {
             let place = format!("{}:{}", spots.shown(&allowance.file), allowance.line);

@@ -6,7 +6,7 @@ use crate::report::words::signal_name;
 use crate::run::RunEnd;
 
 /// How runs ended that did not exit by themselves.
-pub fn ends(spots: &mut SpotFinder<'_>, collected: &CollectedFindings) -> Vec<String> {
+pub(super) fn ends(spots: &mut SpotFinder<'_>, collected: &CollectedFindings) -> Vec<String> {
     let mut notes = Vec::new();
     for counted in &collected.ends {
         let mut note = format!(

@@ -9,7 +9,7 @@ use crate::report::model::{self, StaleKind};
 use crate::report::step_words;
 
 /// A violation without its name.
-pub fn violation(
+pub(super) fn violation(
     spots: &mut SpotFinder<'_>,
     finding: &ViolationFinding,
 ) -> (model::Violation, FindingDetail) {
@@ -71,7 +71,10 @@ fn steps(spots: &mut SpotFinder<'_>, instance: &ViolationInstance) -> Vec<Report
 }
 
 /// A race without its name.
-pub fn race(spots: &mut SpotFinder<'_>, finding: &RaceFinding) -> (model::Race, FindingDetail) {
+pub(super) fn race(
+    spots: &mut SpotFinder<'_>,
+    finding: &RaceFinding,
+) -> (model::Race, FindingDetail) {
     let race = &finding.first.race.race;
     let (first, second) = (spots.spot(race.first.site), spots.spot(race.second.site));
     let location = spots.location(

@@ -9,7 +9,7 @@ use crate::report::model::{ReportedChange, ReportedHunk};
 use crate::subject::PatchedFile;
 
 /// The hunks of patched files.
-pub fn hunks(
+pub(super) fn hunks(
     files: &[PatchedFile],
     changes: &[ReportedChange],
     spots: &SpotFinder<'_>,

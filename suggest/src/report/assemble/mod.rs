@@ -29,7 +29,7 @@ use spots::SpotFinder;
 
 /// What a report needs beside the findings.
 #[derive(Debug)]
-pub struct ReportInputs {
+pub(crate) struct ReportInputs {
     /// What the loop did.
     pub summary: Summary,
     /// How long it took.
@@ -45,7 +45,7 @@ pub struct ReportInputs {
 }
 
 /// A repair for the report.
-pub struct RepairInputs<'a> {
+pub(crate) struct RepairInputs<'a> {
     /// What came of the repair loop.
     pub result: &'a RepairResult,
     /// What changes were weighed by.
@@ -55,7 +55,7 @@ pub struct RepairInputs<'a> {
 }
 
 /// Puts the dossier together.
-pub fn assemble(
+pub(crate) fn assemble(
     collected: &CollectedFindings,
     places: &mut Places,
     allowances: &Allowances,
@@ -136,7 +136,7 @@ pub fn assemble(
 }
 
 /// The names that the findings would have in a report of now.
-pub fn names(
+pub(crate) fn names(
     collected: &CollectedFindings,
     places: &mut Places,
     allowances: &Allowances,

@@ -22,7 +22,7 @@ use crate::subject::PatchedFile;
 use wmfix_repair::ChangeKind;
 
 /// Puts the repair into a report that has its findings.
-pub fn add(
+pub(super) fn add(
     report: &mut Report,
     repaired: &RepairInputs<'_>,
     found: &NamedFindings,

@@ -10,7 +10,7 @@ use crate::report::model::Sites;
 
 /// How many sites the files have, which of them were not executed, and all of
 /// them.
-pub fn sites(
+pub(super) fn sites(
     spots: &mut SpotFinder<'_>,
     collected: &CollectedFindings,
     files: &[PathBuf],

@@ -13,7 +13,7 @@ use crate::report::model;
 use crate::symbols::{Frame, SourcePoint};
 
 /// Knows where sites are.
-pub struct SpotFinder<'a> {
+pub(super) struct SpotFinder<'a> {
     /// The places of the runs.
     pub places: &'a mut Places,
     /// The folder that paths are shown relative to.
@@ -22,7 +22,7 @@ pub struct SpotFinder<'a> {
 
 impl SpotFinder<'_> {
     /// The variable's name, or the object as the source writes it.
-    pub fn location(&mut self, variable: Option<&str>, sites: &[Option<SiteId>]) -> String {
+    pub(super) fn location(&mut self, variable: Option<&str>, sites: &[Option<SiteId>]) -> String {
         // Within a variable the source knows better what it is.
         if let Some(name) = variable.filter(|name| !name.contains('+')) {
             return name.to_owned();
@@ -40,7 +40,7 @@ impl SpotFinder<'_> {
     }
 
     /// A site as it is shown.
-    pub fn spot(&mut self, site: SiteId) -> Spot {
+    pub(super) fn spot(&mut self, site: SiteId) -> Spot {
         let place = self.places.get(site).clone();
         let order = place.order.map_or("", |order| order.name()).to_owned();
         let callers = place
@@ -156,7 +156,7 @@ impl SpotFinder<'_> {
     }
 
     /// A path as it is shown: relative to the current folder where it lies in it.
-    pub fn shown(&self, path: &Path) -> String {
+    pub(super) fn shown(&self, path: &Path) -> String {
         let real = path.canonicalize();
         let inside = path.strip_prefix(&self.current_folder).ok();
         let inside = inside.or_else(|| {
@@ -170,7 +170,7 @@ impl SpotFinder<'_> {
 }
 
 /// The place of an operation in the text.
-pub fn site_place(site: &Site, file: String, order: String) -> model::ReportedPlace {
+pub(super) fn site_place(site: &Site, file: String, order: String) -> model::ReportedPlace {
     model::ReportedPlace {
         file,
         line: site.start.line,

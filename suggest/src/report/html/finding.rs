@@ -12,7 +12,7 @@ use crate::report::words;
 const CONTEXT_LINES: usize = 2;
 
 /// A violation, and the others between the same lines.
-pub fn violation(dossier: &Dossier, violation: &Violation, others: &[&Violation]) -> Markup {
+pub(super) fn violation(dossier: &Dossier, violation: &Violation, others: &[&Violation]) -> Markup {
     let detail = dossier.details.get(&violation.id);
     html! {
         article id=(violation.id) {
@@ -43,7 +43,7 @@ pub fn violation(dossier: &Dossier, violation: &Violation, others: &[&Violation]
 }
 
 /// A race, and the others between the same lines.
-pub fn race(dossier: &Dossier, race: &Race, others: &[&Race]) -> Markup {
+pub(super) fn race(dossier: &Dossier, race: &Race, others: &[&Race]) -> Markup {
     let detail = dossier.details.get(&race.id);
     let sides = detail.and_then(|detail| Some((detail, detail.race.as_ref()?)));
     html! {

@@ -13,7 +13,7 @@ const TOP: usize = 40;
 const LETTER: usize = 8;
 
 /// The drawing.
-pub fn graph(steps: &[ReportedStep]) -> Markup {
+pub(super) fn graph(steps: &[ReportedStep]) -> Markup {
     let mut threads: Vec<u32> = steps.iter().map(|step| step.thread).collect();
     threads.sort_unstable();
     threads.dedup();

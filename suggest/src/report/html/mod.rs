@@ -15,7 +15,7 @@ use super::words;
 
 /// What a page is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Page {
+pub(crate) enum Page {
     /// The findings first.
     Report,
     /// What the tests did not reach first, and the whole inventory at the end.
@@ -23,7 +23,7 @@ pub enum Page {
 }
 
 /// The page of a dossier. `subject` is what was examined, as it was named.
-pub fn html(dossier: &Dossier, subject: &str, page: Page) -> String {
+pub(crate) fn html(dossier: &Dossier, subject: &str, page: Page) -> String {
     let report = &dossier.report;
     let what = match page {
         Page::Report => "report",

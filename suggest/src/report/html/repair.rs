@@ -6,7 +6,7 @@ use crate::report::dossier::Dossier;
 use crate::report::model::{Repair, Report, ReportedChange, ReportedHunk, VerificationOutcome};
 
 /// The repair, and what cannot be repaired.
-pub fn repair(dossier: &Dossier) -> Markup {
+pub(super) fn repair(dossier: &Dossier) -> Markup {
     let report = &dossier.report;
     html! {
         @if let Some(repair) = &report.repair {

@@ -6,17 +6,17 @@ mod repair;
 
 use serde::{Deserialize, Serialize};
 
-pub use repair::{
+pub(crate) use repair::{
     FenceSide, Group, OrderChange, Position, Price, Repair, ReportedChange, ReportedChangeKind,
     ReportedEdit, ReportedHunk, UnrepairedFindings, Verification, VerificationOutcome,
 };
 
 /// The version of the format.
-pub const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 /// The whole report.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Report {
+pub(crate) struct Report {
     /// The version of the format.
     pub version: u32,
     /// The result in one word.
@@ -41,7 +41,7 @@ pub struct Report {
 
 /// A finding that was reviewed and accepted.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct AllowedFinding {
+pub(crate) struct AllowedFinding {
     /// Its name in this report.
     pub id: String,
     /// Why it was accepted.
@@ -56,7 +56,7 @@ pub struct AllowedFinding {
 /// A finding of either sort.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Finding {
+pub(crate) enum Finding {
     /// An access that could be stale.
     Violation(Violation),
     /// A data race.
@@ -65,7 +65,7 @@ pub enum Finding {
 
 /// A line of a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct SourceLine {
+pub(crate) struct SourceLine {
     /// The file, relative to the current folder where it lies in it.
     pub file: String,
     /// The line, from 1.
@@ -75,7 +75,7 @@ pub struct SourceLine {
 /// The result in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// Nothing was found.
     Clean,
     /// Something was found.
@@ -86,7 +86,7 @@ pub enum Verdict {
 
 /// What was run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Runs {
+pub(crate) struct Runs {
     /// How many runs.
     pub total: u64,
     /// How many different schedules they had.
@@ -99,7 +99,7 @@ pub struct Runs {
 
 /// The atomic sites of the program.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Sites {
+pub(crate) struct Sites {
     /// How many there are.
     pub total: u64,
     /// How many of them were executed.
@@ -110,7 +110,7 @@ pub struct Sites {
 
 /// A place in the source.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct ReportedPlace {
+pub(crate) struct ReportedPlace {
     /// The file, relative to the current folder where it lies in it.
     pub file: String,
     /// The line, from 1; 0 if it is not known.
@@ -127,7 +127,7 @@ pub struct ReportedPlace {
 
 /// An access that could be stale.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Violation {
+pub(crate) struct Violation {
     /// Its name in this report.
     pub id: String,
     /// What could go stale.
@@ -157,7 +157,7 @@ pub struct Violation {
 
 /// What could go stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum StaleKind {
+pub(crate) enum StaleKind {
     /// A read may see an old value.
     #[serde(rename = "stale-read")]
     Read,
@@ -173,7 +173,7 @@ pub enum StaleKind {
 /// it, and else hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Value {
+pub(crate) enum Value {
     /// Up to 64 bits.
     Number(u64),
     /// More.
@@ -182,7 +182,7 @@ pub enum Value {
 
 /// A data race.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Race {
+pub(crate) struct Race {
     /// Its name in this report.
     pub id: String,
     /// The access that came first in the run that showed it.
@@ -197,7 +197,7 @@ pub struct Race {
 
 impl Report {
     /// The violation of this name, allowed or not.
-    pub fn violation(&self, id: &str) -> Option<&Violation> {
+    pub(crate) fn violation(&self, id: &str) -> Option<&Violation> {
         let allowed = self.allowed.iter().filter_map(|one| match &one.finding {
             Finding::Violation(violation) => Some(violation),
             Finding::Race(_) => None,
@@ -207,7 +207,7 @@ impl Report {
     }
 
     /// The race of this name, allowed or not.
-    pub fn race(&self, id: &str) -> Option<&Race> {
+    pub(crate) fn race(&self, id: &str) -> Option<&Race> {
         let allowed = self.allowed.iter().filter_map(|one| match &one.finding {
             Finding::Race(race) => Some(race),
             Finding::Violation(_) => None,

@@ -7,7 +7,7 @@ use super::ReportedPlace;
 
 /// A repair of everything that can be repaired.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Repair {
+pub(crate) struct Repair {
     /// The changes, in the order of the source.
     pub changes: Vec<ReportedChange>,
     /// What they cost together.
@@ -35,7 +35,7 @@ pub struct Repair {
 /// Changes that belong together, because they remove the same findings or are
 /// too close to be patches of their own.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Group {
+pub(crate) struct Group {
     /// The changes, by number from 0.
     pub changes: Vec<usize>,
     /// The findings that they remove.
@@ -48,7 +48,7 @@ pub struct Group {
 
 /// A replacement in a file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ReportedEdit {
+pub(crate) struct ReportedEdit {
     /// The file.
     pub file: String,
     /// Start of the text that is replaced.
@@ -61,7 +61,7 @@ pub struct ReportedEdit {
 
 /// A place in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Position {
+pub(crate) struct Position {
     /// The byte, from 0.
     pub byte: usize,
     /// The line, from 1.
@@ -72,7 +72,7 @@ pub struct Position {
 
 impl Position {
     /// The position of a byte of a text.
-    pub fn of(text: &[u8], byte: usize) -> Self {
+    pub(crate) fn of(text: &[u8], byte: usize) -> Self {
         let before = &text[..byte.min(text.len())];
         let start = before
             .iter()
@@ -91,7 +91,7 @@ impl Position {
 
 /// A hunk of the patch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ReportedHunk {
+pub(crate) struct ReportedHunk {
     /// The file.
     pub file: String,
     /// The first line that it shows, before the patch.
@@ -107,7 +107,7 @@ pub struct ReportedHunk {
 
 /// One change.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ReportedChange {
+pub(crate) struct ReportedChange {
     /// An order is raised, or a fence is new.
     pub kind: ReportedChangeKind,
     /// The operation whose order is raised, or which the fence stands beside.
@@ -137,7 +137,7 @@ pub struct ReportedChange {
 /// What a change is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ReportedChangeKind {
+pub(crate) enum ReportedChangeKind {
     /// The order of an operation is raised.
     Order,
     /// A fence is put in.
@@ -146,7 +146,7 @@ pub enum ReportedChangeKind {
 
 /// An order before and after.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OrderChange {
+pub(crate) struct OrderChange {
     /// Before.
     pub from: String,
     /// After.
@@ -156,7 +156,7 @@ pub struct OrderChange {
 /// A side of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FenceSide {
+pub(crate) enum FenceSide {
     /// Right before it.
     Before,
     /// Right after it.
@@ -165,7 +165,7 @@ pub enum FenceSide {
 
 /// What the processors pay for a change, each time it is executed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Price {
+pub(crate) struct Price {
     /// On x86-64.
     #[serde(rename = "x86-64")]
     pub x86_64: String,
@@ -175,7 +175,7 @@ pub struct Price {
 
 /// What the patched program showed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Verification {
+pub(crate) struct Verification {
     /// In one word.
     pub outcome: VerificationOutcome,
     /// How many repairs were tried in all, this one counted.
@@ -192,7 +192,7 @@ pub struct Verification {
 /// Whether the patch held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum VerificationOutcome {
+pub(crate) enum VerificationOutcome {
     /// No further findings.
     Held,
     /// There are still findings.
@@ -203,7 +203,7 @@ pub enum VerificationOutcome {
 
 /// Findings that stay, and why.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct UnrepairedFindings {
+pub(crate) struct UnrepairedFindings {
     /// The findings.
     pub findings: Vec<String>,
     /// The place where a change would be needed; `None` if none would help.

@@ -8,7 +8,7 @@ use crate::report::model::{Position, ReportedEdit, ReportedPlace};
 use crate::sarif::uri;
 
 /// The location of a place whose text is at hand.
-pub fn of_spot(spot: &Spot, dossier: &Dossier) -> Value {
+pub(super) fn of_spot(spot: &Spot, dossier: &Dossier) -> Value {
     let mut location = of_place(&spot.place);
     if let (Some((start, end)), Some(text)) = (spot.span, dossier.source(spot)) {
         let from = Position::of(text.as_bytes(), start);
@@ -22,7 +22,7 @@ pub fn of_spot(spot: &Spot, dossier: &Dossier) -> Value {
 }
 
 /// The location of a place, as far as it is known.
-pub fn of_place(place: &ReportedPlace) -> Value {
+pub(super) fn of_place(place: &ReportedPlace) -> Value {
     let mut physical = json!({ "artifactLocation": { "uri": uri(&place.file) } });
     if place.line > 0 {
         physical["region"] = json!({ "startLine": place.line });
@@ -38,13 +38,13 @@ pub fn of_place(place: &ReportedPlace) -> Value {
 }
 
 /// The same with a message.
-pub fn with_message(mut location: Value, text: &str) -> Value {
+pub(super) fn with_message(mut location: Value, text: &str) -> Value {
     location["message"] = json!({ "text": text });
     location
 }
 
 /// A replacement.
-pub fn replacement(edit: &ReportedEdit) -> Value {
+pub(super) fn replacement(edit: &ReportedEdit) -> Value {
     json!({
         "deletedRegion": region(edit.from, edit.to),
         "insertedContent": { "text": edit.text },

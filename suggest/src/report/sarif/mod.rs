@@ -12,7 +12,7 @@ use crate::exit::ExitStatus;
 use crate::sarif;
 
 /// The log, indented, of a command with this exit status.
-pub fn sarif(dossier: &Dossier, exit: ExitStatus) -> anyhow::Result<String> {
+pub(crate) fn sarif(dossier: &Dossier, exit: ExitStatus) -> anyhow::Result<String> {
     let report = &dossier.report;
     let run = json!({
         "invocations": [{

@@ -13,7 +13,7 @@ use crate::report::words;
 use crate::sarif::uri;
 
 /// All findings, those that are allowed last.
-pub fn results(dossier: &Dossier) -> Vec<Value> {
+pub(super) fn results(dossier: &Dossier) -> Vec<Value> {
     let report = &dossier.report;
     let mut results = Vec::new();
     for one in &report.violations {

@@ -9,7 +9,7 @@ use crate::report::model::ReportedPlace;
 
 impl TextRenderer {
     /// The audit of what was examined, as it was named.
-    pub fn audit(&self, dossier: &Dossier, subject: &str) -> String {
+    pub(crate) fn audit(&self, dossier: &Dossier, subject: &str) -> String {
         let report = &dossier.report;
         let mut text = format!("Audit of {subject}\n\n");
         let sites = &report.sites;

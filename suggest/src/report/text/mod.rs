@@ -15,11 +15,11 @@ use super::rerun::with_trace;
 use super::words;
 
 use repair::changes_text;
-pub use repair::{group_text, repair_text};
+pub(crate) use repair::{group_text, repair_text};
 use steps::steps;
 
 /// Renders reports, with or without colours.
-pub struct TextRenderer {
+pub(crate) struct TextRenderer {
     renderer: Renderer,
 }
 
@@ -33,7 +33,7 @@ struct LabelledSpot<'a> {
 
 impl TextRenderer {
     /// With colours or without.
-    pub fn new(colors: bool) -> Self {
+    pub(crate) fn new(colors: bool) -> Self {
         let renderer = if colors {
             Renderer::styled()
         } else {
@@ -45,7 +45,7 @@ impl TextRenderer {
     }
 
     /// The whole report.
-    pub fn report(&self, dossier: &Dossier) -> String {
+    pub(crate) fn report(&self, dossier: &Dossier) -> String {
         let report = &dossier.report;
         let mut text = String::new();
         for cause in causes::of_violations(&report.violations) {
@@ -85,7 +85,7 @@ impl TextRenderer {
     }
 
     /// One finding in depth; `None` if there is none of that name.
-    pub fn explanation(&self, dossier: &Dossier, id: &str) -> Option<String> {
+    pub(crate) fn explanation(&self, dossier: &Dossier, id: &str) -> Option<String> {
         let detail = dossier.details.get(id)?;
         if let Some(violation) = dossier.report.violation(id) {
             let mut text = self.violation(dossier, violation, detail, None);

@@ -8,7 +8,7 @@ use crate::report::model::{
 
 /// Everything about the repair of a report; empty if there was nothing to
 /// repair.
-pub fn repair_text(dossier: &Dossier) -> String {
+pub(crate) fn repair_text(dossier: &Dossier) -> String {
     let report = &dossier.report;
     let mut text = String::new();
     if let Some(repair) = &report.repair {
@@ -33,7 +33,7 @@ pub fn repair_text(dossier: &Dossier) -> String {
 
 /// Changes that remove the same findings, told together, each line beginning
 /// with `indent`.
-pub fn changes_text(changes: &[&ReportedChange], indent: &str) -> String {
+pub(super) fn changes_text(changes: &[&ReportedChange], indent: &str) -> String {
     let mut told: Vec<Vec<&ReportedChange>> = Vec::new();
     for &change in changes {
         let same = |group: &&mut Vec<&ReportedChange>| group[0].removes == change.removes;
@@ -79,7 +79,7 @@ fn together(changes: &[&ReportedChange], indent: &str) -> String {
 }
 
 /// What a group of changes does, to stand before its patch.
-pub fn group_text(repair: &Repair, number: usize) -> String {
+pub(crate) fn group_text(repair: &Repair, number: usize) -> String {
     let Some(group) = repair.groups.get(number) else {
         return String::new();
     };

@@ -4,7 +4,7 @@ use crate::report::dossier::{FindingDetail, Mark};
 use crate::report::model::{ReportedPlace, Violation};
 
 /// The run that showed a violation, a column a thread.
-pub fn steps(detail: &FindingDetail, violation: &Violation) -> String {
+pub(super) fn steps(detail: &FindingDetail, violation: &Violation) -> String {
     let mut threads: Vec<u32> = detail.steps.iter().map(|step| step.thread).collect();
     threads.sort_unstable();
     threads.dedup();
