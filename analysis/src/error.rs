@@ -4,10 +4,10 @@
 use crate::event::{LocationId, LockId, ThreadId};
 use crate::violation::EventIndex;
 
-/// An event that cannot have happened where it stands in the stream.
+/// An event that cannot have happened at its position in the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StreamError {
-    /// Nobody created the thread.
+    /// The thread was never created.
     #[error("thread {} acts but was never created", .0.0)]
     UnknownThread(ThreadId),
     /// The thread has had its last event.

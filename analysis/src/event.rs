@@ -33,9 +33,9 @@ pub struct Bytes {
 /// One step of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Who.
+    /// The thread.
     pub thread: ThreadId,
-    /// Where in the program.
+    /// Its place in the program.
     pub site: SiteId,
     /// What.
     pub operation: Operation,

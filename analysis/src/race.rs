@@ -20,9 +20,9 @@ pub struct Race {
 /// One side of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RacingAccess {
-    /// Who.
+    /// The thread.
     pub thread: ThreadId,
-    /// Where in the program.
+    /// Its place in the program.
     pub site: SiteId,
     /// It writes.
     pub writes: bool,

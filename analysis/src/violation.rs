@@ -54,7 +54,7 @@ pub struct WriteRef {
     pub event: Option<EventIndex>,
     /// Who wrote and where; `None` for the location's first value.
     pub origin: Option<(ThreadId, SiteId)>,
-    /// The value written, where the run told it (a plain write does not).
+    /// The value written, if the run recorded it (a plain write does not).
     pub value: Option<u64>,
 }
 

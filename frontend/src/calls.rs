@@ -56,7 +56,7 @@ pub(crate) fn recognise<'t>(call: Node<'t>, context: &ScanContext<'_>) -> Option
 }
 
 /// Whether a method call with an everyday name is an atomic operation: its order
-/// says so, or its object's declaration does, or nothing speaks against it.
+/// says so, or its object's declaration does, or nothing contradicts it.
 fn is_atomic_call(
     callee: &Callee<'_>,
     order: &OrderSpelling,

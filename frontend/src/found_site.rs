@@ -19,7 +19,7 @@ pub(crate) struct FoundSite<'t> {
     pub operation: SiteOperation,
     /// The callee's name, or the operator.
     pub callee: String,
-    /// Where that stands.
+    /// Where that is.
     pub callee_span: Span,
     /// The atomic object.
     pub object: Option<Node<'t>>,
@@ -49,7 +49,7 @@ impl FoundSite<'_> {
         }
     }
 
-    /// The site, with what stands around it.
+    /// The site, with its surroundings.
     pub(crate) fn into_site(self, around: Surroundings, context: &ScanContext<'_>) -> Site {
         let lines = context.file.lines();
         let span = self.node.byte_range();
@@ -77,7 +77,7 @@ impl FoundSite<'_> {
     }
 }
 
-/// What stands around a node.
+/// The code around a node.
 #[derive(Clone, Debug)]
 pub(crate) struct Surroundings {
     pub function: Option<String>,
@@ -88,7 +88,7 @@ pub(crate) struct Surroundings {
 }
 
 impl Surroundings {
-    /// What stands around a node with these ancestors, outermost first.
+    /// The surroundings of a node with these ancestors, outermost first.
     pub(crate) fn of(node: Node<'_>, ancestors: &[Node<'_>], file: &ParsedFile) -> Self {
         let definition = ancestors
             .iter()
@@ -112,7 +112,7 @@ impl Surroundings {
         }
     }
 
-    /// What stands around a stretch of the file's own tree.
+    /// The surroundings of a span of the file's own tree.
     pub(crate) fn at(span: &Span, file: &ParsedFile) -> Self {
         let mut ancestors = Vec::new();
         let mut node = file.tree().root_node();

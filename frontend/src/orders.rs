@@ -21,7 +21,7 @@ pub(crate) struct OrderNames {
 }
 
 impl OrderNames {
-    /// Reads an argument that stands where an order belongs.
+    /// Reads an argument in the position of an order.
     pub(crate) fn read(
         &self,
         node: Node<'_>,

@@ -1,6 +1,6 @@
 //! The nodes of a syntax tree in one list, in the order of the text. A scan looks
 //! through a tree many times, and walking it through a cursor is slow: here that
-//! is done once, and each node is marked with the passes that care for its kind.
+//! is done once, and each node is marked with the passes that need its kind.
 //! Knows node kinds of the two grammars; knows nothing of atomics.
 
 use std::ops::BitOr;
@@ -22,7 +22,7 @@ struct OutlineNode<'t> {
     marks: Marks,
 }
 
-/// The passes that care for a node.
+/// The passes that need a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Marks(u8);
 

@@ -91,7 +91,7 @@ pub(crate) fn scan_declared(
     }
 }
 
-/// The operations in a tree, each with what stands around it.
+/// The operations in a tree, each with its surroundings.
 pub(crate) struct FoundSites<'t> {
     /// Those of which the text tells that they are atomic.
     pub certain: Vec<(FoundSite<'t>, Surroundings)>,
@@ -144,7 +144,7 @@ impl<'f> ScanContext<'f> {
         std::iter::once(&self.declared.orders).chain(imported)
     }
 
-    /// Reads an argument that stands where an order belongs.
+    /// Reads an argument in the position of an order.
     pub(crate) fn read_order(&self, argument: Node<'_>) -> OrderSpelling {
         let mut first = None;
         for names in self.orders() {

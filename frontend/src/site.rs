@@ -1,4 +1,4 @@
-//! A [`Site`] is one atomic operation as it stands in the text: where it is,
+//! A [`Site`] is one atomic operation in the text: where it is,
 //! what it does, which orders it names and where, and the loop it drives.
 //! It says nothing about what happened when the program ran.
 
@@ -119,12 +119,12 @@ impl SiteOperation {
     }
 }
 
-/// How a site says its memory order.
+/// How a site spells its memory order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderSpelling {
     /// The order, where the text decides it.
     pub order: Option<MemoryOrder>,
-    /// Where and how it is said.
+    /// Where and how it is written.
     pub form: OrderForm,
 }
 
@@ -137,10 +137,10 @@ pub enum OrderForm {
     NotLiteral(Span),
     /// Part of the callee's name (`foo_load_acquire`): the suffix.
     Suffix(Span),
-    /// Said in the body of the macro of this name, which the site calls: to
+    /// Written in the body of the macro of this name, which the site calls: to
     /// change it there is to change it for every use.
     Macro(String),
-    /// Not said: the operation's default, usually seq_cst.
+    /// Not written: the operation's default, usually seq_cst.
     Implied,
 }
 

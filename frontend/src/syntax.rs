@@ -130,7 +130,7 @@ pub(crate) fn is_function(node: Node<'_>) -> bool {
     matches!(node.kind(), "function_definition" | "lambda_expression")
 }
 
-/// Whether a node is a statement or declaration that a site can stand in.
+/// Whether a node is a statement or declaration that can contain a site.
 pub(crate) fn is_statement(node: Node<'_>) -> bool {
     let kind = node.kind();
     (kind.ends_with("_statement") && kind != "compound_statement" && kind != "init_statement")

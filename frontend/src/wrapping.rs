@@ -1,6 +1,6 @@
 //! Functions that are nothing but one atomic operation, and their calls as
 //! places where a text can be changed. Knows nothing of vocabularies: these are
-//! functions that nobody has described.
+//! functions that no vocabulary describes.
 
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ pub struct TextChange {
     pub site: Site,
     /// What is to be done there.
     pub kind: TextChangeKind,
-    /// What a trailing comment names when comments are asked for, as a rule the
+    /// What a trailing comment names if comments are wanted, usually the
     /// id of the violation that the change removes.
     pub label: Option<String>,
 }

@@ -1,5 +1,5 @@
 //! Files that are not ours to change: generated ones, those of the system, those
-//! outside of the tree, and those that somebody made read-only.
+//! outside of the tree, and read-only ones.
 
 use std::fs;
 use std::path::Path;

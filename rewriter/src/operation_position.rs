@@ -1,4 +1,4 @@
-//! Where in the syntax an operation stands, and what the same statement does
+//! Where in the syntax an operation is, and what the same statement does
 //! before it, beside it and after it. This decides which forms of a fence are
 //! exact; it does not know how they are written.
 
@@ -26,7 +26,7 @@ pub(crate) struct OperationPosition<'t> {
     pub(crate) in_macro_argument: bool,
     /// That macro may evaluate it twice in one expression.
     pub(crate) may_repeat: bool,
-    /// Nobody uses its value, whatever its type.
+    /// Its value is not used, whatever its type.
     pub(crate) discarded: bool,
     /// Its value only reaches others through the arms of `?:`, whose types must agree.
     pub(crate) in_arm: bool,
@@ -44,7 +44,7 @@ pub(crate) enum Holder<'t> {
     /// What `if` or `switch` decides by, or the range or the start of a `for`:
     /// evaluated once, before the rest of the statement.
     Head(Node<'t>),
-    /// The same of an `if` that follows an `else`: no statement can stand before it.
+    /// The same of an `if` that follows an `else`: no statement can precede it.
     ElseIf,
     /// The condition of `while` or `for`: evaluated before each round.
     LoopCondition(Node<'t>),

@@ -12,7 +12,7 @@ pub struct Project {
     pub vocabularies: Vocabularies,
     /// The names that the tree and its headers use.
     pub names: Names,
-    /// The project's own full fence: a call that can stand in an expression.
+    /// The project's own full fence: a call that can be part of an expression.
     pub fence: Option<String>,
     /// Whether changes are labelled with a trailing comment.
     pub annotate: bool,

@@ -58,7 +58,7 @@ impl OrderRaise<'_> {
             let wanted = failure_now.join(failure.unwrap_or(failure_now));
             self.allow(SiteOperation::Load, wanted)?;
             // Until C17 and C++17 a failure could not be stronger than a success;
-            // who has written that already compiles with something newer.
+            // code that already does so is compiled for a newer standard.
             let newer = now.join(failure_now) != now;
             if !newer {
                 success = success.join(wanted);
@@ -191,7 +191,7 @@ impl OrderRaise<'_> {
         Ok((new.to_owned(), format!("{head}{new}{tail}")))
     }
 
-    /// Says an order that the operation leaves unsaid.
+    /// Writes an order that the operation leaves out.
     fn say(&self, order: MemoryOrder, draft: &mut Draft) -> Result<(), Refusal> {
         let site = self.site;
         let refusal = || Refusal::CannotSayOrder(site.callee.clone());
@@ -242,7 +242,7 @@ impl OrderRaise<'_> {
     }
 }
 
-/// The order on failure when only the order on success is said.
+/// The order on failure when only the order on success is written.
 fn implied_failure(success: MemoryOrder) -> MemoryOrder {
     match success {
         MemoryOrder::Relaxed | MemoryOrder::Release => MemoryOrder::Relaxed,

@@ -23,22 +23,22 @@ pub enum Refusal {
     #[error("no stronger spelling is known for `{0}`")]
     UnknownSpelling(String),
     /// The operation does not say its order and has no stronger sibling that could.
-    #[error("`{0}` cannot say an order")]
+    #[error("`{0}` takes no memory order")]
     CannotSayOrder(String),
     /// The stronger wrapper is not in the vocabulary, or nothing of this name is in the tree.
     #[error("there is no `{0}` in this tree")]
     NoSuchWrapper(String),
-    /// The order is said in a macro's body, for all uses of the macro at once.
-    #[error("the order is said in the macro `{0}`, for all of its uses: change it there")]
+    /// The order is written in a macro's body, for all uses of the macro.
+    #[error("the order is written in the macro `{0}`, for all of its uses: change it there")]
     OrderInMacro(String),
     /// The operation comes from a macro that is defined outside of the tree.
     #[error("the macro `{0}` is defined outside of the tree")]
     MacroOutsideTree(String),
-    /// The operation stands in an operand that is never evaluated.
-    #[error("the operation stands in `{0}`, which is not evaluated")]
+    /// The operation is in an operand that is never evaluated.
+    #[error("the operation is in `{0}`, which is not evaluated")]
     Unevaluated(String),
-    /// The operation stands where only a constant or a name may stand.
-    #[error("no fence can stand in a {0}")]
+    /// The operation is where only a constant or a name is allowed.
+    #[error("a fence cannot be put into a {0}")]
     NoPlace(String),
     /// The operation is inline assembly, or inside of it.
     #[error("inline assembly is not changed")]
@@ -61,7 +61,7 @@ pub enum Refusal {
     #[error("only an expression fits here, and `{0}` is a statement")]
     FenceIsStatement(String),
     /// The site is not in this text.
-    #[error("the operation is not where it was said to be")]
+    #[error("the operation is not where it was found: the text has changed")]
     SiteNotFound,
     /// The changed text has syntax errors that the original has not.
     #[error("the changed text would not parse")]

@@ -50,7 +50,7 @@ struct Wrapper {
 pub(crate) struct Fence {
     /// The call, without a semicolon.
     pub(crate) text: String,
-    /// Whether it can stand in an expression.
+    /// Whether it can be part of an expression.
     pub(crate) is_expression: bool,
     /// The standard header that it needs, without brackets.
     pub(crate) header: Option<&'static str>,

@@ -138,7 +138,7 @@ pub(crate) fn sibling<'t>(node: Node<'t>, forward: bool) -> Option<Node<'t>> {
     }
 }
 
-/// Whether this kind of node is a statement that other statements can stand next to.
+/// Whether this kind of node is a statement that can have statements next to it.
 pub(crate) fn is_statement(kind: &str) -> bool {
     kind == "declaration"
         || (kind.ends_with("_statement") && kind != "init_statement")

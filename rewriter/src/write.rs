@@ -40,7 +40,7 @@ pub enum WriteError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -89,7 +89,7 @@ impl Replacement {
         };
         let target = resolve(tree, path)?;
         let metadata = fs::metadata(&target).map_err(io_error)?;
-        // The superuser could write it all the same, but somebody said not to.
+        // The superuser could write it, but its permissions say not to.
         if metadata.permissions().readonly() {
             return Err(WriteError::ReadOnly(target));
         }

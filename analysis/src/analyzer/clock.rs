@@ -8,7 +8,7 @@ pub(crate) type EventNumber = u32;
 pub(crate) type ThreadSlot = usize;
 
 /// How many slots a clock holds in place. These are always worked on together,
-/// without a look at how many are in use: that is one or two vector instructions.
+/// whatever number is in use: that takes one or two vector instructions.
 const INLINE_SLOTS: usize = 8;
 
 /// A prefix of every thread.

@@ -1,6 +1,6 @@
 //! Who accessed a location, and what of it each knew then. A clock says how far
-//! into every thread somebody can see; looked up here, that becomes the newest
-//! write to the location that somebody knows.
+//! into every thread a thread can see; looked up here, that becomes the newest
+//! write to the location that it knows.
 
 use smallvec::SmallVec;
 
@@ -14,7 +14,7 @@ pub(crate) type Timestamp = u32;
 
 /// One access of one thread to one location. All but `number` say "so far, by
 /// this thread, at this location", so a mark makes the ones before it
-/// superfluous for everybody who knows it.
+/// superfluous for every thread that knows it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     /// `n`: the number of the access in its thread.
@@ -25,7 +25,7 @@ pub(crate) struct Mark {
     pub(crate) written: Timestamp,
 }
 
-/// What belongs to a mark once SC events have to do with it.
+/// The part of a mark that only SC events need.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScMark {
     /// `sts`: the thread's newest SC write, 0 if it made none.
@@ -52,7 +52,7 @@ pub(crate) struct ScAccess {
 pub(crate) struct LastAccess {
     /// Its number in its thread, 0 if there was none.
     pub(crate) number: EventNumber,
-    /// Who made it: slots change hands.
+    /// The thread that made it: slots are reused.
     pub(crate) thread: ThreadId,
     /// Where it was made.
     pub(crate) site: SiteId,
@@ -72,7 +72,7 @@ pub(crate) struct History {
     sc_marks: Vec<ScMark>,
     /// `ep`: how often the thread's knowledge had been published at the last mark.
     epoch: u32,
-    /// Marks that somebody could still need were dropped.
+    /// Marks that a thread could still need were dropped.
     cut: bool,
     /// The length at which pruning is worth another try.
     prune_at: u32,
@@ -149,12 +149,13 @@ impl History {
             .checked_sub(1)
     }
 
-    /// Adds an access. One that nobody can tell from the access before it takes
+    /// Adds an access. One that no thread can tell from the access before it takes
     /// that one's place:
     /// - With the same newest write, the older number stays, which serves every
     ///   look-up equally well.
-    /// - As the thread's very next event, the newer number stays: who knows only
-    ///   the older one by hb_SC knows it through another access to the location.
+    /// - As the thread's very next event, the newer number stays: a thread that
+    ///   knows only the older one by hb_SC knows it through another access to the
+    ///   location.
     ///
     /// Both need that the thread's knowledge was not published in between, which
     /// `epoch` counts.
@@ -185,7 +186,7 @@ impl History {
         self.marks.len() >= self.prune_at as usize
     }
 
-    /// Drops the marks nobody can need: every other live thread knows the
+    /// Drops the marks that no thread can need: every other live thread knows the
     /// owner's events up to `known_by_all`, and hence a later mark. Exact.
     pub(crate) fn prune(&mut self, known_by_all: EventNumber) {
         let dead = self

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::event::{Bytes, LocationId};
 
-/// The bytes of every location that said where it lies.
+/// The bytes of every location that has an address.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layout {
     by_address: BTreeMap<u64, (u64, LocationId)>,

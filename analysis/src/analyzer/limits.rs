@@ -1,4 +1,4 @@
-//! How much of the locations is remembered: what nobody can need goes, exactly;
+//! How much of the locations is remembered: what no thread can need goes, exactly;
 //! past the limits the oldest goes, and then fewer violations are reported.
 
 use super::clock::ThreadSlot;
@@ -29,7 +29,7 @@ impl Default for Limits {
     }
 }
 
-/// Forgets what nobody needs of one location, when it has become worth a look.
+/// Forgets what no thread needs of one location, when there is enough of it.
 /// Returns how much that was.
 #[inline]
 pub(crate) fn trim(
@@ -56,7 +56,7 @@ pub(crate) fn trim(
     forgotten
 }
 
-/// Forgets what nobody needs of one location, and what the limits do not allow.
+/// Forgets what no thread needs of one location, and what the limits do not allow.
 pub(crate) fn trim_all(location: &mut Location, threads: &Threads, limits: Limits) {
     for history in location.histories_mut() {
         history.prune(threads.known_by_all(history.slot));

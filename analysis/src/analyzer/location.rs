@@ -27,7 +27,7 @@ pub(crate) struct Location {
 }
 
 impl Location {
-    /// A location that holds its first value and that nobody has accessed.
+    /// A location that holds its first value and has not been accessed.
     pub(crate) fn new(value: Option<u64>) -> Self {
         Self {
             values: Values::new(value),
@@ -99,7 +99,7 @@ impl Location {
         })
     }
 
-    /// `hi`: the newest write that SC makes visible to who knows `prefix` by
+    /// `hi`: the newest write that SC makes visible to a thread that knows `prefix` by
     /// hb_SC. Rounds down where history was dropped, the others round up: the
     /// gap between them, which is what gets reported, never grows.
     #[inline]

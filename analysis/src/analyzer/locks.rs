@@ -12,13 +12,13 @@ pub(crate) struct Locks(FxHashMap<LockId, Lock>);
 
 #[derive(Clone, Debug, Default)]
 struct Lock {
-    /// Who holds it alone, and how many times over.
+    /// The thread that holds it alone, and how many times.
     owner: Option<(ThreadId, u32)>,
-    /// Who holds it with others, once for each time.
+    /// The threads that share it, once for each time.
     readers: Vec<ThreadId>,
-    /// What those who held it alone left.
+    /// What its exclusive owners left.
     from_owners: Token,
-    /// What those who held it with others left: for the next owner only.
+    /// What its shared owners left, for the next exclusive owner only.
     from_readers: Token,
     /// What signals left.
     from_signals: Token,

@@ -63,7 +63,7 @@ impl Memory {
         self.remembered
     }
 
-    /// How many writes must have happened that no event told of.
+    /// The number of writes that happened without an event.
     pub(crate) fn unseen_writes(&self) -> u64 {
         self.unseen_writes
     }
@@ -184,7 +184,7 @@ impl Memory {
         }
     }
 
-    /// Too much is remembered in all: what nobody needs goes first; if that is
+    /// Too much is remembered in all: what no thread needs goes first; if that is
     /// not enough, every history is kept half as long from now on.
     fn forget_the_oldest(&mut self, threads: &Threads) {
         loop {

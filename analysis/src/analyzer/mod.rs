@@ -18,7 +18,7 @@
 //! 4. Values come from the log of writes instead of clocks per critical value.
 //!
 //! Never reported: what a cap has made undecidable, stale values that were never
-//! told. May be missed: whatever needs another schedule than the one fed.
+//! recorded. May be missed: whatever needs another schedule than the one fed.
 
 mod access;
 mod check;
@@ -116,8 +116,8 @@ impl Analyzer {
         self.findings.races()
     }
 
-    /// How many writes must have happened that no event told of: reads found
-    /// values that nobody wrote. What came before such a write is not reported.
+    /// The number of writes that happened without an event: reads found values
+    /// that no event wrote. What came before such a write is not reported.
     pub fn unseen_writes(&self) -> u64 {
         self.memory.unseen_writes()
     }

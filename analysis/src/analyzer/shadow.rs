@@ -34,7 +34,7 @@ pub(crate) struct Shadow {
 #[derive(Clone, Copy, Debug)]
 struct Record {
     slot: u32,
-    /// Ordered before whoever knows the thread up to this number.
+    /// Happens before every event that knows the thread up to this number.
     number: EventNumber,
     thread: ThreadId,
     site: SiteId,
@@ -48,11 +48,11 @@ struct Record {
 pub(crate) struct PlainAccess<'a> {
     /// The thread's slot.
     pub(crate) slot: ThreadSlot,
-    /// The number of the thread's next event: whoever knows that knows this.
+    /// The number of the thread's next event: a thread that knows that knows this.
     pub(crate) number: EventNumber,
-    /// Who.
+    /// The thread.
     pub(crate) thread: ThreadId,
-    /// Where in the program.
+    /// Its place in the program.
     pub(crate) site: SiteId,
     /// What the thread knows.
     pub(crate) happened_before: &'a Clock,
@@ -77,7 +77,7 @@ impl Shadow {
                 race = conflict(records, granule, mask, access);
             }
             // What is ordered before a write, or is a read ordered before a read,
-            // is covered by the new record: whoever races with the old one races
+            // is covered by the new record: what races with the old one races
             // with the new one. A pair that raced is reported and done with.
             records.retain(|record| {
                 let covered = record.mask & !mask == 0 && (access.writes || !record.writes);

@@ -12,7 +12,7 @@ use crate::order::FenceOrder;
 /// A thread that runs, or the remains of one whose slot is free.
 #[derive(Clone, Debug)]
 pub(crate) struct Thread {
-    /// Who has the slot.
+    /// The thread that has the slot.
     pub(crate) id: ThreadId,
     /// It has not ended.
     pub(crate) live: bool,
@@ -128,7 +128,7 @@ enum ThreadState {
     Ended(Box<Token>),
 }
 
-/// More threads than this that nobody joined are refused: every clock has a
+/// More threads than this that were not joined are refused: every clock has a
 /// number for each of them.
 const MAX_SLOTS: usize = 1 << 14;
 

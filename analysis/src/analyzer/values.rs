@@ -1,5 +1,5 @@
 //! The modification order of one location: every write by its timestamp, as
-//! far back as somebody could still read it.
+//! far back as a thread could still read it.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -14,7 +14,7 @@ pub(crate) struct WriteRecord {
     event: EventIndex,
     thread: ThreadId,
     site: SiteId,
-    /// The run told the value.
+    /// The value is known.
     told: bool,
     /// An event made the write; otherwise it is a location's first value.
     has_origin: bool,
@@ -37,7 +37,7 @@ impl WriteRecord {
         }
     }
 
-    /// A write that no event made: a first value, or one that nobody saw.
+    /// A write that no event made: a first value, or one that was not recorded.
     pub(crate) fn of_nobody(value: Option<u64>) -> Self {
         Self {
             value: value.unwrap_or(0),
@@ -58,13 +58,13 @@ impl WriteRecord {
         }
     }
 
-    /// The value, where the run told it.
+    /// The value, if the run recorded it.
     #[inline]
     pub(crate) fn value(&self) -> Option<u64> {
         self.told.then_some(self.value)
     }
 
-    /// A read has told the value.
+    /// A read has shown the value.
     pub(crate) fn tell(&mut self, value: u64) {
         self.value = value;
         self.told = true;
@@ -136,7 +136,7 @@ impl Values {
         &self.kept[self.kept.len() - 1]
     }
 
-    /// What the location holds now, to fill in a value that a read has told.
+    /// What the location holds now, to fill in a value that a read has shown.
     pub(crate) fn current_mut(&mut self) -> &mut WriteRecord {
         let last = self.kept.len() - 1;
         &mut self.kept[last]

@@ -121,7 +121,7 @@ pub(super) fn newer_write(trace: &Trace, violation: &Violation) -> Result<usize,
 }
 
 /// The number of a write among those to its object. What no event wrote is the
-/// initial write, or the last write that no event told of: older ones are gone.
+/// initial write, or the last write without an event: older ones are gone.
 pub(super) fn write_number(
     trace: &Trace,
     object: usize,

@@ -148,7 +148,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The event of a step, if an event told of it.
+    /// The event of a step, if it has one.
     fn event(&self, id: usize) -> Option<EventIndex> {
         let step = &self.part.trace.steps[id];
         step.told.then_some(EventIndex(step.event as u64))

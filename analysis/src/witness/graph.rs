@@ -45,11 +45,11 @@ pub struct ObjectId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
     /// Who; `None` for an initial write, which is before every thread. A write
-    /// that no event told of has a thread to itself, numbered from the top.
+    /// without an event has a thread to itself, numbered from the top.
     pub thread: Option<ThreadId>,
     /// How many events of the graph the thread has before it.
     pub position: u32,
-    /// The event of the run, if one told of this; of an initial write, the one
+    /// The event of the run, if there is one; of an initial write, the one
     /// that wrote the value before the graph begins.
     pub event: Option<EventIndex>,
     /// What.
@@ -63,7 +63,7 @@ pub enum Label {
     Initial {
         /// The location.
         object: ObjectId,
-        /// Its value, where the run told it.
+        /// Its value, if the run recorded it.
         value: Option<u64>,
     },
     /// A load, or a compare-exchange that failed.
@@ -72,7 +72,7 @@ pub enum Label {
         object: ObjectId,
         /// Its order.
         order: LoadOrder,
-        /// The value read; `None` for an initial value that the run never told.
+        /// The value read; `None` for an initial value that the run never recorded.
         value: Option<u64>,
         /// What the program demands of the value for this to happen.
         guard: Guard,
@@ -92,7 +92,7 @@ pub enum Label {
         object: ObjectId,
         /// Its order.
         order: RmwOrder,
-        /// The value read; `None` for an initial value that the run never told.
+        /// The value read; `None` for an initial value that the run never recorded.
         read: Option<u64>,
         /// The value written; `None` if the run did not show what the operation
         /// makes of the value read. Then nothing may read it.

@@ -24,14 +24,14 @@ pub(super) struct Object {
     pub(super) id: ObjectId,
     /// The first event that could know it.
     pub(super) born: usize,
-    /// Its first value, where the run told it.
+    /// Its first value, if the run recorded it.
     pub(super) initial: Option<u64>,
     /// The steps that wrote, oldest first; write number n is `writes[n - 1]`,
     /// and number 0 is the initial one.
     pub(super) writes: Vec<usize>,
     /// The steps that read write number n.
     pub(super) readers: Vec<Vec<usize>>,
-    /// The number of the last write that no event told of, or 0.
+    /// The number of the last write without an event, or 0.
     pub(super) untold: usize,
 }
 

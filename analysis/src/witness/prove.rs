@@ -25,7 +25,7 @@ pub enum ProofError {
     /// It does not fit the events.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The axioms do not bear it out, or the graph is too large to say.
+    /// The axioms refute it, or the graph is too large to decide.
     #[error(transparent)]
     Refuted(#[from] Refutation),
     /// The graph is not one of this run.

@@ -21,7 +21,7 @@ pub(super) struct Trace {
     pub(super) locks: BTreeMap<LockId, Vec<usize>>,
     /// The SC fences in the order of the run.
     pub(super) sc_fences: Vec<usize>,
-    /// Who created a thread.
+    /// The event that created a thread.
     pub(super) creator: BTreeMap<ThreadId, usize>,
     /// A thread's end.
     pub(super) exit: BTreeMap<ThreadId, usize>,
@@ -36,10 +36,10 @@ pub(super) struct Trace {
 pub(super) struct RunNode {
     /// Its index in the stream.
     pub(super) event: usize,
-    /// The stream tells of it. What it does not tell of has the index of the
-    /// event that shows that it must have happened.
+    /// The stream has an event for it. What has none gets the index of the event
+    /// that shows that it must have happened.
     pub(super) told: bool,
-    /// Who.
+    /// The thread.
     pub(super) thread: ThreadId,
     /// How many steps its thread has before it.
     pub(super) position: usize,
@@ -56,7 +56,7 @@ pub(super) struct RunNode {
 pub(super) enum PlainWrites {
     /// The location begins again, as it does where nothing races.
     Restart,
-    /// Nothing: it races, and what it wrote shows when somebody reads it.
+    /// Nothing: it races, and what it wrote shows when a thread reads it.
     Race,
 }
 
@@ -68,7 +68,7 @@ impl Trace {
         trace
     }
 
-    /// Goes on with these events, of which `first` is the index of the first.
+    /// Continues with these events; `first` is the index of the first of them.
     pub(super) fn extend(&mut self, first: usize, events: &[Event], plain: PlainWrites) {
         for (index, event) in (first..).zip(events) {
             self.push(index, event, plain);
@@ -85,7 +85,7 @@ impl Trace {
         self.objects.get(id)
     }
 
-    /// The value of write number n to an object, where the run told it.
+    /// The value of write number n to an object, if the run recorded it.
     pub(super) fn value(&self, object: usize, number: usize) -> Option<u64> {
         match self.object(object).write(number) {
             None => self.object(object).initial,
@@ -121,7 +121,7 @@ impl Trace {
             }
             operation => {
                 let object = location_of(&operation).map(|(location, read)| {
-                    // A location that nobody made holds 0.
+                    // A location without a birth holds 0.
                     let live = self.live(location);
                     let object =
                         live.unwrap_or_else(|| self.objects.begin(location, Some(0), index));
@@ -140,7 +140,7 @@ impl Trace {
     }
 
     /// A read, even of a round that is no event, tells what the location holds:
-    /// a first value that was not known, or a write that no event told of. Such
+    /// a first value that was not known, or a write without an event. Such
     /// a write is an RMW by a thread of its own, so that it hands on what
     /// the write before it did.
     fn tell(&mut self, id: usize, read: Option<u64>, index: usize) {

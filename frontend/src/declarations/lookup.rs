@@ -11,7 +11,7 @@ use crate::vocabulary::Vocabularies;
 /// An expression's type, as far as atomics go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
-    /// So many dereferences away from an atomic object.
+    /// This number of dereferences away from an atomic object.
     Atomic {
         /// 0 for the object itself.
         depth: u8,

@@ -64,7 +64,7 @@ struct Declaration {
     written: WrittenType,
 }
 
-/// A type as it is written: so many dereferences away from a base.
+/// A type as it is written: a base, and the number of dereferences to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct WrittenType {
     base: Base,

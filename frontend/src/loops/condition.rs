@@ -1,5 +1,5 @@
 //! Conditions under which a loop ends, as data: what is asked of the value read,
-//! what only bounds the waiting, and what cannot be told from the text.
+//! what only bounds the waiting, and what the text does not show.
 
 use tree_sitter::Node;
 

@@ -1,7 +1,7 @@
 //! The difference between two texts of a file as values: hunks with the lines
 //! they take away and add, and the function each is in. Works on bytes: a line
 //! that is not UTF-8 or ends in CR LF stays as it is. What a diff looks like as
-//! text is [`text`]'s affair.
+//! text is up to [`text`].
 
 mod function;
 mod text;

@@ -278,7 +278,7 @@ impl Fences<'_> {
         Ok(true)
     }
 
-    /// A comma and the fence behind an operation whose value nobody uses.
+    /// A comma and the fence behind an operation whose value is not used.
     fn comma_after(&mut self, target: &Target<'_, '_>) -> Result<bool, Refusal> {
         self.as_expression(target)?;
         let span = target.view.span(target.node);

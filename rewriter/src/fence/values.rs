@@ -271,7 +271,7 @@ impl Fences<'_> {
         Ok(true)
     }
 
-    /// How a block starts and ends that can stand in an expression.
+    /// The start and end of a block that can be part of an expression.
     fn block(&self, target: &Target<'_, '_>) -> Result<(&'static str, &'static str), Refusal> {
         let view = target.view;
         if view.language != Language::Cpp || self.spelling.is_shared_header {

@@ -33,7 +33,7 @@ pub enum RunMismatch {
 /// access and the values it reads there.
 ///
 /// # Errors
-/// The first thing that is not as it was.
+/// The first difference.
 pub fn belongs(witness: &Witness, events: &[Event]) -> Result<(), RunMismatch> {
     if let Some(unknown) = unknown_name(witness) {
         return Err(RunMismatch::Event(unknown));
@@ -53,7 +53,7 @@ pub fn belongs(witness: &Witness, events: &[Event]) -> Result<(), RunMismatch> {
         whole_thread(witness, events, thread, nodes)?;
     }
     for order in (witness.modification.values()).chain(witness.lock_order.values()) {
-        // What the access overtakes is its own affair.
+        // The access may be out of order.
         in_order(witness, order.iter().filter(|&&id| id != witness.access))?;
     }
     in_order(witness, witness.fence_order.iter())?;
@@ -66,7 +66,7 @@ fn happened(node: &Node, is_access: bool, events: &[Event]) -> bool {
     let event = node.event.map(|index| events.get(index.0 as usize));
     match (node.label, event) {
         (Label::Initial { .. }, None | Some(Some(_))) | (Label::Start, None) => true,
-        // A write that no event told of.
+        // A write without an event.
         (Label::Rmw { .. }, None) => !is_access && node.position == 0,
         (label, Some(Some(event))) => {
             let accessed = label.object().map(|object| object.location);

@@ -42,7 +42,7 @@ pub enum Refutation {
     /// It is no execution graph at all.
     #[error("this is no execution graph: {0}")]
     IllFormed(#[from] Defect),
-    /// A write stands between an RMW and the write it reads from.
+    /// A write is between an RMW and the write it reads from.
     #[error("{rmw:?} does not directly follow the write it reads from: {between:?} does")]
     Atomicity {
         /// The RMW.
@@ -84,7 +84,7 @@ pub enum Refutation {
 /// Whether the graph proves that the program is not robust.
 ///
 /// # Errors
-/// The first thing that speaks against it.
+/// The first reason against it.
 pub fn check(witness: &Witness, model: Model) -> Result<(), Refutation> {
     let nodes = witness.nodes.len();
     if nodes > MAX_NODES {
