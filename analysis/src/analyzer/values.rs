@@ -15,7 +15,7 @@ pub(crate) struct WriteRecord {
     thread: ThreadId,
     site: SiteId,
     /// The value is known.
-    told: bool,
+    known: bool,
     /// An event made the write; otherwise it is a location's first value.
     has_origin: bool,
     /// It is the write of an RMW: nothing can come between it and the one before.
@@ -25,13 +25,13 @@ pub(crate) struct WriteRecord {
 impl WriteRecord {
     /// A write that an event made.
     pub(crate) fn by(event: EventIndex, thread: ThreadId, site: SiteId, value: u64) -> Self {
-        let (told, has_origin, by_rmw) = (true, true, false);
+        let (known, has_origin, by_rmw) = (true, true, false);
         Self {
             value,
             event,
             thread,
             site,
-            told,
+            known,
             has_origin,
             by_rmw,
         }
@@ -44,7 +44,7 @@ impl WriteRecord {
             event: EventIndex(0),
             thread: ThreadId(0),
             site: SiteId(0),
-            told: value.is_some(),
+            known: value.is_some(),
             has_origin: false,
             by_rmw: false,
         }
@@ -61,13 +61,13 @@ impl WriteRecord {
     /// The value, if the run recorded it.
     #[inline]
     pub(crate) fn value(&self) -> Option<u64> {
-        self.told.then_some(self.value)
+        self.known.then_some(self.value)
     }
 
     /// A read has shown the value.
     pub(crate) fn tell(&mut self, value: u64) {
         self.value = value;
-        self.told = true;
+        self.known = true;
     }
 
     /// Where in the program the write was made.

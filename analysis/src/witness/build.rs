@@ -6,8 +6,8 @@
 use super::check::check;
 use super::graph::{Label, Witness};
 use super::part::Part;
+use super::run_graph::{PlainWrites, RunGraph};
 use super::stale::{self, StaleChoice};
-use super::trace::{PlainWrites, Trace};
 use super::{emit, search};
 use crate::event::Event;
 use crate::model::Model;
@@ -49,9 +49,7 @@ impl Witness {
         violation: &Violation,
         model: Model,
     ) -> Result<Self, BuildError> {
-        over_plain_writes(events, violation, |trace| {
-            on(trace, events, violation, model)
-        })
+        over_plain_writes(events, violation, |run| on(run, events, violation, model))
     }
 
     /// One graph for every stale write that the violation names and the access
@@ -64,10 +62,10 @@ impl Witness {
         violation: &Violation,
         model: Model,
     ) -> Result<Vec<Self>, BuildError> {
-        over_plain_writes(events, violation, |trace| {
-            let choices = stale::choices(trace, events, violation)?;
+        over_plain_writes(events, violation, |run| {
+            let choices = stale::choices(run, events, violation)?;
             (choices.iter())
-                .map(|choice| graph(trace, violation, choice, model, MAX_FULL_NODES))
+                .map(|choice| graph(run, violation, choice, model, MAX_FULL_NODES))
                 .collect()
         })
     }
@@ -75,17 +73,17 @@ impl Witness {
 
 /// The graph that proves a violation, from the run before the access.
 pub(super) fn on(
-    trace: &Trace,
+    run: &RunGraph,
     events: &[Event],
     violation: &Violation,
     model: Model,
 ) -> Result<Witness, BuildError> {
-    let choices = stale::choices(trace, events, violation)?;
+    let choices = stale::choices(run, events, violation)?;
     let differs = |stale: &&StaleChoice| stale.label.value_read() != violation.read_value;
     let choice = (choices.iter().rfind(differs))
         .or(choices.last())
         .ok_or(BuildError::NothingToTake)?;
-    graph(trace, violation, choice, model, MAX_FULL_NODES)
+    graph(run, violation, choice, model, MAX_FULL_NODES)
 }
 
 /// Reads the run with plain writes that make locations begin again, and if the
@@ -93,11 +91,11 @@ pub(super) fn on(
 pub(super) fn over_plain_writes<T>(
     events: &[Event],
     violation: &Violation,
-    make: impl Fn(&Trace) -> Result<T, BuildError>,
+    make: impl Fn(&RunGraph) -> Result<T, BuildError>,
 ) -> Result<T, BuildError> {
     let before = before_access(events, violation)?;
-    make(&Trace::of(before, PlainWrites::Restart))
-        .or_else(|error| make(&Trace::of(before, PlainWrites::Race)).map_err(|_| error))
+    make(&RunGraph::of(before, PlainWrites::Restart))
+        .or_else(|error| make(&RunGraph::of(before, PlainWrites::Race)).map_err(|_| error))
 }
 
 /// The events before the access.
@@ -112,55 +110,55 @@ pub(super) fn before_access<'a>(
         .ok_or(BuildError::NoSuchAccess(violation.access))
 }
 
-/// The step of the newer write.
-pub(super) fn newer_write(trace: &Trace, violation: &Violation) -> Result<usize, BuildError> {
+/// The node of the newer write.
+pub(super) fn newer_write(run: &RunGraph, violation: &Violation) -> Result<usize, BuildError> {
     let missing = BuildError::NoSuchWrite(violation.newer);
-    let object = trace.live(violation.location).ok_or(missing)?;
-    let number = write_number(trace, object, &violation.newer)?;
-    trace.object(object).write(number).ok_or(missing)
+    let object = run.live(violation.location).ok_or(missing)?;
+    let number = write_number(run, object, &violation.newer)?;
+    run.object(object).write(number).ok_or(missing)
 }
 
 /// The number of a write among those to its object. What no event wrote is the
 /// initial write, or the last write without an event: older ones are gone.
 pub(super) fn write_number(
-    trace: &Trace,
+    run: &RunGraph,
     object: usize,
     write: &WriteRef,
 ) -> Result<usize, BuildError> {
     let Some(event) = write.event else {
-        return Ok(trace.object(object).untold);
+        return Ok(run.object(object).unrecorded);
     };
-    let step = |&step: &usize| (trace.steps[step].event as u64, trace.steps[step].told);
-    let writes = &trace.object(object).writes;
-    let found = writes.binary_search_by_key(&(event.0, true), step);
+    let node = |&node: &usize| (run.nodes[node].event as u64, run.nodes[node].recorded);
+    let writes = &run.object(object).writes;
+    let found = writes.binary_search_by_key(&(event.0, true), node);
     let at = found.map_err(|_| BuildError::NoSuchWrite(*write))?;
     Ok(at + 1)
 }
 
 /// The graph for one choice.
 pub(super) fn graph(
-    trace: &Trace,
+    run: &RunGraph,
     violation: &Violation,
     stale: &StaleChoice,
     model: Model,
     max_full_nodes: usize,
 ) -> Result<Witness, BuildError> {
-    let newer = newer_write(trace, violation)?;
-    let path = search::shortest(trace, newer, violation.thread, model);
+    let newer = newer_write(run, violation)?;
+    let path = search::shortest(run, newer, violation.thread, model);
     let path = path.ok_or(BuildError::NotAfter)?;
-    let taken = trace.object(stale.object).write(stale.number);
-    let own = trace.threads.get(&violation.thread);
-    let needed: Vec<usize> = (path.iter().filter_map(|(_, step)| *step))
+    let taken = run.object(stale.object).write(stale.number);
+    let own = run.threads.get(&violation.thread);
+    let needed: Vec<usize> = (path.iter().filter_map(|(_, node)| *node))
         .chain([newer])
         .chain(taken)
         .chain(own.and_then(|own| own.last()).copied())
         .collect();
 
-    let mut part = Part::resting_on(trace, &needed, 0, model);
+    let mut part = Part::resting_on(run, &needed, 0, model);
     if part.size() > max_full_nodes {
-        let born = trace.object(stale.object).born;
-        let first = taken.map_or(born, |step| trace.steps[step].event);
-        part = Part::resting_on(trace, &needed, first, model);
+        let born = run.object(stale.object).born;
+        let first = taken.map_or(born, |node| run.nodes[node].event);
+        part = Part::resting_on(run, &needed, first, model);
     }
     let with = |label: Label| emit::witness(&part, violation, stale, label);
     let witness = with(stale.label);

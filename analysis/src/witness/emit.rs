@@ -16,11 +16,9 @@ pub(super) fn witness(
     stale: &StaleChoice,
     label: Label,
 ) -> Witness {
-    let steps = part.steps();
+    let steps = part.nodes();
     let mut emitter = Emitter::new(part);
-    let used = steps
-        .iter()
-        .filter_map(|&step| part.trace.steps[step].access);
+    let used = steps.iter().filter_map(|&step| part.run.nodes[step].access);
     let used: BTreeSet<usize> = used
         .map(|(object, _)| object)
         .chain([stale.object])
@@ -69,9 +67,9 @@ impl<'a> Emitter<'a> {
     /// What an object holds when the graph begins: its first value, or what the
     /// last write before the cut left there.
     fn initial(&mut self, id: usize) {
-        let trace = self.part.trace;
-        let object = trace.object(id);
-        let earlier = |&step: &usize| trace.steps[step].event < self.part.first;
+        let run = self.part.run;
+        let object = run.object(id);
+        let earlier = |&step: &usize| run.nodes[step].event < self.part.first;
         let number = object.writes.partition_point(earlier);
         let writer = object.write(number);
         let node = self.push(Node {
@@ -80,7 +78,7 @@ impl<'a> Emitter<'a> {
             event: writer.and_then(|step| self.event(step)),
             label: Label::Initial {
                 object: object.id,
-                value: trace.value(id, number),
+                value: run.value(id, number),
             },
         });
         self.written.insert((id, number), node);
@@ -88,7 +86,7 @@ impl<'a> Emitter<'a> {
     }
 
     fn step(&mut self, id: usize) {
-        let step = &self.part.trace.steps[id];
+        let step = &self.part.run.nodes[id];
         let node = self.push(Node {
             thread: Some(step.thread),
             position: step.position as u32,
@@ -103,7 +101,7 @@ impl<'a> Emitter<'a> {
             }
             if writes {
                 self.written.insert((object, number), node);
-                let object = self.part.trace.object(object).id;
+                let object = self.part.run.object(object).id;
                 self.witness
                     .modification
                     .entry(object)
@@ -124,7 +122,7 @@ impl<'a> Emitter<'a> {
 
     fn access(&mut self, violation: &Violation, stale: &StaleChoice, label: Label) {
         let thread = violation.thread;
-        let position = self.part.trace.threads.get(&thread).map_or(0, Vec::len) as u32;
+        let position = self.part.run.threads.get(&thread).map_or(0, Vec::len) as u32;
         let access = self.push(Node {
             thread: Some(thread),
             position,
@@ -137,7 +135,7 @@ impl<'a> Emitter<'a> {
             self.witness.reads_from.insert(access, taken);
         }
         if label.writes() {
-            let object = self.part.trace.object(stale.object).id;
+            let object = self.part.run.object(stale.object).id;
             let order = self.witness.modification.entry(object).or_default();
             let after = order.iter().position(|&write| write == taken);
             order.insert(after.map_or(0, |at| at + 1), access);
@@ -150,8 +148,8 @@ impl<'a> Emitter<'a> {
 
     /// The event of a step, if it has one.
     fn event(&self, id: usize) -> Option<EventIndex> {
-        let step = &self.part.trace.steps[id];
-        step.told.then_some(EventIndex(step.event as u64))
+        let step = &self.part.run.nodes[id];
+        step.recorded.then_some(EventIndex(step.event as u64))
     }
 
     fn push(&mut self, node: Node) -> NodeId {

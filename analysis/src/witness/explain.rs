@@ -3,8 +3,8 @@
 
 use super::build::{BuildError, newer_write, over_plain_writes};
 use super::graph::Label;
+use super::run_graph::RunGraph;
 use super::search::{self, Edge};
-use super::trace::Trace;
 use crate::event::Event;
 use crate::model::Model;
 use crate::violation::{EventIndex, Violation, ViolationKind};
@@ -41,18 +41,18 @@ pub fn path(
     violation: &Violation,
     model: Model,
 ) -> Result<Explanation, BuildError> {
-    over_plain_writes(events, violation, |trace| on(trace, violation, model))
+    over_plain_writes(events, violation, |run| on(run, violation, model))
 }
 
 /// The same, from the run before the access.
 pub(super) fn on(
-    trace: &Trace,
+    run: &RunGraph,
     violation: &Violation,
     model: Model,
 ) -> Result<Explanation, BuildError> {
-    let newer = newer_write(trace, violation)?;
-    let event = |step: usize| EventIndex(trace.steps[step].event as u64);
-    let shortest = search::shortest(trace, newer, violation.thread, model);
+    let newer = newer_write(run, violation)?;
+    let event = |node: usize| EventIndex(run.nodes[node].event as u64);
+    let shortest = search::shortest(run, newer, violation.thread, model);
     let mut path = Vec::new();
     let mut started = false;
     for (edge, to) in shortest.ok_or(BuildError::NotAfter)? {
@@ -62,7 +62,7 @@ pub(super) fn on(
             true => Edge::Synchronisation,
             false => edge,
         };
-        started = to.is_some_and(|to| trace.steps[to].label == Label::Start);
+        started = to.is_some_and(|to| run.nodes[to].label == Label::Start);
         if !started {
             let to = to.map_or(violation.access, event);
             path.push(PathEdge { edge, to });

@@ -12,11 +12,11 @@ mod objects;
 mod operation;
 mod part;
 mod prove;
+mod run_graph;
 mod search;
 mod stale;
 #[cfg(test)]
 mod tests;
-mod trace;
 
 pub use build::BuildError;
 pub use check::{Defect, Refutation, RunMismatch, belongs, check};

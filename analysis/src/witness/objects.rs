@@ -26,13 +26,13 @@ pub(super) struct Object {
     pub(super) born: usize,
     /// Its first value, if the run recorded it.
     pub(super) initial: Option<u64>,
-    /// The steps that wrote, oldest first; write number n is `writes[n - 1]`,
+    /// The nodes that wrote, oldest first; write number n is `writes[n - 1]`,
     /// and number 0 is the initial one.
     pub(super) writes: Vec<usize>,
-    /// The steps that read write number n.
+    /// The nodes that read write number n.
     pub(super) readers: Vec<Vec<usize>>,
     /// The number of the last write without an event, or 0.
-    pub(super) untold: usize,
+    pub(super) unrecorded: usize,
 }
 
 impl Objects {
@@ -98,7 +98,7 @@ impl Objects {
             initial,
             writes: Vec::new(),
             readers: vec![Vec::new()],
-            untold: 0,
+            unrecorded: 0,
         });
         self.live.insert(location, self.all.len() - 1);
         self.all.len() - 1
@@ -124,19 +124,19 @@ impl Objects {
 }
 
 impl Object {
-    /// The step that made write number n; `None` for the initial one.
+    /// The node that made write number n; `None` for the initial one.
     pub(super) fn write(&self, number: usize) -> Option<usize> {
         number.checked_sub(1).map(|at| self.writes[at])
     }
 
     /// An access in the order of the run: it reads the newest write. Gives the
     /// number of the write that it read or made.
-    pub(super) fn enter(&mut self, step: usize, label: &Label) -> usize {
+    pub(super) fn enter(&mut self, node: usize, label: &Label) -> usize {
         if label.reads() {
-            self.readers[self.writes.len()].push(step);
+            self.readers[self.writes.len()].push(node);
         }
         if label.writes() {
-            self.writes.push(step);
+            self.writes.push(node);
             self.readers.push(Vec::new());
         }
         self.writes.len()

@@ -17,7 +17,7 @@ pub(super) fn location_of(operation: &Operation) -> Option<(LocationId, Option<u
 }
 
 /// What the event is in the graph; `None` if it is a round of a loop that does
-/// nothing, or no step at all.
+/// nothing, or no node at all.
 pub(super) fn label(operation: &Operation, object: Option<ObjectId>) -> Option<Label> {
     Some(match (*operation, object) {
         (

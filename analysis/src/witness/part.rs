@@ -1,67 +1,67 @@
-//! A part of a run that is closed under what its steps rest on: program order,
+//! A part of a run that is closed under what its nodes rest on: program order,
 //! reads-from, thread creation, joins, locks, and in RC20 the earlier SC fences.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use super::graph::Label;
-use super::trace::Trace;
+use super::run_graph::RunGraph;
 use crate::event::{LockId, LockMode, ThreadId};
 use crate::model::Model;
 
-/// Of every thread a stretch of its steps.
+/// Of every thread a stretch of its nodes.
 pub(super) struct Part<'a> {
-    pub(super) trace: &'a Trace,
+    pub(super) run: &'a RunGraph,
     pub(super) model: Model,
     /// The first event that may be in it.
     pub(super) first: usize,
     stretches: BTreeMap<ThreadId, Range<usize>>,
-    /// How much of a lock's order has been looked through for what a step that
+    /// How much of a lock's order has been looked through for what a node that
     /// takes it in this mode rests on.
     locks_done: HashMap<(LockId, LockMode), usize>,
     fences_done: usize,
 }
 
 impl<'a> Part<'a> {
-    /// The smallest closed part with these steps, of the run from `first` on.
+    /// The smallest closed part with these nodes, of the run from `first` on.
     pub(super) fn resting_on(
-        trace: &'a Trace,
-        steps: &[usize],
+        run: &'a RunGraph,
+        nodes: &[usize],
         first: usize,
         model: Model,
     ) -> Self {
         let mut part = Self {
-            trace,
+            run,
             model,
             first,
             stretches: BTreeMap::new(),
             locks_done: HashMap::new(),
             fences_done: 0,
         };
-        let mut wanted = steps.to_vec();
-        while let Some(step) = wanted.pop() {
-            part.include(step, &mut wanted);
+        let mut wanted = nodes.to_vec();
+        while let Some(node) = wanted.pop() {
+            part.include(node, &mut wanted);
         }
         part
     }
 
-    /// How many steps are in it.
+    /// How many nodes are in it.
     pub(super) fn size(&self) -> usize {
         self.stretches.values().map(Range::len).sum()
     }
 
-    /// The steps in it, in the order of the run.
-    pub(super) fn steps(&self) -> Vec<usize> {
+    /// The nodes in it, in the order of the run.
+    pub(super) fn nodes(&self) -> Vec<usize> {
         let threads = self.stretches.iter();
-        let mut steps: Vec<usize> = threads
-            .flat_map(|(thread, stretch)| &self.trace.threads[thread][stretch.clone()])
+        let mut nodes: Vec<usize> = threads
+            .flat_map(|(thread, stretch)| &self.run.threads[thread][stretch.clone()])
             .copied()
             .collect();
-        steps.sort_unstable();
-        steps
+        nodes.sort_unstable();
+        nodes
     }
 
-    /// The position of the first step of each thread in it.
+    /// The position of the first node of each thread in it.
     pub(super) fn beginnings(&self) -> BTreeMap<ThreadId, u32> {
         let threads = self.stretches.iter();
         threads
@@ -69,55 +69,54 @@ impl<'a> Part<'a> {
             .collect()
     }
 
-    /// Adds a step and the ones before it in its thread; `wanted` gets what
+    /// Adds a node and the ones before it in its thread; `wanted` gets what
     /// these rest on.
-    fn include(&mut self, step: usize, wanted: &mut Vec<usize>) {
-        let trace = self.trace;
-        if trace.steps[step].event < self.first {
+    fn include(&mut self, node: usize, wanted: &mut Vec<usize>) {
+        let run = self.run;
+        if run.nodes[node].event < self.first {
             return;
         }
-        let (thread, end) = (trace.steps[step].thread, trace.steps[step].position + 1);
-        let steps = &trace.threads[&thread];
+        let (thread, end) = (run.nodes[node].thread, run.nodes[node].position + 1);
+        let nodes = &run.threads[&thread];
         let stretch = self.stretches.entry(thread).or_insert_with(|| {
-            let begin = steps.partition_point(|&own| trace.steps[own].event < self.first);
+            let begin = nodes.partition_point(|&own| run.nodes[own].event < self.first);
             begin..begin
         });
         let fresh = stretch.end..end.max(stretch.end);
         stretch.end = fresh.end;
-        for &own in &steps[fresh] {
+        for &own in &nodes[fresh] {
             self.rests_on(own, wanted);
         }
     }
 
-    /// What a step rests on besides the steps before it in its thread.
+    /// What a node rests on besides the nodes before it in its thread.
     fn rests_on(&mut self, id: usize, wanted: &mut Vec<usize>) {
-        let trace = self.trace;
-        let step = &trace.steps[id];
-        if let (Some((object, number)), true) = (step.access, step.label.reads()) {
+        let run = self.run;
+        let node = &run.nodes[id];
+        if let (Some((object, number)), true) = (node.access, node.label.reads()) {
             // An RMW is counted by the write it made, which follows the one it read.
-            let read = number - usize::from(step.label.writes());
-            wanted.extend(trace.object(object).write(read));
+            let read = number - usize::from(node.label.writes());
+            wanted.extend(run.object(object).write(read));
         }
-        match step.label {
-            Label::Start => wanted.extend(trace.creator.get(&step.thread)),
-            Label::Join { child } => wanted.extend(trace.exit.get(&child)),
+        match node.label {
+            Label::Start => wanted.extend(run.creator.get(&node.thread)),
+            Label::Join { child } => wanted.extend(run.exit.get(&child)),
             Label::Acquire { lock, mode } => {
                 let done = self.locks_done.entry((lock, mode)).or_default();
-                let earlier = &trace.locks[&lock][(*done).min(step.turn)..step.turn];
-                *done = step.turn.max(*done);
+                let earlier = &run.locks[&lock][(*done).min(node.turn)..node.turn];
+                *done = node.turn.max(*done);
                 wanted.extend(earlier.iter().filter(|&&from| {
-                    let label = trace.steps[from].label;
-                    matches!(label, Label::Release { mode, .. } if trace.takes_from(id, mode))
+                    let label = run.nodes[from].label;
+                    matches!(label, Label::Release { mode, .. } if run.takes_from(id, mode))
                 }));
             }
             label if label.is_sc_fence() && self.model == Model::Rc20 => {
                 wanted.extend(
-                    trace
-                        .sc_fences
-                        .get(self.fences_done..step.turn)
+                    run.sc_fences
+                        .get(self.fences_done..node.turn)
                         .unwrap_or_default(),
                 );
-                self.fences_done = step.turn.max(self.fences_done);
+                self.fences_done = node.turn.max(self.fences_done);
             }
             _ => {}
         }

@@ -5,7 +5,7 @@ use super::build::{self, BuildError};
 use super::check::{Refutation, RunMismatch, belongs, check};
 use super::explain::{self, Explanation};
 use super::graph::Witness;
-use super::trace::{PlainWrites, Trace};
+use super::run_graph::{PlainWrites, RunGraph};
 use crate::event::Event;
 use crate::model::Model;
 use crate::violation::Violation;
@@ -42,21 +42,21 @@ pub fn prove(
 ) -> Vec<Result<Proof, ProofError>> {
     let mut by_access: Vec<usize> = (0..violations.len()).collect();
     by_access.sort_by_key(|&at| violations[at].access);
-    let mut trace = Trace::default();
+    let mut run = RunGraph::default();
     let mut read = 0;
     let mut proofs: Vec<_> = by_access
         .into_iter()
         .map(|at| {
             let violation = &violations[at];
             let proof = build::before_access(events, violation).and_then(|before| {
-                trace.extend(read, &before[read..], PlainWrites::Restart);
+                run.extend(read, &before[read..], PlainWrites::Restart);
                 read = before.len();
-                both(&trace, events, violation, model)
+                both(&run, events, violation, model)
             });
             // Where plain writes race, the run has to be read once more.
             let proof = proof.or_else(|_| {
-                build::over_plain_writes(events, violation, |trace| {
-                    both(trace, events, violation, model)
+                build::over_plain_writes(events, violation, |run| {
+                    both(run, events, violation, model)
                 })
             });
             (
@@ -72,14 +72,14 @@ pub fn prove(
 }
 
 fn both(
-    trace: &Trace,
+    run: &RunGraph,
     events: &[Event],
     violation: &Violation,
     model: Model,
 ) -> Result<Proof, BuildError> {
     Ok(Proof {
-        witness: build::on(trace, events, violation, model)?,
-        explanation: explain::on(trace, violation, model)?,
+        witness: build::on(run, events, violation, model)?,
+        explanation: explain::on(run, violation, model)?,
     })
 }
 

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::graph::Label;
-use super::trace::Trace;
+use super::run_graph::RunGraph;
 use crate::event::{LockId, LockMode, ThreadId};
 use crate::model::Model;
 
@@ -27,28 +27,28 @@ pub enum Edge {
     FenceOrder,
 }
 
-/// The edges from step `from` to the access that comes next in `thread`, each
-/// with the step it leads to (`None`: the access), as few as possible.
+/// The edges from node `from` to the access that comes next in `thread`, each
+/// with the node it leads to (`None`: the access), as few as possible.
 pub(super) fn shortest(
-    trace: &Trace,
+    run: &RunGraph,
     from: usize,
     thread: ThreadId,
     model: Model,
 ) -> Option<Vec<(Edge, Option<usize>)>> {
     let mut search = Search {
-        trace,
-        reached: vec![None; trace.steps.len()],
+        run,
+        reached: vec![None; run.nodes.len()],
         queue: VecDeque::from([from]),
         from,
         thread_done: HashMap::new(),
         object_done: HashMap::new(),
         lock_done: HashMap::new(),
-        fences_done: trace.sc_fences.len(),
+        fences_done: run.sc_fences.len(),
     };
-    while let Some(step) = search.queue.pop_front() {
-        if trace.steps[step].thread == thread {
+    while let Some(node) = search.queue.pop_front() {
+        if run.nodes[node].thread == thread {
             let mut path = vec![(Edge::ProgramOrder, None)];
-            let mut at = step;
+            let mut at = node;
             while let Some((edge, before)) = search.reached[at] {
                 path.push((edge, Some(at)));
                 at = before;
@@ -56,18 +56,18 @@ pub(super) fn shortest(
             path.reverse();
             return Some(path);
         }
-        search.expand(step, model);
+        search.expand(node, model);
     }
     None
 }
 
 struct Search<'a> {
-    trace: &'a Trace,
-    /// How each step was first reached, and from which.
+    run: &'a RunGraph,
+    /// How each node was first reached, and from which.
     reached: Vec<Option<(Edge, usize)>>,
     queue: VecDeque<usize>,
     from: usize,
-    /// From where on the steps of a thread are reached.
+    /// From where on the nodes of a thread are reached.
     thread_done: HashMap<ThreadId, usize>,
     /// From which number on the writes to an object are reached.
     object_done: HashMap<usize, usize>,
@@ -78,19 +78,19 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn expand(&mut self, from: usize, model: Model) {
-        let trace = self.trace;
-        let step = &trace.steps[from];
-        let rest = &trace.threads[&step.thread];
-        let done = self.thread_done.entry(step.thread).or_insert(rest.len());
-        let later = fresh(rest, step.position + 1, done);
+        let run = self.run;
+        let node = &run.nodes[from];
+        let rest = &run.threads[&node.thread];
+        let done = self.thread_done.entry(node.thread).or_insert(rest.len());
+        let later = fresh(rest, node.position + 1, done);
         self.reach(from, Edge::ProgramOrder, later);
 
-        if let Some((object, number)) = step.access {
-            let writes = &trace.object(object).writes;
-            if step.label.writes() {
-                self.reach(from, Edge::ReadsFrom, &trace.object(object).readers[number]);
+        if let Some((object, number)) = node.access {
+            let writes = &run.object(object).writes;
+            if node.label.writes() {
+                self.reach(from, Edge::ReadsFrom, &run.object(object).readers[number]);
             }
-            let edge = match step.label.writes() {
+            let edge = match node.label.writes() {
                 true => Edge::Modification,
                 false => Edge::FromRead,
             };
@@ -99,37 +99,37 @@ impl Search<'_> {
             self.reach(from, edge, newer);
         }
 
-        match step.label {
+        match node.label {
             Label::Create { child } => {
-                self.reach(from, Edge::Synchronisation, &trace.threads[&child][..1]);
+                self.reach(from, Edge::Synchronisation, &run.threads[&child][..1]);
             }
             Label::Exit => {
-                let joins = trace.joins.get(&step.thread).map_or(&[][..], Vec::as_slice);
+                let joins = run.joins.get(&node.thread).map_or(&[][..], Vec::as_slice);
                 self.reach(from, Edge::Synchronisation, joins);
             }
             Label::Release { lock, mode } => {
-                let order = &trace.locks[&lock];
+                let order = &run.locks[&lock];
                 let done = self.lock_done.entry((lock, mode)).or_insert(order.len());
-                let later = fresh(order, step.turn + 1, done);
+                let later = fresh(order, node.turn + 1, done);
                 let taken: Vec<usize> = (later.iter().copied())
-                    .filter(|&to| trace.takes_from(to, mode))
+                    .filter(|&to| run.takes_from(to, mode))
                     .collect();
                 self.reach(from, Edge::Synchronisation, &taken);
             }
             label if label.is_sc_fence() && model == Model::Rc20 => {
-                let fences = &trace.sc_fences;
-                let later = fresh(fences, step.turn + 1, &mut self.fences_done);
+                let fences = &run.sc_fences;
+                let later = fresh(fences, node.turn + 1, &mut self.fences_done);
                 self.reach(from, Edge::FenceOrder, later);
             }
             _ => {}
         }
     }
 
-    fn reach(&mut self, from: usize, edge: Edge, steps: &[usize]) {
-        for &step in steps {
-            if step != self.from && self.reached[step].is_none() {
-                self.reached[step] = Some((edge, from));
-                self.queue.push_back(step);
+    fn reach(&mut self, from: usize, edge: Edge, nodes: &[usize]) {
+        for &node in nodes {
+            if node != self.from && self.reached[node].is_none() {
+                self.reached[node] = Some((edge, from));
+                self.queue.push_back(node);
             }
         }
     }

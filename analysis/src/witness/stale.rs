@@ -3,7 +3,7 @@
 
 use super::build::{BuildError, write_number};
 use super::graph::{Guard, Label, ObjectId};
-use super::trace::Trace;
+use super::run_graph::RunGraph;
 use crate::event::{CasOutcome, CasStrength, Event, Operation};
 use crate::violation::Violation;
 
@@ -22,26 +22,26 @@ pub(super) struct StaleChoice {
 
 /// The stale places that the access can take, in the order of the violation.
 pub(super) fn choices(
-    trace: &Trace,
+    run: &RunGraph,
     events: &[Event],
     violation: &Violation,
 ) -> Result<Vec<StaleChoice>, BuildError> {
     let missing = BuildError::NoSuchAccess(violation.access);
     let event = &events[violation.access.0 as usize];
-    let object = trace.live(violation.location).ok_or(missing)?;
-    let newer = write_number(trace, object, &violation.newer)?;
+    let object = run.live(violation.location).ok_or(missing)?;
+    let newer = write_number(run, object, &violation.newer)?;
     let mut choices = Vec::new();
     for write in &violation.stale {
-        let number = write_number(trace, object, write)?;
+        let number = write_number(run, object, write)?;
         if number >= newer {
             return Err(BuildError::NoSuchWrite(*write));
         }
-        let next = trace.object(object).writes.get(number);
+        let next = run.object(object).writes.get(number);
         let taken = StaleWrite {
-            object: trace.object(object).id,
-            value: trace.value(object, number),
+            object: run.object(object).id,
+            value: run.value(object, number),
             // Nothing comes between an RMW and the write it read.
-            sealed: next.is_some_and(|&next| trace.steps[next].label.is_rmw()),
+            sealed: next.is_some_and(|&next| run.nodes[next].label.is_rmw()),
         };
         let labels = taken.labels(&event.operation).ok_or(missing)?;
         let mut labels = labels.into_iter().flatten();

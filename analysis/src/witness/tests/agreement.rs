@@ -9,7 +9,7 @@ use super::random::MODELS;
 use crate::event::{Event, Operation};
 use crate::model::Model;
 use crate::violation::{EventIndex, Violation};
-use crate::witness::trace::RunNode;
+use crate::witness::run_graph::RunNode;
 use crate::witness::{ProofError, Witness, belongs, check, explain, prove};
 use crate::{Analyzer, AnalyzerConfig};
 
@@ -70,11 +70,11 @@ fn the_analyzer_finds_all_that_the_checker_allows() {
     for seed in 0..20_000 {
         let case = case(seed);
         let plain = |event: &Event| matches!(event.operation, Operation::Write { .. });
-        let untold = |step: &RunNode| !step.told && step.label.is_rmw();
-        let writes = newest(&case.trace, case.location).map_or(0, |(_, writes)| writes);
+        let unrecorded = |node: &RunNode| !node.recorded && node.label.is_rmw();
+        let writes = newest(&case.graph, case.location).map_or(0, |(_, writes)| writes);
         // The analyzer falls silent where a plain write races, and it does not
-        // order anything by when an untold write must have happened.
-        let silent = case.run.events.iter().any(plain) || case.trace.steps.iter().any(untold);
+        // order anything by when an unrecorded write must have happened.
+        let silent = case.run.events.iter().any(plain) || case.graph.nodes.iter().any(unrecorded);
         if writes == 0 || silent {
             continue;
         }
@@ -107,7 +107,7 @@ fn the_analyzer_finds_all_that_the_checker_allows() {
 #[test]
 fn a_violation_that_is_none_is_not_proved() {
     let case = (0..).map(case).find(|case| {
-        let writes = newest(&case.trace, case.location).map_or(0, |(_, writes)| writes);
+        let writes = newest(&case.graph, case.location).map_or(0, |(_, writes)| writes);
         let access = case.run.events.len() as u64 - 1;
         let found = violations(&case.run.events, Model::Rc11);
         let silent = found.iter().all(|violation| violation.access.0 != access);
@@ -118,7 +118,7 @@ fn a_violation_that_is_none_is_not_proved() {
                 .is_some_and(|all| Witness::build(&case.run.events, &all, Model::Rc11).is_ok())
     });
     let case = case.expect("there are many");
-    let (_, writes) = newest(&case.trace, case.location).expect("as found");
+    let (_, writes) = newest(&case.graph, case.location).expect("as found");
     let claim = case.violation(writes).expect("as found");
     let mut elsewhere = claim.clone();
     elsewhere.access = EventIndex(u64::MAX);

@@ -8,13 +8,13 @@ use crate::violation::Violation;
 use crate::witness::emit;
 use crate::witness::graph::{Label, Witness};
 use crate::witness::part::Part;
+use crate::witness::run_graph::{PlainWrites, RunGraph};
 use crate::witness::stale::{StaleChoice, choices};
-use crate::witness::trace::{PlainWrites, Trace};
 
-/// A random run that ends with a random access, which is not in the trace.
+/// A random run that ends with a random access, which is not in the graph.
 pub(super) struct Case {
     pub(super) run: Run,
-    pub(super) trace: Trace,
+    pub(super) graph: RunGraph,
     pub(super) location: u32,
 }
 
@@ -22,36 +22,39 @@ pub(super) fn case(seed: u64) -> Case {
     let mut dice = Dice::new(seed);
     let profile = Profile::varied(&mut dice);
     let mut run = run(&mut dice, profile);
-    let trace = Trace::of(&run.events, PlainWrites::Restart);
+    let graph = RunGraph::of(&run.events, PlainWrites::Restart);
     let location = dice.below(u64::from(profile.locations)) as u32;
-    let exited = |thread: &u32| trace.exit.contains_key(&ThreadId(*thread));
+    let exited = |thread: &u32| graph.exit.contains_key(&ThreadId(*thread));
     let threads: Vec<u32> = (1..=profile.threads).filter(|t| !exited(t)).collect();
-    let mut current = newest(&trace, location)
-        .and_then(|(o, n)| trace.value(o, n))
+    let mut current = newest(&graph, location)
+        .and_then(|(o, n)| graph.value(o, n))
         .unwrap_or(2);
     let operation = access(&mut dice, profile, location, &mut current);
     run.push(dice.pick(&threads), operation);
     Case {
         run,
-        trace,
+        graph,
         location,
     }
 }
 
 /// The object of a location at the end of a run, and the number of its newest write.
-pub(super) fn newest(trace: &Trace, location: u32) -> Option<(usize, usize)> {
-    let object = trace.live(crate::LocationId(location))?;
-    Some((object, trace.object(object).writes.len()))
+pub(super) fn newest(graph: &RunGraph, location: u32) -> Option<(usize, usize)> {
+    let object = graph.live(crate::LocationId(location))?;
+    Some((object, graph.object(object).writes.len()))
 }
 
 impl Case {
     /// The violation that the last event has each stale write to choose from.
     pub(super) fn violation(&self, newer: usize) -> Option<Violation> {
-        let (object, _) = newest(&self.trace, self.location)?;
-        let object = self.trace.object(object);
-        let told = |&step: &usize| self.trace.steps[step].told;
-        let event = |&step: &usize| self.trace.steps[step].event;
-        if object.untold != 0 || !object.writes.iter().all(told) || object.writes.len() < newer {
+        let (object, _) = newest(&self.graph, self.location)?;
+        let object = self.graph.object(object);
+        let recorded = |&node: &usize| self.graph.nodes[node].recorded;
+        let event = |&node: &usize| self.graph.nodes[node].event;
+        if object.unrecorded != 0
+            || !object.writes.iter().all(recorded)
+            || object.writes.len() < newer
+        {
             return None;
         }
         let writes: Vec<usize> = object.writes.iter().map(event).collect();
@@ -63,7 +66,7 @@ impl Case {
     }
 
     pub(super) fn choices(&self, violation: &Violation) -> Vec<StaleChoice> {
-        choices(&self.trace, &self.run.events, violation).expect("the violation fits")
+        choices(&self.graph, &self.run.events, violation).expect("the violation fits")
     }
 
     /// The whole run, and the access in a stale place.
@@ -74,8 +77,8 @@ impl Case {
         label: Label,
         model: Model,
     ) -> Witness {
-        let all: Vec<usize> = (0..self.trace.steps.len()).collect();
-        let part = Part::resting_on(&self.trace, &all, 0, model);
+        let all: Vec<usize> = (0..self.graph.nodes.len()).collect();
+        let part = Part::resting_on(&self.graph, &all, 0, model);
         emit::witness(&part, violation, stale, label)
     }
 }

@@ -27,7 +27,7 @@ fn the_checker_reads_the_axioms_right_and_small_graphs_prove_as_much() {
     let mut counts = [0; 3];
     for seed in 0..3_000 {
         let case = case(seed);
-        let writes = newest(&case.trace, case.location).map_or(0, |(_, writes)| writes);
+        let writes = newest(&case.graph, case.location).map_or(0, |(_, writes)| writes);
         let Some(violation) = (writes > 0).then(|| case.violation(writes)).flatten() else {
             continue;
         };
@@ -43,7 +43,7 @@ fn the_checker_reads_the_axioms_right_and_small_graphs_prove_as_much() {
                 );
                 for newer in stale.number + 1..=writes {
                     let violation = case.violation(newer).expect("as before");
-                    let build = |limit| graph(&case.trace, &violation, &stale, model, limit);
+                    let build = |limit| graph(&case.graph, &violation, &stale, model, limit);
                     let (small, cut) = match (build(usize::MAX), build(0)) {
                         (Ok(small), Ok(cut)) => (small, cut),
                         (Err(BuildError::NotAfter), Err(BuildError::NotAfter)) => continue,
@@ -71,11 +71,11 @@ fn a_run_as_it_was_is_consistent_and_sequential() {
     let mut decided = 0;
     for seed in 0..2_000 {
         let case = case(seed);
-        let Some((object, number)) = newest(&case.trace, case.location) else {
+        let Some((object, number)) = newest(&case.graph, case.location) else {
             continue;
         };
-        let id = case.trace.object(object).id;
-        let value = case.trace.value(object, number);
+        let id = case.graph.object(object).id;
+        let value = case.graph.value(object, number);
         let order = crate::LoadOrder::SeqCst;
         let guard = crate::witness::Guard::Any;
         let label = Label::Read {

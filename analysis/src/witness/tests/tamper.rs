@@ -27,13 +27,13 @@ fn find_witnesses() -> Vec<(u64, Witness, Vec<Event>)> {
     let mut found = Vec::new();
     for seed in 0..4_000 {
         let case = case(seed);
-        let writes = newest(&case.trace, case.location).map_or(0, |(_, writes)| writes);
+        let writes = newest(&case.graph, case.location).map_or(0, |(_, writes)| writes);
         let Some(violation) = (writes > 0).then(|| case.violation(writes)).flatten() else {
             continue;
         };
         for stale in case.choices(&violation) {
             for limit in [0, usize::MAX] {
-                let witness = graph(&case.trace, &violation, &stale, Model::Rc11, limit);
+                let witness = graph(&case.graph, &violation, &stale, Model::Rc11, limit);
                 let proves = |witness: &Witness| check(witness, Model::Rc11).is_ok();
                 let witness = witness.ok().filter(proves);
                 found.extend(witness.map(|witness| (seed, witness, case.run.events.clone())));

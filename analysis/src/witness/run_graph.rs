@@ -12,12 +12,12 @@ use crate::order::RmwOrder;
 
 /// The graph of a run.
 #[derive(Debug, Default)]
-pub(super) struct Trace {
+pub(super) struct RunGraph {
     /// The events that count, in the order of the run.
-    pub(super) steps: Vec<RunNode>,
-    /// The steps of each thread in program order.
+    pub(super) nodes: Vec<RunNode>,
+    /// The nodes of each thread in program order.
     pub(super) threads: BTreeMap<ThreadId, Vec<usize>>,
-    /// The steps of each lock in the order of the run.
+    /// The nodes of each lock in the order of the run.
     pub(super) locks: BTreeMap<LockId, Vec<usize>>,
     /// The SC fences in the order of the run.
     pub(super) sc_fences: Vec<usize>,
@@ -28,7 +28,7 @@ pub(super) struct Trace {
     /// The joins of a thread.
     pub(super) joins: BTreeMap<ThreadId, Vec<usize>>,
     objects: Objects,
-    untold: u32,
+    unrecorded: u32,
 }
 
 /// An event that counts.
@@ -38,10 +38,10 @@ pub(super) struct RunNode {
     pub(super) event: usize,
     /// The stream has an event for it. What has none gets the index of the event
     /// that shows that it must have happened.
-    pub(super) told: bool,
+    pub(super) recorded: bool,
     /// The thread.
     pub(super) thread: ThreadId,
-    /// How many steps its thread has before it.
+    /// How many nodes its thread has before it.
     pub(super) position: usize,
     /// What.
     pub(super) label: Label,
@@ -60,12 +60,12 @@ pub(super) enum PlainWrites {
     Race,
 }
 
-impl Trace {
+impl RunGraph {
     /// The graph of these events.
     pub(super) fn of(events: &[Event], plain: PlainWrites) -> Self {
-        let mut trace = Self::default();
-        trace.extend(0, events, plain);
-        trace
+        let mut run = Self::default();
+        run.extend(0, events, plain);
+        run
     }
 
     /// Continues with these events; `first` is the index of the first of them.
@@ -89,14 +89,14 @@ impl Trace {
     pub(super) fn value(&self, object: usize, number: usize) -> Option<u64> {
         match self.object(object).write(number) {
             None => self.object(object).initial,
-            Some(step) => self.steps[step].label.value_written(),
+            Some(node) => self.nodes[node].label.value_written(),
         }
     }
 
-    /// Whether a step takes a lock so that it is ordered after every earlier
+    /// Whether a node takes a lock so that it is ordered after every earlier
     /// release of this mode.
-    pub(super) fn takes_from(&self, step: usize, released: LockMode) -> bool {
-        match self.steps[step].label {
+    pub(super) fn takes_from(&self, node: usize, released: LockMode) -> bool {
+        match self.nodes[node].label {
             Label::Acquire { mode, .. } => match released {
                 LockMode::Exclusive => mode != LockMode::Signal,
                 LockMode::Shared => mode == LockMode::Exclusive,
@@ -155,10 +155,10 @@ impl Trace {
                     written: Some(value),
                     guard: Guard::Any,
                 };
-                let thread = ThreadId(u32::MAX - self.untold);
-                self.untold += 1;
+                let thread = ThreadId(u32::MAX - self.unrecorded);
+                self.unrecorded += 1;
                 self.add(index, thread, label, Some(id), false);
-                self.objects.get_mut(id).untold = newest + 1;
+                self.objects.get_mut(id).unrecorded = newest + 1;
             }
             _ => {}
         }
@@ -170,9 +170,9 @@ impl Trace {
         thread: ThreadId,
         label: Label,
         object: Option<usize>,
-        told: bool,
+        recorded: bool,
     ) {
-        let id = self.steps.len();
+        let id = self.nodes.len();
         let own = self.threads.entry(thread).or_default();
         own.push(id);
         let position = own.len() - 1;
@@ -197,9 +197,9 @@ impl Trace {
             }
             _ => {}
         }
-        self.steps.push(RunNode {
+        self.nodes.push(RunNode {
             event,
-            told,
+            recorded,
             thread,
             position,
             label,
