@@ -26,6 +26,8 @@ pub(crate) struct RuntimeConfig {
     /// The number of priority changes.
     pub(crate) depth: Option<u64>,
     pub(crate) races: bool,
+    /// Leave out what adds nothing to what the trace says.
+    pub(crate) filter: bool,
     pub(crate) volatile: Volatile,
     /// Milliseconds before a thread stuck outside loses the turn.
     pub(crate) patience: u64,
@@ -57,6 +59,7 @@ impl RuntimeConfig {
             length: number(c"WMFIX_LENGTH"),
             depth: number(c"WMFIX_DEPTH"),
             races: choice(c"WMFIX_RACES", &[("off", false), ("on", true)]),
+            filter: choice(c"WMFIX_FILTER", &[("on", true), ("off", false)]),
             volatile: choice(
                 c"WMFIX_VOLATILE",
                 &[

@@ -165,7 +165,7 @@ fn name_stuck(state: &mut State) {
             Status::Ended => continue,
             Status::Waiting(what) => what,
             Status::Away => WaitsFor::Outside,
-            Status::Runnable => match spins_on {
+            Status::Runnable => match spins_on.and_then(|at| state.locations.trace_number(at)) {
                 Some(location) => WaitsFor::Value(LocationId(location)),
                 None => WaitsFor::Nothing,
             },

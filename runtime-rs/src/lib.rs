@@ -27,10 +27,13 @@ extern crate alloc;
 
 #[cfg(not(test))]
 mod abi;
+mod alone;
 #[cfg_attr(test, allow(unused_imports))]
 mod arena;
+mod clocks;
 mod config;
 mod contexts;
+mod filter;
 mod finish;
 mod gate;
 #[cfg(not(test))]
@@ -43,6 +46,7 @@ mod real;
 mod recorder;
 mod rng;
 mod scheduler;
+mod shadow;
 mod spin;
 mod start;
 mod state;

@@ -40,6 +40,10 @@ pub(crate) struct Locations {
     granules: Vec<u32>,
     index: Vec<(u64, u32)>,
     last: (u64, u32),
+    /// How many the trace has been told of.
+    introduced: u32,
+    /// Locations that have ended since [`Locations::take_ended`] was called.
+    ended: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +52,8 @@ struct Entry {
     value: [u64; 2],
     /// The next location in the same granule.
     next: u32,
+    /// Its number in the trace, if the trace knows it and what it holds.
+    trace_number: u32,
     size: u8,
 }
 
@@ -58,6 +64,8 @@ impl Locations {
             granules: Vec::new(),
             index: vec![(0, NO_LOCATION); 256],
             last: (u64::MAX, NO_LOCATION),
+            introduced: 0,
+            ended: Vec::new(),
         }
     }
 
@@ -101,6 +109,7 @@ impl Locations {
             address,
             value: split(value),
             next: NO_LOCATION,
+            trace_number: NO_LOCATION,
             size,
         });
         let page = match self.page(address / PAGE_BYTES) {
@@ -129,7 +138,34 @@ impl Locations {
         self.entries[number as usize].value = split(value);
     }
 
-    /// Ends the locations that overlap with the range; whether there were any.
+    /// The number of a location in the trace; none if the trace does not know it,
+    /// or does not know what it holds.
+    #[inline(always)]
+    pub(crate) fn trace_number(&self, number: u32) -> Option<u32> {
+        let found = self.entries.get(number as usize)?.trace_number;
+        (found != NO_LOCATION).then_some(found)
+    }
+
+    /// Gives a location the next number of the trace; also its address and size.
+    pub(crate) fn introduce(&mut self, number: u32) -> (u32, u64, u8) {
+        let entry = &mut self.entries[number as usize];
+        entry.trace_number = self.introduced;
+        self.introduced += 1;
+        (entry.trace_number, entry.address, entry.size)
+    }
+
+    /// The trace does not know any longer what a location holds.
+    pub(crate) fn leave_trace(&mut self, number: u32) {
+        self.entries[number as usize].trace_number = NO_LOCATION;
+    }
+
+    /// A location that has ended since the last call.
+    pub(crate) fn take_ended(&mut self) -> Option<u32> {
+        self.ended.pop()
+    }
+
+    /// Ends the locations that overlap with the range; whether the trace knows
+    /// one of them.
     pub(crate) fn end(&mut self, range: Range<u64>) -> bool {
         let mut any = false;
         let mut at = range.start;
@@ -154,7 +190,8 @@ impl Locations {
             let entry = self.entries[number as usize];
             let end = entry.address + u64::from(entry.size);
             if entry.address < range.end && range.start < end {
-                any = true;
+                any |= entry.trace_number != NO_LOCATION;
+                self.ended.push(number);
                 if entry.size == 16 {
                     // It occupies two granules and is removed from both.
                     let first = granule(entry.address);
@@ -255,8 +292,10 @@ mod tests {
         let numbers: Vec<u32> = (0..3000)
             .map(|n| locations.add(0x7000 + n * 8, 8, 0))
             .collect();
+        locations.introduce(numbers[1000]);
         assert!(locations.end(0x7000 + 8 * 10..0x7000 + 8 * 2000));
         assert!(!locations.end(0x7000 + 8 * 10..0x7000 + 8 * 2000));
+        assert_eq!(core::iter::from_fn(|| locations.take_ended()).count(), 1990);
         for (n, number) in (0..).zip(numbers) {
             let alive = !(10..2000).contains(&n);
             let found = locations.find(0x7000 + n * 8, 8, 0);
@@ -268,7 +307,8 @@ mod tests {
     fn neighbours_in_a_granule_end_one_by_one() {
         let mut locations = Locations::new();
         let bytes: Vec<u32> = (0..8).map(|n| locations.add(0x2000 + n, 1, 0)).collect();
-        assert!(locations.end(0x2003..0x2004));
+        assert!(!locations.end(0x2003..0x2004), "the trace knows none");
+        assert_eq!(locations.take_ended(), Some(bytes[3]));
         for (n, number) in (0..).zip(bytes) {
             let found = locations.find(0x2000 + n, 1, 0);
             assert_eq!(found, (n != 3).then_some(number));

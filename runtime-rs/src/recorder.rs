@@ -12,6 +12,7 @@ use wmfix_trace::{
     ContextId, End, Header, MAX_RECORD, RecordedOperation, encode_event, encode_header,
 };
 
+use crate::filter::{self, plain};
 use crate::sys;
 
 /// Reserved behind the last record for the one that ends the trace.
@@ -110,6 +111,7 @@ impl Recorder {
                     "wmfix: the trace cannot grow (errno {errno}): the run goes on unrecorded\n"
                 ));
                 self.finish(End::NoSpace { errno });
+                filter::set_plain_mode(plain::OFF);
                 false
             }
         }

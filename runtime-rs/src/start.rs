@@ -7,6 +7,7 @@ use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use wmfix_trace::{Header, Reader, RecordedOperation, Strategy as Named, WaitsFor};
 
 use crate::config::{RuntimeConfig, cannot_start};
+use crate::filter::{self, plain};
 use crate::finish;
 use crate::park::{WATCH_INTERVAL_MS, park};
 use crate::real;
@@ -64,7 +65,7 @@ fn start() {
     THREAD_KEY.store(key, Ordering::Release);
     let config = RuntimeConfig::read();
     #[cfg(not(test))]
-    crate::abi::configure(config.races, config.volatile);
+    crate::abi::configure(config.volatile);
     begin_run(config, false);
     finish::watch_for_the_end();
     START_STATE.store(STARTED, Ordering::Release);
@@ -91,7 +92,16 @@ pub(crate) fn begin_run(config: RuntimeConfig, forked: bool) {
     let mut scheduler = Scheduler::new(chosen);
     // SAFETY: asks who is calling.
     scheduler.add(main, unsafe { libc::pthread_self() });
-    state::install(State::new(config, scheduler, recorder));
+    let (filters, races) = (config.filter, config.races && recorder.is_on());
+    let controlled = strategy != Named::Os;
+    let mut state = State::new(config, scheduler, recorder);
+    // SAFETY: the calling thread's own record.
+    let main_record = unsafe { &mut *main };
+    filter::set_plain_mode(if races { plain::ALL } else { plain::OFF });
+    if filters {
+        state.start_filtering(main_record, controlled);
+    }
+    state::install(state);
     if !forked {
         settle(main);
     }
@@ -281,6 +291,8 @@ fn end_thread(mut held: Held) {
         held.thread().stack.1.store(low, Ordering::Relaxed);
     }
     held.record(context, &RecordedOperation::Exit);
+    let (thread, state) = held.parts();
+    state.exit(thread);
     held.thread().release_frames();
     let scheduler = &mut held.state().scheduler;
     scheduler.end(me);

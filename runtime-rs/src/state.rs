@@ -11,12 +11,16 @@ use wmfix_trace::{
     LocationId, RecordedOperation, StackId, encode_context, encode_module, encode_stack, module_len,
 };
 
+use crate::alone::{self, AloneWrites, location_of};
 use crate::config::RuntimeConfig;
 use crate::contexts::{ContextNumber, Interner};
+use crate::filter::{AccessFilter, plain, plain_mode, set_plain_mode};
 use crate::locations::Locations;
 use crate::modules::Modules;
 use crate::recorder::Recorder;
 use crate::scheduler::Scheduler;
+use crate::shadow::NoMemory;
+use crate::sys;
 use crate::thread::Thread;
 
 /// What the turn protects.
@@ -25,6 +29,11 @@ pub(crate) struct State {
     pub(crate) scheduler: Scheduler,
     pub(crate) recorder: Recorder,
     pub(crate) locations: Locations,
+    /// There is one thread, and it knows all that others ever did.
+    alone: bool,
+    alone_writes: AloneWrites,
+    /// Decides which plain accesses are recorded; none where all are, or none.
+    filter: Option<AccessFilter>,
     /// Under `os`: the thread of the last record.
     pub(crate) last_thread: u32,
     /// Looks for help from outside since the last change.
@@ -71,6 +80,9 @@ impl State {
             scheduler,
             recorder,
             locations: Locations::new(),
+            alone: false,
+            alone_writes: AloneWrites::default(),
+            filter: None,
             last_thread: 0,
             fruitless_looks: 0,
             writers: Vec::new(),
@@ -168,13 +180,15 @@ impl State {
         value: u128,
     ) -> u32 {
         let location = self.locations.add(address, size, value);
-        let operation = RecordedOperation::Birth {
-            location: LocationId(location),
-            address,
-            size,
-            value,
-        };
-        self.recorder.event(context, &operation);
+        self.forget_ended();
+        if !self.alone {
+            self.introduce(context, location, value);
+        }
+        if let Some(filter) = &mut self.filter
+            && filter.mark_atomic(address, size.into()).is_err()
+        {
+            self.stop_filtering();
+        }
         for entry in &self.scheduler.threads {
             if entry.thread.is_null() {
                 continue;
@@ -191,11 +205,215 @@ impl State {
 
     /// Ends what lies in memory that is given back.
     pub(crate) fn free(&mut self, context: u32, address: u64, size: u64) {
-        let end = address.saturating_add(size);
-        let any = self.locations.end(address..end);
-        if any || self.config.races {
+        let mut known = self.end_locations(address, size);
+        known |= match &mut self.filter {
+            Some(filter) => filter.forget(address, size) && !self.alone,
+            None => plain_mode() == plain::ALL,
+        };
+        if known {
             self.recorder
                 .event(context, &RecordedOperation::Free { address, size });
+        }
+    }
+
+    /// Ends the atomics in these bytes; whether the trace knows one of them.
+    pub(crate) fn end_locations(&mut self, address: u64, size: u64) -> bool {
+        let any = self.locations.end(address..address.saturating_add(size));
+        self.forget_ended();
+        any
+    }
+
+    #[inline(always)]
+    fn forget_ended(&mut self) {
+        while let Some(location) = self.locations.take_ended() {
+            self.alone_writes.take(location);
+            if let Some(filter) = &mut self.filter {
+                filter.forget_location(location);
+            }
+        }
+    }
+
+    /// Writes what the thread that has the turn did, where that adds something.
+    #[inline(always)]
+    pub(crate) fn record(
+        &mut self,
+        thread: &mut Thread,
+        context: u32,
+        operation: &RecordedOperation,
+    ) {
+        if self.alone {
+            if self.alone_writes.leaves_out(context, operation) {
+                return self.keep_write(context, operation);
+            }
+        } else if let Some(filter) = &mut self.filter {
+            filter.event(thread, operation);
+        }
+        self.write_event(context, operation);
+    }
+
+    /// Writes an event. Its location is introduced first, if the trace does not
+    /// know it or what it holds.
+    #[inline(always)]
+    fn write_event(&mut self, context: u32, operation: &RecordedOperation) {
+        let Some(location) = location_of(operation) else {
+            return self.recorder.event(context, operation);
+        };
+        let number = match self.locations.trace_number(location) {
+            Some(number) => number,
+            None => {
+                if let Some((context, write)) = self.alone_writes.take(location) {
+                    let number = self.introduce(context, location, alone::value_before(&write));
+                    let write = alone::at_location(&write, number);
+                    self.recorder.event(context, &write);
+                    number
+                } else {
+                    self.introduce(context, location, alone::value_before(operation))
+                }
+            }
+        };
+        self.recorder
+            .event(context, &alone::at_location(operation, number));
+    }
+
+    /// Tells the trace of a location, which held `value`; its number there.
+    #[cold]
+    fn introduce(&mut self, context: u32, location: u32, value: u128) -> u32 {
+        let (number, address, size) = self.locations.introduce(location);
+        let operation = RecordedOperation::Birth {
+            location: LocationId(number),
+            address,
+            size,
+            value,
+        };
+        self.recorder.event(context, &operation);
+        number
+    }
+
+    fn keep_write(&mut self, context: u32, operation: &RecordedOperation) {
+        if let Some(location) = location_of(operation)
+            && alone::writes(operation)
+        {
+            self.locations.leave_trace(location);
+            self.alone_writes.keep(location, context, operation);
+        }
+    }
+
+    /// Begins to leave out what adds nothing. `filtered`: plain accesses are
+    /// looked at one by one once there is a second thread.
+    pub(crate) fn start_filtering(&mut self, main: &mut Thread, filtered: bool) {
+        self.alone = true;
+        if !self.config.races {
+            return;
+        }
+        set_plain_mode(plain::ALONE);
+        if !filtered {
+            return;
+        }
+        match AccessFilter::new(main) {
+            Ok(filter) => self.filter = Some(filter),
+            Err(NoMemory) => self.stop_filtering(),
+        }
+    }
+
+    /// There is no memory for the shadow.
+    #[cold]
+    fn stop_filtering(&mut self) {
+        self.filter = None;
+        if !self.alone {
+            set_plain_mode(plain::ALL);
+        }
+        sys::say(format_args!(
+            "wmfix: no memory to tell which plain accesses matter: all are recorded\n"
+        ));
+    }
+
+    /// A second thread is about to come: writes what was left out and still counts.
+    pub(crate) fn end_alone(&mut self) {
+        if !self.alone {
+            return;
+        }
+        self.alone = false;
+        while let Some(location) = self.alone_writes.next_location() {
+            if let Some((context, write)) = self.alone_writes.take(location) {
+                self.introduce(context, location, alone::value_before(&write));
+                self.write_event(context, &write);
+            }
+        }
+        if plain_mode() == plain::ALONE {
+            set_plain_mode(match self.filter {
+                Some(_) => plain::FILTERED,
+                None => plain::ALL,
+            });
+        }
+    }
+
+    /// A thread starts another one, which has a record by now.
+    pub(crate) fn create(&mut self, parent: &mut Thread, child: &mut Thread) {
+        self.end_alone();
+        if let Some(filter) = &mut self.filter {
+            filter.create(parent, child);
+        }
+    }
+
+    /// A thread has appeared that nobody started.
+    pub(crate) fn meet_unknown_thread(&mut self) {
+        self.end_alone();
+        if let Some(filter) = &mut self.filter {
+            filter.meet_unknown_thread();
+        }
+    }
+
+    /// A thread ends.
+    pub(crate) fn exit(&mut self, thread: &mut Thread) {
+        if let Some(filter) = &mut self.filter
+            && !self.alone
+        {
+            filter.exit(thread);
+        }
+    }
+
+    /// A thread has waited for the end of another one.
+    pub(crate) fn join(&mut self, thread: &mut Thread, child: &Thread) {
+        if let Some(filter) = &mut self.filter
+            && !self.alone
+            && filter.join(thread, child)
+        {
+            self.alone = true;
+            if plain_mode() == plain::FILTERED {
+                set_plain_mode(plain::ALONE);
+            }
+        }
+    }
+
+    /// Makes a plain access; whether it must be recorded.
+    pub(crate) fn plain_access(
+        &mut self,
+        thread: &Thread,
+        address: u64,
+        size: u64,
+        writes: bool,
+    ) -> bool {
+        match plain_mode() {
+            plain::OFF | plain::ALONE => false,
+            plain::FILTERED => match &mut self.filter {
+                Some(filter) => {
+                    filter
+                        .access(thread, address, size, writes)
+                        .unwrap_or_else(|NoMemory| {
+                            self.stop_filtering();
+                            true
+                        })
+                }
+                None => true,
+            },
+            _ => true,
+        }
+    }
+
+    /// Gives back what a forked child cannot use.
+    pub(crate) fn drop_filter(&mut self) {
+        if let Some(filter) = self.filter.take() {
+            filter.clear();
         }
     }
 }

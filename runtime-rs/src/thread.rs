@@ -8,6 +8,7 @@ use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use crate::arena;
+use crate::clocks::ClockSlot;
 
 /// How a thread takes part in the turn.
 pub(crate) mod phase {
@@ -77,6 +78,10 @@ pub(crate) struct Thread {
     pub(crate) rounds: u32,
     /// A volatile write whose value will be known at the next hook.
     pub(crate) pending: Option<PendingWrite>,
+    /// Its position in the clocks of the access filter.
+    pub(crate) clock_slot: Option<ClockSlot>,
+    /// What shadow memory knows its current epoch by; 0 without a clock.
+    pub(crate) epoch_tag: u64,
     /// The next in the list of threads that no interceptor announced.
     pub(crate) next_newcomer: *mut Thread,
 }
@@ -111,6 +116,8 @@ impl Thread {
             blocked_signals: 0,
             rounds: DESTRUCTOR_ROUNDS,
             pending: None,
+            clock_slot: None,
+            epoch_tag: 0,
             next_newcomer: ptr::null_mut(),
         }))
     }

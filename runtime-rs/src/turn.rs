@@ -162,7 +162,25 @@ impl Held {
                 scheduler.done(me, None);
             }
         }
+        let (thread, state) = self.parts();
+        state.record(thread, context, operation);
+    }
+
+    /// Writes a plain access of this thread.
+    #[inline(always)]
+    pub(crate) fn record_plain(&mut self, context: u32, operation: &RecordedOperation) {
+        if self.controlled {
+            let me = self.thread().id;
+            self.state().scheduler.entry(me).detector.other();
+        }
         self.state().recorder.event(context, operation);
+    }
+
+    /// This thread's record and the state, both its own while it has the turn.
+    #[inline(always)]
+    pub(crate) fn parts(&mut self) -> (&mut Thread, &mut State) {
+        // SAFETY: different objects; the borrows end before the turn does.
+        unsafe { (&mut *self.thread, state()) }
     }
 
     /// Writes what this thread has read without changing anything, unless it
@@ -174,7 +192,8 @@ impl Held {
             self.state().scheduler.done(me, Some(read));
         }
         if !self.has_read(read) {
-            self.state().recorder.event(read.context, operation);
+            let (thread, state) = self.parts();
+            state.record(thread, read.context, operation);
         }
     }
 
@@ -367,6 +386,7 @@ impl Held {
     fn welcome(&mut self) {
         let mut newcomer = NEWCOMERS.swap(ptr::null_mut(), SeqCst);
         while !newcomer.is_null() {
+            self.state().meet_unknown_thread();
             let id = self.state().scheduler.add(newcomer, 0);
             // SAFETY: the newcomer waits to be let in.
             let next = unsafe {
@@ -452,6 +472,7 @@ fn enter_unknown(mode: u8) -> Option<Held> {
     } else {
         held.thread().inside = true;
         GATE.lock();
+        held.state().meet_unknown_thread();
         let id = held.state().scheduler.add(thread, 0);
         held.thread().id = id;
         let create = RecordedOperation::Create {

@@ -9,4 +9,4 @@ mod plain;
 mod trampoline;
 
 pub(crate) use atomic::flush_volatile;
-pub(crate) use plain::{configure, races, read, write};
+pub(crate) use plain::{configure, read, write};

@@ -7,30 +7,27 @@ use core::sync::atomic::{AtomicU8, Ordering};
 use wmfix_trace::{RecordedOperation, Volatile};
 
 use super::atomic::{flush_volatile, volatile_read, volatile_write};
+use crate::filter::{self, plain};
 use crate::locations::may_hold_atomic;
 use crate::trampoline;
 use crate::turn;
 
-static RACES: AtomicU8 = AtomicU8::new(0);
 /// What volatile accesses are: 0 plain, 1 relaxed, 2 acquire and release.
 static VOLATILE: AtomicU8 = AtomicU8::new(0);
 
 /// Stores the settings that the entry points read.
-pub(crate) fn configure(races: bool, volatile: Volatile) {
-    RACES.store(u8::from(races), Ordering::Relaxed);
+pub(crate) fn configure(volatile: Volatile) {
     VOLATILE.store(volatile as u8, Ordering::Relaxed);
-}
-
-/// Whether plain accesses are recorded.
-#[inline(always)]
-pub(crate) fn races() -> bool {
-    RACES.load(Ordering::Relaxed) != 0
 }
 
 /// A plain read of `size` bytes.
 #[inline(always)]
 pub(crate) fn read(address: u64, size: u64, pc: u64) {
-    if races() && size != 0 {
+    let mode = filter::plain_mode();
+    if mode == plain::OFF || filter::needs_no_record(mode, address, size, false) {
+        return;
+    }
+    if size != 0 {
         record(address, size, pc, false);
     }
 }
@@ -38,12 +35,14 @@ pub(crate) fn read(address: u64, size: u64, pc: u64) {
 /// A plain write of `size` bytes.
 #[inline(always)]
 pub(crate) fn write(address: u64, size: u64, pc: u64) {
-    if size == 0 {
+    let mode = filter::plain_mode();
+    let needless = mode == plain::OFF || filter::needs_no_record(mode, address, size, true);
+    // A write that needs no record for itself may still end an atomic. Where
+    // accesses are filtered, that is known: such bytes are never covered.
+    if size == 0 || (needless && (mode == plain::FILTERED || !may_hold_atomic(address, size))) {
         return;
     }
-    if races() || may_hold_atomic(address, size) {
-        record(address, size, pc, true);
-    }
+    record(address, size, pc, true);
 }
 
 #[inline(never)]
@@ -52,21 +51,18 @@ fn record(address: u64, size: u64, pc: u64, is_write: bool) {
         return;
     };
     flush_volatile(&mut held);
-    if !is_write {
-        let context = held.context(pc);
-        return held.record(context, &RecordedOperation::Read { address, size });
+    let (thread, state) = held.parts();
+    let reborn = is_write && state.end_locations(address, size);
+    if !state.plain_access(thread, address, size, is_write) && !reborn {
+        return;
     }
-    let reborn = held
-        .state()
-        .locations
-        .end(address..address.saturating_add(size));
-    if races() {
-        let context = held.context(pc);
-        held.record(context, &RecordedOperation::Write { address, size });
-    } else if reborn {
-        let context = held.context(pc);
-        held.record(context, &RecordedOperation::Free { address, size });
-    }
+    let context = held.context(pc);
+    let operation = match is_write {
+        false => RecordedOperation::Read { address, size },
+        true if filter::plain_mode() == plain::OFF => RecordedOperation::Free { address, size },
+        true => RecordedOperation::Write { address, size },
+    };
+    held.record_plain(context, &operation);
 }
 
 macro_rules! accesses {

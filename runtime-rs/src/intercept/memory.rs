@@ -5,13 +5,18 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU8, Ordering};
 
+use crate::filter::{self, plain};
 use crate::locations::may_hold_atomic;
 use crate::real;
 use crate::trampoline;
 use crate::turn;
 
 fn given_back(address: u64, size: u64, pc: u64) {
-    if size == 0 || !(crate::abi::races() || may_hold_atomic(address, size)) {
+    if size == 0
+        || !(filter::plain_mode() == plain::ALL
+            || filter::plain_mode() == plain::FILTERED
+            || may_hold_atomic(address, size))
+    {
         return;
     }
     if let Some(mut held) = turn::enter() {

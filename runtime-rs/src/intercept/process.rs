@@ -44,6 +44,7 @@ unsafe extern "C" fn fork(_pc: u64) -> libc::pid_t {
     arena::after_fork();
     turn::after_fork();
     held.state().recorder.abandon();
+    held.state().drop_filter();
     let mut config = held.state().config.clone();
     if config.strategy == Strategy::Replay {
         // The recorded schedule was the parent's.
@@ -52,6 +53,8 @@ unsafe extern "C" fn fork(_pc: u64) -> libc::pid_t {
     let thread = held.thread();
     thread.id = 0;
     thread.forget_stacks();
+    thread.clock_slot = None;
+    thread.epoch_tag = 0;
     thread
         .number
         .store(sys::thread_number(), core::sync::atomic::Ordering::SeqCst);

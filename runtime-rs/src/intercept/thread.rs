@@ -36,6 +36,10 @@ pub(super) unsafe extern "C" fn create(
         (*child).argument = argument;
         (*child).id = held.state().scheduler.threads.len() as u32;
     }
+    // SAFETY: nobody else knows the record yet.
+    let child_record = unsafe { &mut *child };
+    let (parent, state) = held.parts();
+    state.create(parent, child_record);
     // Under `os` the child may be running before the parent has said so: it
     // waits for the lock that the parent holds now.
     let begin = wmfix_thread_start as *mut c_void;
@@ -194,9 +198,14 @@ fn wait_for_end(
 }
 
 fn note_join(held: &mut Held, child: u32, context: u32) {
-    held.state().scheduler.entry(child).joined = true;
+    let entry = held.state().scheduler.entry(child);
+    entry.joined = true;
+    let record = entry.thread;
     let child = ThreadId(child);
     held.record(context, &RecordedOperation::Join { child });
+    let (thread, state) = held.parts();
+    // SAFETY: threads' records are never freed, and this one has ended.
+    state.join(thread, unsafe { &*record });
     held.has_changed();
 }
 

@@ -1,0 +1,520 @@
+//! Shadow memory: for every eight bytes of the program, which thread accessed
+//! them last and whether another access of that thread would add anything to
+//! what the trace says. A table of regions, each mapped when it is first
+//! needed, so that any layout of the address space is served and memory that is
+//! never touched costs nothing.
+//!
+//! Only the holder of the turn looks here, so nothing is locked. Knows nothing of
+//! the trace: it answers, the caller records.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+use core::sync::atomic::{AtomicPtr, Ordering};
+use core::{ptr, slice};
+
+use crate::arena;
+use crate::clocks::{Clock, ClockSlot};
+use crate::sys;
+
+/// The bytes that one cell stands for.
+pub(crate) const GRANULE_BYTES: u64 = 8;
+
+/// Of one access, only this many bytes are looked at: the analysis looks no
+/// further either.
+const LONGEST_RANGE_BYTES: u64 = 1 << 16;
+
+const REGION_BITS: u32 = 24;
+const REGION_CELLS: usize = (1 << REGION_BITS) / GRANULE_BYTES as usize;
+const REGION_SHADOW_BYTES: usize = REGION_CELLS * size_of::<Cell>();
+/// Addresses of user space have this many bits; beyond them nothing is known.
+const ADDRESS_BITS: u32 = 48;
+const REGION_COUNT: usize = 1 << (ADDRESS_BITS - REGION_BITS);
+
+const PAGE_BYTES: usize = 4096;
+
+/// A range longer than this is forgotten page by page.
+const LARGE_RANGE_BYTES: u64 = 1 << 20;
+
+/// What is known about eight bytes. All zero: nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub(crate) struct Cell {
+    /// The thread of the last access and its epoch ([`tag`]), the bytes that it
+    /// has read and written in that epoch, and [`WROTE_BEFORE`].
+    owner: u64,
+    /// Earlier accesses of other threads that may not be ordered before the
+    /// owner's: thread and epoch of one, or [`MANY`]; and [`WRITES`], [`STICKY`].
+    others: u64,
+}
+
+const SLOT_SHIFT: u32 = 52;
+const EPOCH_SHIFT: u32 = 16;
+const READ_SHIFT: u32 = 8;
+const TAG_MASK: u64 = 0xfff << SLOT_SHIFT | 0xffff_ffff << EPOCH_SHIFT;
+/// In `owner`: the thread has written in an earlier epoch.
+const WROTE_BEFORE: u64 = 1 << 48;
+/// In `others`: some access is a write.
+const WRITES: u64 = 1;
+/// In `others`: what is there is not known any better until memory is given
+/// back: the bytes hold an atomic object, or a thread without a slot was here.
+const STICKY: u64 = 2;
+/// In `others`: several threads, or one that has no slot.
+const MANY: u64 = 0xfff << SLOT_SHIFT;
+/// Everything counts.
+const UNKNOWN: Cell = Cell {
+    owner: 0,
+    others: MANY | WRITES | STICKY,
+};
+
+/// A thread and its epoch, as cells hold them. Never 0.
+#[inline(always)]
+pub(crate) fn tag(slot: ClockSlot, epoch: u32) -> u64 {
+    (slot as u64) << SLOT_SHIFT | u64::from(epoch) << EPOCH_SHIFT
+}
+
+fn slot_of(word: u64) -> ClockSlot {
+    (word >> SLOT_SHIFT) as ClockSlot
+}
+
+fn epoch_of(word: u64) -> u32 {
+    (word >> EPOCH_SHIFT) as u32
+}
+
+/// An access to some bytes of a granule.
+#[derive(Clone, Copy, Debug)]
+struct GranuleAccess<'a> {
+    tag: u64,
+    known: &'a Clock,
+    mask: u8,
+    writes: bool,
+}
+
+impl Cell {
+    /// Whether an access of the thread and epoch `tag` adds nothing: it has made
+    /// the same before, nothing else came in between, and it races with nothing.
+    #[inline(always)]
+    fn covers(self, tag: u64, mask: u8, writes: bool) -> bool {
+        let (made, conflict) = if writes {
+            (self.owner as u8, self.others != 0)
+        } else {
+            (
+                self.owner as u8 | (self.owner >> READ_SHIFT) as u8,
+                self.others & WRITES != 0,
+            )
+        };
+        self.owner & TAG_MASK == tag
+            && mask & !made == 0
+            && (!conflict || slot_of(self.others) == slot_of(tag))
+    }
+
+    /// Makes an access; whether it adds something.
+    fn access(&mut self, access: &GranuleAccess<'_>) -> bool {
+        let &GranuleAccess {
+            tag,
+            known,
+            mask,
+            writes,
+        } = access;
+        self.forget_ordered(known);
+        if self.covers(tag, mask, writes) {
+            return false;
+        }
+        // A write of all bytes is all that later accesses can race with.
+        let covers_all = writes && mask == 0xff;
+        if covers_all && self.others & STICKY == 0 {
+            self.others = 0;
+        }
+        let bits = u64::from(mask) << if writes { 0 } else { READ_SHIFT };
+        let owner = self.owner;
+        if owner & TAG_MASK == tag {
+            self.owner |= bits;
+            return true;
+        }
+        let mut wrote_before = 0;
+        if slot_of(owner) == slot_of(tag) {
+            // Whoever knows the new epoch knows the old one.
+            wrote_before = writes_of(owner) * WROTE_BEFORE;
+        } else if owner != 0 && !covers_all && known.get(slot_of(owner)) < epoch_of(owner) {
+            self.add_other(owner & TAG_MASK | writes_of(owner));
+        }
+        self.owner = tag | wrote_before | bits;
+        true
+    }
+
+    /// Drops the one earlier access that is remembered if it is ordered before
+    /// whatever a thread that knows `known` does. Who does not know the dropped
+    /// one does not know that thread's access either, and that is the owner now.
+    fn forget_ordered(&mut self, known: &Clock) {
+        let others = self.others;
+        if others != 0 && others & MANY != MANY && known.get(slot_of(others)) >= epoch_of(others) {
+            self.others = 0;
+        }
+    }
+
+    fn add_other(&mut self, other: u64) {
+        self.others = match self.others {
+            0 => other,
+            // Whoever knows the later of a thread's accesses knows the earlier.
+            others if others & MANY == other & MANY => other | others & WRITES,
+            others => MANY | (others | other) & (WRITES | STICKY),
+        };
+    }
+}
+
+/// 1 if the owner has written, else 0.
+fn writes_of(owner: u64) -> u64 {
+    u64::from(owner as u8 != 0 || owner & WROTE_BEFORE != 0)
+}
+
+/// The table of regions; null where nothing is mapped. Reached without the state,
+/// because the entry points look here first.
+static REGIONS: AtomicPtr<AtomicPtr<Cell>> = AtomicPtr::new(ptr::null_mut());
+
+/// The shadow of the process.
+#[derive(Debug)]
+pub(crate) struct Shadow {
+    regions: Vec<(usize, *mut Cell)>,
+}
+
+/// There is no memory for the shadow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NoMemory;
+
+/// Whether an access of the thread and epoch `tag` adds nothing. May say no where
+/// [`Shadow::access`] says so too.
+///
+/// # Safety
+/// The caller runs program code and holds the turn.
+#[inline(always)]
+pub(crate) unsafe fn covers(tag: u64, address: u64, size: u64, writes: bool) -> bool {
+    let offset = address % GRANULE_BYTES;
+    if offset + size > GRANULE_BYTES || address >> ADDRESS_BITS != 0 {
+        return false;
+    }
+    let table = REGIONS.load(Ordering::Relaxed);
+    if table.is_null() {
+        return false;
+    }
+    // SAFETY: the table has an entry for every address of user space.
+    let region = unsafe { &*table.add((address >> REGION_BITS) as usize) }.load(Ordering::Relaxed);
+    if region.is_null() {
+        return false;
+    }
+    let mask = (((1u16 << size) - 1) << offset) as u8;
+    // SAFETY: a region has a cell for each of its granules; nobody else looks.
+    unsafe { *region.add(cell_index(address)) }.covers(tag, mask, writes)
+}
+
+#[inline(always)]
+fn cell_index(address: u64) -> usize {
+    (address as usize & ((1 << REGION_BITS) - 1)) / GRANULE_BYTES as usize
+}
+
+impl Shadow {
+    /// An empty shadow, in place of any earlier one.
+    pub(crate) fn new() -> Result<Self, NoMemory> {
+        let mut table = REGIONS.load(Ordering::Relaxed);
+        if table.is_null() {
+            table = arena::map(REGION_COUNT * size_of::<AtomicPtr<Cell>>()).cast();
+            if table.is_null() {
+                return Err(NoMemory);
+            }
+            REGIONS.store(table, Ordering::Relaxed);
+        }
+        Ok(Self {
+            regions: Vec::new(),
+        })
+    }
+
+    /// Makes a plain access; whether it adds something to the trace.
+    pub(crate) fn access(
+        &mut self,
+        address: u64,
+        size: u64,
+        tag: u64,
+        known: &Clock,
+        writes: bool,
+    ) -> Result<bool, NoMemory> {
+        let end = address.saturating_add(size.min(LONGEST_RANGE_BYTES));
+        if end > 1 << ADDRESS_BITS {
+            return Ok(true);
+        }
+        let mut adds = false;
+        let mut at = address;
+        while at < end {
+            let next = (at / GRANULE_BYTES + 1) * GRANULE_BYTES;
+            let mask = mask_of(at, end.min(next));
+            let access = GranuleAccess {
+                tag,
+                known,
+                mask,
+                writes,
+            };
+            adds |= self.cell(at)?.access(&access);
+            at = next;
+        }
+        Ok(adds)
+    }
+
+    /// The bytes hold an atomic object, whose accesses are not here, or a thread
+    /// without a slot accesses them: from now on all plain accesses count.
+    pub(crate) fn mark_unknown(&mut self, address: u64, size: u64) -> Result<(), NoMemory> {
+        if address.saturating_add(size) > 1 << ADDRESS_BITS {
+            return Ok(());
+        }
+        for granule in address / GRANULE_BYTES..=(address + size - 1) / GRANULE_BYTES {
+            *self.cell(granule * GRANULE_BYTES)? = UNKNOWN;
+        }
+        Ok(())
+    }
+
+    /// The memory is given back; whether anything was known about it.
+    pub(crate) fn forget(&mut self, range: Range<u64>) -> bool {
+        let end = range.end.min(1 << ADDRESS_BITS);
+        let mut any = false;
+        let mut at = range.start;
+        while at < end {
+            let region_end = ((at >> REGION_BITS) + 1) << REGION_BITS;
+            let stop = end.min(region_end);
+            if let Some(region) = self.region(at) {
+                any |= forget_cells(region, at, stop);
+            }
+            at = stop;
+        }
+        any
+    }
+
+    /// Gives all memory of the shadow back: in a forked child, whose threads are
+    /// others.
+    pub(crate) fn clear(&mut self) {
+        for (index, region) in self.regions.drain(..) {
+            // SAFETY: the table has this entry, and the region was mapped whole.
+            unsafe {
+                let table = REGIONS.load(Ordering::Relaxed);
+                (*table.add(index)).store(ptr::null_mut(), Ordering::Relaxed);
+                unmap(region.cast(), REGION_SHADOW_BYTES);
+            }
+        }
+    }
+
+    fn region(&self, address: u64) -> Option<*mut Cell> {
+        let table = REGIONS.load(Ordering::Relaxed);
+        // SAFETY: callers keep to addresses of user space.
+        let region =
+            unsafe { &*table.add((address >> REGION_BITS) as usize) }.load(Ordering::Relaxed);
+        (!region.is_null()).then_some(region)
+    }
+
+    fn cell(&mut self, address: u64) -> Result<&mut Cell, NoMemory> {
+        let region = match self.region(address) {
+            Some(region) => region,
+            None => self.map_region((address >> REGION_BITS) as usize)?,
+        };
+        // SAFETY: a region has a cell for each of its granules; the caller holds
+        // the turn, and the borrow of `self` keeps others out.
+        Ok(unsafe { &mut *region.add(cell_index(address)) })
+    }
+
+    #[cold]
+    fn map_region(&mut self, index: usize) -> Result<*mut Cell, NoMemory> {
+        let region = arena::map(REGION_SHADOW_BYTES).cast::<Cell>();
+        if region.is_null() {
+            return Err(NoMemory);
+        }
+        self.regions.push((index, region));
+        let table = REGIONS.load(Ordering::Relaxed);
+        // SAFETY: callers keep to addresses of user space.
+        unsafe { &*table.add(index) }.store(region, Ordering::Relaxed);
+        Ok(region)
+    }
+}
+
+/// Forgets the granules from `start` to `end`, which lie in one region; whether
+/// anything was known. Of a granule that is only partly in the range, nothing
+/// certain is known afterwards.
+fn forget_cells(region: *mut Cell, start: u64, end: u64) -> bool {
+    let (first, last) = (cell_index(start), cell_index(end - 1));
+    // SAFETY: cells of the region, and the caller holds the turn.
+    let cells = unsafe { slice::from_raw_parts_mut(region.add(first), last + 1 - first) };
+    let partly = [
+        (0, !start.is_multiple_of(GRANULE_BYTES)),
+        (last - first, !end.is_multiple_of(GRANULE_BYTES)),
+    ];
+    let unknown = partly.map(|(index, partly)| partly && cells[index] != Cell::default());
+    let any = if end - start > LARGE_RANGE_BYTES {
+        forget_pages(cells);
+        true
+    } else {
+        let any = cells.iter().any(|cell| *cell != Cell::default());
+        cells.fill(Cell::default());
+        any
+    };
+    for ((index, _), unknown) in partly.into_iter().zip(unknown) {
+        if unknown {
+            cells[index] = UNKNOWN;
+        }
+    }
+    any
+}
+
+/// Zeroes cells by giving their whole pages back to the kernel.
+fn forget_pages(cells: &mut [Cell]) {
+    let Range { start, end } = cells.as_mut_ptr_range();
+    let from = (start as usize).next_multiple_of(PAGE_BYTES);
+    let to = end as usize / PAGE_BYTES * PAGE_BYTES;
+    let first = (from - start as usize) / size_of::<Cell>();
+    let last = (to - start as usize) / size_of::<Cell>();
+    cells[..first].fill(Cell::default());
+    cells[last..].fill(Cell::default());
+    let arguments = [from, to - from, libc::MADV_DONTNEED as usize, 0, 0, 0];
+    // SAFETY: whole pages of our own private map, which read as zeros afterwards.
+    unsafe { sys::raw_syscall(libc::SYS_madvise, arguments) };
+}
+
+/// The bytes of a granule from `start` up to `end`.
+fn mask_of(start: u64, end: u64) -> u8 {
+    let size = end - start;
+    (((1u16 << size) - 1) << (start % GRANULE_BYTES)) as u8
+}
+
+unsafe fn unmap(start: *mut u8, len: usize) {
+    // SAFETY: a map of our own, as the caller promises.
+    unsafe { sys::raw_syscall(libc::SYS_munmap, [start as usize, len, 0, 0, 0, 0]) };
+}
+
+#[cfg(test)]
+mod tests {
+    use wmfix_trace::{LockMode, RecordedOperation};
+
+    use super::*;
+    use crate::clocks::Clocks;
+
+    /// Two threads, one cell.
+    struct Pair {
+        clocks: Clocks,
+        cell: Cell,
+    }
+
+    impl Pair {
+        fn new() -> Self {
+            let mut clocks = Clocks::new();
+            assert_eq!(clocks.create(0), Some(1));
+            Self {
+                clocks,
+                cell: Cell::default(),
+            }
+        }
+
+        fn access(&mut self, slot: ClockSlot, mask: u8, writes: bool) -> bool {
+            self.cell.access(&GranuleAccess {
+                tag: tag(slot, self.clocks.epoch(slot)),
+                known: self.clocks.known(slot),
+                mask,
+                writes,
+            })
+        }
+
+        fn release(&mut self, slot: ClockSlot) {
+            let (lock, mode) = (1, LockMode::Signal);
+            self.clocks
+                .event(slot, &RecordedOperation::Release { lock, mode });
+        }
+
+        fn acquire(&mut self, slot: ClockSlot) {
+            let (lock, mode) = (1, LockMode::Signal);
+            self.clocks
+                .event(slot, &RecordedOperation::Acquire { lock, mode });
+        }
+    }
+
+    #[test]
+    fn the_same_access_in_the_same_epoch_adds_nothing() {
+        let mut pair = Pair::new();
+        assert!(pair.access(0, 0x0f, false));
+        assert!(!pair.access(0, 0x0f, false));
+        assert!(!pair.access(0, 0x03, false));
+        assert!(pair.access(0, 0xf0, false), "other bytes");
+        assert!(pair.access(0, 0x0f, true), "a write");
+        assert!(!pair.access(0, 0x0f, true));
+        assert!(!pair.access(0, 0x0f, false), "a read of what it wrote");
+        pair.release(0);
+        assert!(pair.access(0, 0x0f, true), "another epoch");
+    }
+
+    #[test]
+    fn an_access_that_may_race_always_counts() {
+        let mut pair = Pair::new();
+        assert!(pair.access(0, 0x0f, true));
+        assert!(pair.access(1, 0x0f, false));
+        assert!(pair.access(1, 0x0f, false), "it races again");
+        pair.release(0);
+        pair.acquire(1);
+        assert!(pair.access(1, 0x0f, false), "another epoch");
+        assert!(!pair.access(1, 0x0f, false), "ordered by now");
+    }
+
+    #[test]
+    fn readers_share() {
+        let mut pair = Pair::new();
+        assert!(pair.access(0, 0xff, false));
+        assert!(pair.access(1, 0xff, false));
+        assert!(!pair.access(1, 0xff, false));
+        assert!(pair.access(1, 0x01, true), "a write among readers races");
+        assert!(pair.access(1, 0x01, true));
+    }
+
+    #[test]
+    fn a_write_of_an_earlier_epoch_is_not_forgotten_behind_a_read() {
+        let mut pair = Pair::new();
+        assert!(pair.access(0, 0xff, true));
+        pair.acquire(0);
+        assert!(pair.access(0, 0xff, false));
+        assert!(pair.access(1, 0xff, false));
+        assert!(pair.access(1, 0xff, false), "it races with the write");
+    }
+
+    #[test]
+    fn a_narrow_write_does_not_hide_a_wide_one() {
+        let mut pair = Pair::new();
+        assert_eq!(pair.clocks.create(0), Some(2));
+        assert!(pair.access(0, 0xff, true));
+        pair.release(0);
+        pair.acquire(1);
+        assert!(pair.access(1, 0x0f, false));
+        assert!(pair.access(2, 0x0f, true));
+        assert!(pair.access(2, 0x0f, true), "thread 0 wrote more than that");
+        assert!(pair.access(2, 0xff, true));
+        assert!(!pair.access(2, 0xff, true), "nothing else is left");
+    }
+
+    #[test]
+    fn memory_given_back_is_forgotten_but_for_what_it_shares() {
+        let mut clocks = Clocks::new();
+        assert_eq!(clocks.create(0), Some(1));
+        let mut shadow = Shadow::new().unwrap();
+        let tags = [tag(0, clocks.epoch(0)), tag(1, clocks.epoch(1))];
+        let write = |shadow: &mut Shadow, slot: usize, address, size| {
+            let known = clocks.known(slot);
+            shadow.access(address, size, tags[slot], known, true)
+        };
+        let base = 0x7100_0000_0000;
+        for size in [64, 4 << 20] {
+            assert_eq!(write(&mut shadow, 0, base, 64), Ok(true));
+            assert!(shadow.forget(base + 4..base + size));
+            assert_eq!(write(&mut shadow, 1, base + 8, 8), Ok(true));
+            assert_eq!(write(&mut shadow, 1, base + 8, 8), Ok(false));
+            assert_eq!(write(&mut shadow, 1, base, 8), Ok(true));
+            assert_eq!(write(&mut shadow, 1, base, 8), Ok(true));
+            assert!(shadow.forget(base..base + size));
+        }
+        assert!(!shadow.forget(base + 8..base + 64));
+        // SAFETY: no other thread uses these cells.
+        unsafe {
+            assert_eq!(write(&mut shadow, 0, base + 6, 4), Ok(true));
+            assert!(covers(tags[0], base + 6, 2, false));
+            assert!(!covers(tags[0], base + 6, 4, false), "two granules");
+            assert!(!covers(tags[1], base + 6, 2, false));
+        }
+        shadow.clear();
+    }
+}
