@@ -51,7 +51,8 @@ const SLOT_SHIFT: u32 = 52;
 const EPOCH_SHIFT: u32 = 16;
 const READ_SHIFT: u32 = 8;
 const TAG_MASK: u64 = 0xfff << SLOT_SHIFT | 0xffff_ffff << EPOCH_SHIFT;
-/// In `owner`: the thread has written in an earlier epoch.
+/// In `owner`: there is a write that is ordered before the owner's access, by the
+/// same thread or another. Who does not know the owner may not know that either.
 const WROTE_BEFORE: u64 = 1 << 48;
 /// In `others`: some access is a write.
 const WRITES: u64 = 1;
@@ -115,7 +116,7 @@ impl Cell {
             mask,
             writes,
         } = access;
-        self.forget_ordered(known);
+        self.owner |= self.forget_ordered(known) * WROTE_BEFORE;
         if self.covers(tag, mask, writes) {
             return false;
         }
@@ -130,25 +131,29 @@ impl Cell {
             self.owner |= bits;
             return true;
         }
-        let mut wrote_before = 0;
-        if slot_of(owner) == slot_of(tag) {
-            // Whoever knows the new epoch knows the old one.
-            wrote_before = writes_of(owner) * WROTE_BEFORE;
-        } else if owner != 0 && !covers_all && known.get(slot_of(owner)) < epoch_of(owner) {
+        // Whoever knows the new epoch of a thread knows the old one.
+        let ordered =
+            slot_of(owner) == slot_of(tag) || known.get(slot_of(owner)) >= epoch_of(owner);
+        self.owner = tag | bits;
+        if !covers_all && ordered {
+            self.owner |= writes_of(owner) * WROTE_BEFORE;
+        } else if !covers_all {
             self.add_other(owner & TAG_MASK | writes_of(owner));
         }
-        self.owner = tag | wrote_before | bits;
         true
     }
 
     /// Drops the one earlier access that is remembered if it is ordered before
-    /// whatever a thread that knows `known` does. Who does not know the dropped
-    /// one does not know that thread's access either, and that is the owner now.
-    fn forget_ordered(&mut self, known: &Clock) {
+    /// whatever a thread that knows `known` does; 1 if it was a write, else 0. Who
+    /// does not know the dropped one does not know that thread's access either,
+    /// and that thread is the owner now.
+    fn forget_ordered(&mut self, known: &Clock) -> u64 {
         let others = self.others;
-        if others != 0 && others & MANY != MANY && known.get(slot_of(others)) >= epoch_of(others) {
-            self.others = 0;
+        if others == 0 || others & MANY == MANY || known.get(slot_of(others)) < epoch_of(others) {
+            return 0;
         }
+        self.others = 0;
+        others & WRITES
     }
 
     fn add_other(&mut self, other: u64) {

@@ -22,6 +22,7 @@ mod run_programs;
 mod runtime_abi;
 mod runtime_copies;
 mod runtime_faults;
+mod runtime_filter;
 mod runtime_schedules;
 mod runtime_waiting;
 mod scan;

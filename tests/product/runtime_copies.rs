@@ -64,7 +64,11 @@ fn every_function_is_seen_to_do_what_it_does() {
             // What is to be called is called.
             let program = Program::build("copies.c", compiler, &["-fno-builtin", "-w", level]);
             for strategy in ["pct", "os"] {
-                let settings = [("WMFIX_RACES", "on"), ("WMFIX_STRATEGY", strategy)];
+                let settings = [
+                    ("WMFIX_RACES", "on"),
+                    ("WMFIX_FILTER", "off"),
+                    ("WMFIX_STRATEGY", strategy),
+                ];
                 let run = program.run_with(&settings, 1, &[]);
                 assert_eq!(run.stdout, "ok\n", "{compiler} {level}: {}", run.stderr);
                 let calls = calls(&run.well(compiler));
@@ -84,7 +88,7 @@ fn memory_that_is_copied_over_an_atomic_makes_a_new_one() {
     for compiler in ["gcc", "clang"] {
         let program = Program::build("copies.c", compiler, &["-w"]);
         for races in ["on", "off"] {
-            let run = program.run_with(&[("WMFIX_RACES", races)], 1, &[]);
+            let run = program.run_with(&[("WMFIX_RACES", races), ("WMFIX_FILTER", "off")], 1, &[]);
             let trace = run.well(compiler);
             let births: Vec<(u64, u128)> = trace
                 .events()
@@ -128,7 +132,7 @@ fn a_library_that_is_not_instrumented_copies_unseen() {
         command.args(["-shared", "-fPIC", "-O1", source, "-o"]);
         Ran::well(command.arg(&plain));
         for (path, seen) in [(&instrumented, 1), (&plain, 0)] {
-            let settings = [("WMFIX_RACES", "on")];
+            let settings = [("WMFIX_RACES", "on"), ("WMFIX_FILTER", "off")];
             let run = host.run_with(&settings, 1, &[path.to_str().expect("a path")]);
             assert_eq!(run.stdout, "the eagle\n", "{compiler}: {}", run.stderr);
             let trace = run.well(compiler);

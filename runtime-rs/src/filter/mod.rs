@@ -201,3 +201,6 @@ pub(crate) fn give_up(why: core::fmt::Arguments<'_>) {
         "wmfix: {why}: every plain access is recorded from now on\n"
     ));
 }
+
+#[cfg(test)]
+mod tests;
