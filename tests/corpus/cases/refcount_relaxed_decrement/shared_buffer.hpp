@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-namespace pipe {
+namespace pipeline {
 
 // A counter of owners. All of its operations are relaxed: the counter itself is
 // always exact, and that is all that is asked of it.
@@ -84,4 +84,4 @@ private:
     Buffer *buffer_ = nullptr;
 };
 
-} // namespace pipe
+} // namespace pipeline

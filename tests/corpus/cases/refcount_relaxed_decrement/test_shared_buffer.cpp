@@ -9,7 +9,7 @@
 int main()
 {
     const int stages = 3;
-    pipe::BufferRef whole(stages * 4);
+    pipeline::BufferRef whole(stages * 4);
     std::vector<std::thread> threads;
     for (int stage = 0; stage < stages; stage++) {
         threads.emplace_back([part = whole, stage]() mutable {
@@ -17,10 +17,10 @@ int main()
                 part[stage * 4 + i] = static_cast<unsigned char>(stage + i);
             for (int i = 0; i < 4; i++)
                 assert(part[stage * 4 + i] == stage + i);
-            part = pipe::BufferRef();
+            part = pipeline::BufferRef();
         });
     }
-    whole = pipe::BufferRef();
+    whole = pipeline::BufferRef();
     for (std::thread &thread : threads)
         thread.join();
     return 0;
