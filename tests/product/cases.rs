@@ -5,14 +5,13 @@
 use wmfix_tests::cases::{Case, Limits, PatchVerdict, RightLine, Study, markdown};
 use wmfix_tests::tools::{Need, need};
 
-/// One of each kind that is found in a few runs: a publication, a failure order, a
-/// lock, a class around the atomics, helpers with the order as a parameter.
+/// Found in a few runs: a publication, a failure order, three locks.
 const FEW: [&str; 5] = [
     "relaxed_pointer_publication",
     "cas_failure_order",
-    "ticket_relaxed_serving",
-    "refcount_relaxed_decrement",
-    "ttas_one_path_relaxed",
+    "clh_acquire_only",
+    "mcs_rare_path",
+    "rwlock_relaxed_unlock",
 ];
 
 /// Enough for the few.

@@ -12,13 +12,13 @@ use super::case::{Case, Language};
 pub struct Counts(BTreeMap<(String, usize), i64>);
 
 impl Counts {
-    /// How often what stands at one of these lines runs: at least once, since a
-    /// line without code of its own is asked for with its neighbour.
+    /// How often something on a line or between two lines runs: as often as the
+    /// rarer of the two, since the other may be the head of a loop. What gcov does
+    /// not count runs once.
     pub(super) fn of(&self, file: &str, lines: [usize; 2]) -> i64 {
-        let counts = lines
-            .iter()
-            .filter_map(|line| self.0.get(&(file.to_owned(), *line)));
-        counts.copied().max().unwrap_or(0).max(1)
+        let count = |line: &usize| self.0.get(&(file.to_owned(), *line)).copied();
+        let counts = lines.iter().filter_map(count).filter(|count| *count > 0);
+        counts.min().unwrap_or(1)
     }
 
     /// Builds the version that lies in the folder, runs its test and counts.
@@ -28,14 +28,8 @@ impl Counts {
             Language::Cxx => ["g++", "-std=c++17"],
         };
         run(Command::new(compiler[0])
-            .args([
-                compiler[1],
-                "--coverage",
-                "-O0",
-                "-pthread",
-                "-o",
-                "counted",
-            ])
+            .args([compiler[1], "-Og", "--coverage", "-fprofile-update=atomic"])
+            .args(["-pthread", "-o", "counted"])
             .args(&case.description.flags)
             .args(case.sources())
             .args(&case.description.libraries)

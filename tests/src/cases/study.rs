@@ -110,24 +110,22 @@ impl Study {
         let findings = findings(case, &report, buggy.path(), &words);
         let remaining = self::findings(case, &after, fixed.path(), &words);
         let keys: BTreeSet<_> = remaining.iter().map(|finding| &finding.key).collect();
-        let target = place_of(case, &case.description.expected.line);
-        let shows: BTreeSet<_> = case.description.expected.shows.iter().collect();
-        let mut shown: BTreeSet<_> = shows.iter().map(|text| place_of(case, text)).collect();
+        let target = case.line_of(&case.description.expected.line);
+        let shows = case.description.expected.shows.iter();
+        let mut shown: BTreeSet<_> = shows.map(|text| case.line_of(text)).collect();
         shown.insert(target.clone());
         let is_bug = |finding: &&Finding| {
-            finding.kind == case.description.expected.kind
-                && !keys.contains(&finding.key)
-                && !finding.places.is_disjoint(&shown)
+            !keys.contains(&finding.key) && !finding.places.is_disjoint(&shown)
         };
         let (bug, others): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(is_bug);
 
-        let first_seed = limits.seed;
+        let expected = bug
+            .iter()
+            .filter(|finding| finding.kind == case.description.expected.kind);
+        let numbers = expected.map(|finding| finding.seed - limits.seed + 1);
         let mut study = Self {
             case: case.clone(),
-            found_after: bug
-                .iter()
-                .map(|finding| finding.seed - first_seed + 1)
-                .min(),
+            found_after: numbers.min(),
             right_line: right_line(&bug, &report["repair"], &target),
             patch: PatchVerdict::None,
             prices: None,
@@ -146,18 +144,23 @@ impl Study {
                 .collect(),
             failures,
         };
-        study.compare_patches(&bug, &report["repair"], &words);
+        study.compare_patches(&bug, &report, &words);
         study
     }
 
-    fn compare_patches(&mut self, bug: &[&Finding], repair: &Value, words: &Words) {
+    fn compare_patches(&mut self, bug: &[&Finding], report: &Value, words: &Words) {
+        let (repair, unrepairable) = (&report["repair"], &report["unrepairable"]);
         let ids: BTreeSet<&str> = bug.iter().map(|finding| finding.id.as_str()).collect();
         let before = self.case.texts(&self.case.folder);
         let groups = repair["groups"].as_array().into_iter().flatten();
-        let (for_bug, further): (Vec<&Value>, Vec<&Value>) = groups.partition(|group| {
+        let (mut for_bug, mut further): (Vec<&Value>, Vec<&Value>) = groups.partition(|group| {
             let removed = group["removes"].as_array().into_iter().flatten();
             removed.filter_map(Value::as_str).any(|id| ids.contains(id))
         });
+        if for_bug.is_empty() && !ids.is_empty() && !names_any(unrepairable, &ids) {
+            // No group alone brings the bug back: all of them remove it.
+            for_bug.append(&mut further);
+        }
         let edits = |groups: &[&Value]| Edits::between(&before, &edited(&before, groups), words);
         let ours = edits(&for_bug);
         self.further_changes = edits(&further).len();
@@ -287,10 +290,6 @@ fn code_at(place: &Value, texts: &BTreeMap<String, String>, words: &Words) -> St
     line.map_or_else(String::new, |line| line.text)
 }
 
-fn place_of(case: &Case, text: &str) -> (String, usize) {
-    case.line_of(text)
-}
-
 fn right_line(bug: &[&Finding], repair: &Value, target: &(String, usize)) -> RightLine {
     if bug.iter().any(|finding| finding.places.contains(target)) {
         return RightLine::Finding;
@@ -301,6 +300,13 @@ fn right_line(bug: &[&Finding], repair: &Value, target: &(String, usize)) -> Rig
         true => RightLine::Patch,
         false => RightLine::Nothing,
     }
+}
+
+/// Whether one of these findings is among those that stay.
+fn names_any(unrepairable: &Value, ids: &BTreeSet<&str>) -> bool {
+    let kept = unrepairable.as_array().into_iter().flatten();
+    let mut named = kept.flat_map(|kept| kept["findings"].as_array().into_iter().flatten());
+    named.any(|id| id.as_str().is_some_and(|id| ids.contains(id)))
 }
 
 /// The files with the edits of some groups of changes.
