@@ -10,7 +10,7 @@ use wmfix_tests::litmus::{Spelling, corpus, emit};
 use wmfix_tests::product::{Ran, World, use_binary};
 
 /// Seconds.
-struct Took {
+struct Timings {
     name: String,
     total: f64,
     runs: f64,
@@ -25,7 +25,7 @@ fn main() {
     show(&deque());
     let entries = corpus().expect("the corpus can be read");
     let weak = entries.iter().filter(|entry| !entry.robust);
-    let mut took: Vec<Took> = weak
+    let mut took: Vec<Timings> = weak
         .step_by(if all { 1 } else { 10 })
         .map(|entry| {
             let world = World::new();
@@ -35,7 +35,7 @@ fn main() {
         .collect();
     took.sort_by(|a, b| b.total.total_cmp(&a.total));
     took.iter().take(10).for_each(show);
-    let sum = |part: fn(&Took) -> f64| took.iter().map(part).sum::<f64>();
+    let sum = |part: fn(&Timings) -> f64| took.iter().map(part).sum::<f64>();
     println!(
         "{} litmus programs: {:.1} s altogether, {:.2} s each, the slowest {:.2} s, the search {:.1} %",
         took.len(),
@@ -46,7 +46,7 @@ fn main() {
     );
 }
 
-fn deque() -> Took {
+fn deque() -> Timings {
     let world = World::new();
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/chase_lev_deque");
     for entry in std::fs::read_dir(from).expect("the example") {
@@ -58,7 +58,7 @@ fn deque() -> Took {
     suggest(&world, "chase_lev_deque", "deque")
 }
 
-fn suggest(world: &World, name: &str, path: &str) -> Took {
+fn suggest(world: &World, name: &str, path: &str) -> Timings {
     let started = Instant::now();
     let mut command = world.wmfix("gcc");
     command.env("WMFIX_REAL_CXX", "g++");
@@ -74,7 +74,7 @@ fn suggest(world: &World, name: &str, path: &str) -> Took {
         let mut seconds = seconds.filter_map(|seconds| seconds.trim().parse().ok());
         seconds.next().unwrap_or(f64::NAN)
     };
-    Took {
+    Timings {
         name: name.to_owned(),
         total,
         runs: part("runs"),
@@ -83,7 +83,7 @@ fn suggest(world: &World, name: &str, path: &str) -> Took {
     }
 }
 
-fn show(took: &Took) {
+fn show(took: &Timings) {
     println!(
         "{:14} | {:5.2} | {:5.2} {:6.3} {:12.2}",
         took.name, took.total, took.runs, took.search, took.verification

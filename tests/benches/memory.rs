@@ -8,10 +8,10 @@ use wmfix_analysis::{Analyzer, AnalyzerConfig};
 use wmfix_tests::litmus::Rng;
 use wmfix_tests::streams::{Shape, Source};
 
-use counting::{Counting, bytes_in_use};
+use counting::{CountingAllocator, bytes_in_use};
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 fn main() {
     let last: u64 = match std::env::var("WMFIX_BENCH_EVENTS") {

@@ -19,10 +19,10 @@ use wmfix_tests::litmus::Rng;
 use wmfix_tests::reference::Reference;
 use wmfix_tests::streams::{Shape, stream};
 
-use counting::{Counting, bytes_in_use};
+use counting::{CountingAllocator, bytes_in_use};
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Where the rival is stopped.
 const LONGEST: Duration = Duration::from_secs(4);

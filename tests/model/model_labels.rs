@@ -3,7 +3,7 @@
 
 use wmfix_analysis::{AnalyzerConfig, Event, Labels, Operation};
 use wmfix_tests::brute::{Axioms, is_robust};
-use wmfix_tests::compare::Watched;
+use wmfix_tests::compare::WatchedAnalyzer;
 use wmfix_tests::litmus::{Program, Rng, all_runs, random_run, strengthen, varied};
 
 /// Programs with more runs are left out where all runs are needed.
@@ -105,7 +105,7 @@ fn same_schedule(program: &Program, run: &[Event]) -> Vec<Event> {
 /// For each event of the run, the places of the stale writes it could take, if
 /// the run is analysed with these labels.
 fn stale_writes(run: &[Event], labels: &Labels) -> Vec<Vec<usize>> {
-    let mut watched = Watched::new(AnalyzerConfig::default());
+    let mut watched = WatchedAnalyzer::new(AnalyzerConfig::default());
     run.iter()
         .map(|event| {
             let mut stale = Vec::new();

@@ -9,7 +9,7 @@ use wmfix_analysis::{
     ThreadId, Violation,
 };
 use wmfix_tests::brute::Graph;
-use wmfix_tests::compare::{Subject, Tally, Watched, axioms_of, compare_along};
+use wmfix_tests::compare::{Subject, Tally, WatchedAnalyzer, axioms_of, compare_along};
 use wmfix_tests::litmus::{Program, Rng, coming_and_going, large};
 use wmfix_tests::reference::Reference;
 use wmfix_tests::streams::{Shape, stream};
@@ -39,8 +39,8 @@ fn forgetting_what_nobody_needs_changes_nothing() {
         let mut rng = Rng::new(seed);
         let shape = Shape::random(&mut rng);
         let events = stream(&shape, 1_500, &mut rng);
-        let mut plain = Watched::new(unlimited(Model::Rc11));
-        let mut hoarding = Watched::new(unlimited(Model::Rc11));
+        let mut plain = WatchedAnalyzer::new(unlimited(Model::Rc11));
+        let mut hoarding = WatchedAnalyzer::new(unlimited(Model::Rc11));
         let idle = ThreadId(u32::MAX);
         for watched in [&mut plain, &mut hoarding] {
             // Both get the event, so that the numbers of events stay the same.
@@ -79,8 +79,8 @@ fn past_a_limit_nothing_false_is_reported() {
             total: rng.pick(&[20, 200, usize::MAX]),
         };
         let model = rng.pick(&[Model::Rc11, Model::Rc20]);
-        let mut exact = Watched::new(unlimited(model));
-        let mut limited = Watched::new(AnalyzerConfig {
+        let mut exact = WatchedAnalyzer::new(unlimited(model));
+        let mut limited = WatchedAnalyzer::new(AnalyzerConfig {
             limits,
             ..unlimited(model)
         });
@@ -108,7 +108,7 @@ fn long_runs_have_the_violations_that_location_clocks_find() {
         let mut rng = Rng::new(2_000 + seed);
         let shape = Shape::random(&mut rng);
         let events = stream(&shape, 1_500, &mut rng);
-        let mut analyzer = Watched::new(unlimited(Model::Rc20));
+        let mut analyzer = WatchedAnalyzer::new(unlimited(Model::Rc20));
         let mut reference = Reference::default();
         for (n, event) in events.iter().enumerate() {
             let expected = reference.feed(event);
@@ -129,8 +129,8 @@ fn a_location_born_again_is_a_new_one() {
         let mut rng = Rng::new(3_000 + seed);
         let shape = Shape::random(&mut rng);
         let events = stream(&shape, 600, &mut rng);
-        let mut reborn = Watched::new(unlimited(Model::Rc11));
-        let mut fresh = Watched::new(unlimited(Model::Rc11));
+        let mut reborn = WatchedAnalyzer::new(unlimited(Model::Rc11));
+        let mut fresh = WatchedAnalyzer::new(unlimited(Model::Rc11));
         let mut names: BTreeMap<LocationId, LocationId> = BTreeMap::new();
         let mut memory: BTreeMap<LocationId, u64> = BTreeMap::new();
         let mut next_name = 1_000;
@@ -210,7 +210,7 @@ fn along_random_runs(count: u64, model: Model, generate: impl Fn(&mut Rng) -> Pr
         if !Graph::fits(&program) {
             continue;
         }
-        let subject = Watched::new(unlimited(model));
+        let subject = WatchedAnalyzer::new(unlimited(model));
         match compare_along(&program, axioms_of(model), &subject, &mut rng) {
             Ok(tally) => {
                 sum.accesses += tally.accesses;

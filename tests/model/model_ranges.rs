@@ -16,7 +16,7 @@ fn overlapping_ranges() {
     for seed in 0..6_000 {
         let mut rng = Rng::new(seed);
         let mut source = Source::new(&mut rng);
-        let mut naive = Naive::default();
+        let mut naive = NaiveDetector::default();
         let mut analyzer = Analyzer::new(AnalyzerConfig {
             races: true,
             ..AnalyzerConfig::default()
@@ -76,7 +76,7 @@ struct Partner {
 
 /// Happens-before as sets of events, and every access to every byte.
 #[derive(Default)]
-struct Naive {
+struct NaiveDetector {
     known: BTreeMap<ThreadId, BTreeSet<usize>>,
     ended: BTreeMap<ThreadId, BTreeSet<usize>>,
     /// What those left who held a lock in some mode.
@@ -104,7 +104,7 @@ impl From<LockMode> for Mode {
     }
 }
 
-impl Naive {
+impl NaiveDetector {
     /// Takes an event; gives the accesses it races with.
     fn feed(&mut self, index: usize, event: &Event) -> Vec<Partner> {
         let thread = event.thread;

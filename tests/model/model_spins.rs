@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use wmfix_analysis::{AnalyzerConfig, CasOutcome, Event, LoadOrder, Operation};
-use wmfix_tests::compare::Watched;
+use wmfix_tests::compare::WatchedAnalyzer;
 use wmfix_tests::litmus::{Rng, random_run, varied};
 
 #[allow(dead_code)]
@@ -19,7 +19,7 @@ use spin::{Detector, Read};
 type Verdict = Vec<usize>;
 
 fn verdicts(run: &[Event]) -> Vec<Verdict> {
-    let mut analyzer = Watched::new(AnalyzerConfig::default());
+    let mut analyzer = WatchedAnalyzer::new(AnalyzerConfig::default());
     let mut verdict = |event| {
         let violation = analyzer.watch(event).expect("a run of a program");
         violation.map_or_else(Vec::new, |v| analyzer.places(&v))

@@ -7,7 +7,7 @@ use wmfix_analysis::{
     AnalyzerConfig, Event, FenceOrder, LoadOrder, Model, RmwOrder, StoreOrder, Violation,
 };
 use wmfix_tests::brute::State;
-use wmfix_tests::compare::{Watched, axioms_of, candidate};
+use wmfix_tests::compare::{WatchedAnalyzer, axioms_of, candidate};
 use wmfix_tests::litmus::{Program, Rng, corpus, varied};
 
 #[test]
@@ -104,7 +104,7 @@ fn analysed_run(program: &Program, model: Model, rng: &mut Rng) -> (Vec<Event>, 
             run.push(machine.exit_event(thread));
         }
     }
-    let mut watched = Watched::new(AnalyzerConfig {
+    let mut watched = WatchedAnalyzer::new(AnalyzerConfig {
         model,
         ..AnalyzerConfig::default()
     });

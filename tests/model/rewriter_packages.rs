@@ -11,7 +11,8 @@ use tree_sitter::Node;
 use wmfix_frontend::ParsedFile;
 use wmfix_rewriter::{Edit, Project, Refusal, TextChange, rewrite, unified_diff};
 use wmfix_tests::registry::crate_source;
-use wmfix_tests::rewriter::packages::{HEADERS, Random, Source, sources};
+use wmfix_tests::rewriter::packages::{HEADERS, Source, random_change, sources};
+use wmfix_tests::rng::Rng;
 use wmfix_tests::tools::{Need, need};
 
 const RPMALLOC: (&str, &str) = ("rpmalloc-sys", "0.2.3+b097fd0");
@@ -37,7 +38,7 @@ fn random_sets_give_diffs_that_apply() {
     files.extend(sources(&crate_folder, &project));
     assert!(files.len() > 30, "only {} files with sites", files.len());
 
-    let mut random = Random::new(5);
+    let mut random = Rng::new(5);
     let sets = number("WMFIX_REWRITER_SETS", 2000);
     let (mut changes, mut refused, mut empty) = (0, 0, 0);
     for batch in 0..sets.div_ceil(BATCH) {
@@ -47,7 +48,7 @@ fn random_sets_give_diffs_that_apply() {
             let set: Vec<TextChange> = (0..=random.below(20))
                 .map(|_| {
                     let site = random.below(source.sites.len());
-                    random.change(&source.sites[site])
+                    random_change(&mut random, &source.sites[site])
                 })
                 .collect();
             let rewritten = rewrite(&source.file, &source.sites, &set, &project);
@@ -86,7 +87,7 @@ fn changed_headers_still_compile() {
     for package in HEADERS {
         let files = sources(&Path::new("/usr/include").join(package.folder), &project);
         for round in 0..rounds {
-            let mut random = Random::new(u64::try_from(round).expect("small") + 77);
+            let mut random = Rng::new(u64::try_from(round).expect("small") + 77);
             let folder = tempfile::tempdir().expect("a folder");
             copy(
                 &Path::new("/usr/include").join(package.folder),
@@ -96,7 +97,7 @@ fn changed_headers_still_compile() {
                 let mut set: Vec<TextChange> = Vec::new();
                 for site in &source.sites {
                     if random.below(3) > 0 {
-                        set.push(random.change(site));
+                        set.push(random_change(&mut random, site));
                     }
                 }
                 let edits = rewrite(&source.file, &source.sites, &set, &project).edits;

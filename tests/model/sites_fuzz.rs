@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use wmfix_frontend::{FileScan, OperationKind, OrderForm, Vocabularies, match_site, scan_source};
+use wmfix_tests::rng::Rng;
 
 /// Rounds over the whole corpus when nobody asks for more.
 const ROUNDS: u64 = 4;
@@ -18,7 +19,7 @@ fn no_text_makes_the_scan_panic_or_lie() {
         .map_or(1, |text| text.parse().expect("WMFIX_FUZZ_SEED is a number"));
     let sources: Vec<(PathBuf, Vec<u8>)> = corpus();
     let vocabularies = Vocabularies::builtin().and_volatile();
-    let mut random = Random(seed);
+    let mut random = Rng::new(seed);
     for _ in 0..rounds {
         for (path, text) in &sources {
             let other = &sources[random.below(sources.len())].1;
@@ -66,7 +67,7 @@ fn check(path: &Path, text: &[u8], scan: &FileScan) {
     }
 }
 
-fn mutate(text: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
+fn mutate(text: &[u8], other: &[u8], random: &mut Rng) -> Vec<u8> {
     let mut text = text.to_vec();
     for _ in 0..=random.below(8) {
         let at = random.below(text.len() + 1);
@@ -103,19 +104,6 @@ fn mutate(text: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
         }
     }
     text
-}
-
-/// A small generator of numbers that are random enough, and the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % bound.max(1) as u64) as usize
-    }
 }
 
 fn corpus() -> Vec<(PathBuf, Vec<u8>)> {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use wmfix_frontend::{Site, Vocabularies, scan_tree};
 use wmfix_tests::registry::crate_source;
+use wmfix_tests::rng::Rng;
 use wmfix_tests::tools::{Need, need};
 
 const SAMPLE: usize = 200;
@@ -65,13 +66,10 @@ fn a_sample_of_sites_is_what_it_says() {
             .map(|(path, _)| path.as_path())
             .collect::<Vec<_>>(),
     );
-    let mut state = SEED;
+    let mut random = Rng::new(SEED);
     let mut wrong = Vec::new();
     for _ in 0..SAMPLE {
-        state = state
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        let site = sites[(state >> 33) as usize % sites.len()];
+        let site = sites[random.below(sites.len())];
         let text = std::fs::read(&*site.file).expect("it was scanned");
         if !is_right(site, &text, &whole) {
             let line = String::from_utf8_lossy(&text[site.span.clone()]).into_owned();

@@ -19,7 +19,7 @@ const FRESH_SEED: &str = "100000";
 
 #[test]
 fn store_buffering() {
-    assert_repaired(&Expected {
+    assert_repaired(&ExpectedFindings {
         name: "store_buffering",
         stale: &[
             "alice_saw_bob = atomic_load_explicit(&bob_is_here, memory_order_acquire);",
@@ -32,7 +32,7 @@ fn store_buffering() {
 
 #[test]
 fn message_passing() {
-    assert_repaired(&Expected {
+    assert_repaired(&ExpectedFindings {
         name: "message_passing",
         stale: &["int expected = atomic_load_explicit(&length, memory_order_relaxed);"],
         sometimes_stale: &[],
@@ -45,7 +45,7 @@ fn message_passing() {
 
 #[test]
 fn dekker() {
-    assert_repaired(&Expected {
+    assert_repaired(&ExpectedFindings {
         name: "dekker",
         stale: &[
             "if (atomic_load_explicit(&pong_wants, memory_order_acquire) == 0) {",
@@ -58,7 +58,7 @@ fn dekker() {
 
 #[test]
 fn peterson() {
-    assert_repaired(&Expected {
+    assert_repaired(&ExpectedFindings {
         name: "peterson",
         stale: &[
             "atomic_store_explicit(&turn, other, memory_order_relaxed);",
@@ -71,7 +71,7 @@ fn peterson() {
 
 #[test]
 fn seqlock() {
-    assert_repaired(&Expected {
+    assert_repaired(&ExpectedFindings {
         name: "seqlock",
         stale: &[
             "copy.y = y.load(std::memory_order_acquire);",
@@ -85,7 +85,7 @@ fn seqlock() {
 
 #[test]
 fn treiber_stack() {
-    assert_repaired(&Expected {
+    assert_repaired(&ExpectedFindings {
         name: "treiber_stack",
         stale: &[],
         sometimes_stale: &[],
@@ -100,7 +100,7 @@ fn treiber_stack() {
 
 #[test]
 fn spsc_ring() {
-    assert_repaired(&Expected {
+    assert_repaired(&ExpectedFindings {
         name: "spsc_ring",
         stale: &[],
         sometimes_stale: &[],
@@ -113,7 +113,7 @@ fn spsc_ring() {
 
 #[test]
 fn chase_lev_deque() {
-    assert_repaired(&Expected {
+    assert_repaired(&ExpectedFindings {
         name: "chase_lev_deque",
         stale: &[
             "long t = top.load(std::memory_order_relaxed);",
@@ -127,7 +127,7 @@ fn chase_lev_deque() {
 
 #[test]
 fn reference_count() {
-    assert_repaired(&Expected {
+    assert_repaired(&ExpectedFindings {
         name: "reference_count",
         stale: &[],
         sometimes_stale: &[],
@@ -141,7 +141,7 @@ fn reference_count() {
 
 #[test]
 fn mpmc_queue() {
-    assert_repaired(&Expected {
+    assert_repaired(&ExpectedFindings {
         name: "mpmc_queue",
         stale: &[],
         sometimes_stale: &[],
@@ -177,14 +177,14 @@ fn what_the_target_pays_decides_between_fences_and_orders() {
 /// are found in every search, but for those that take a schedule that few runs
 /// have. More than one line of a race may be named by a compiler: all of them are
 /// listed.
-struct Expected {
+struct ExpectedFindings {
     name: &'static str,
     stale: &'static [&'static str],
     sometimes_stale: &'static [&'static str],
     raced: &'static [&'static str],
 }
 
-fn assert_repaired(expected: &Expected) {
+fn assert_repaired(expected: &ExpectedFindings) {
     let needs = ["gcc", "g++", "clang", "clang++", "git", "make", "cmake"].map(Need::Program);
     need(&needs);
     for compiler in [GCC, CLANG] {
@@ -221,7 +221,7 @@ fn sources_in(world: &World, name: &str) -> Example {
     example(name).copy_into(&parent)
 }
 
-fn assert_found(expected: &Expected, compiler: Compiler) {
+fn assert_found(expected: &ExpectedFindings, compiler: Compiler) {
     let world = World::new();
     sources_in(&world, expected.name);
     let path = format!("examples/{}", expected.name);

@@ -7,7 +7,7 @@
 use wmfix_analysis::{Comparison, Operation};
 use wmfix_tests::brute::{Axioms, is_robust};
 use wmfix_tests::litmus::{
-    Instruction, Profile, Program, Rng, Spelling, Waiting, all_runs, emit_waiting, random,
+    Instruction, Profile, Program, Rng, Spelling, WaitForm, all_runs, emit_waiting, random,
 };
 use wmfix_tests::product::{Ran, World};
 use wmfix_tests::tools::{Need, need};
@@ -17,20 +17,20 @@ const MOST_RUNS: usize = 3000;
 
 #[test]
 fn a_value_in_a_variable_is_waited_for_like_any_other() {
-    assert_truth(Waiting::Variable, 30);
+    assert_truth(WaitForm::Variable, 30);
 }
 
 #[test]
 fn a_function_that_waits_is_told_apart_by_its_calls() {
-    assert_truth(Waiting::Helper, 20);
+    assert_truth(WaitForm::Helper, 20);
 }
 
 #[test]
 fn several_waits_in_one_loop_hide_nothing() {
-    assert_truth(Waiting::Rolled, 20);
+    assert_truth(WaitForm::Rolled, 20);
 }
 
-fn assert_truth(waiting: Waiting, count: usize) {
+fn assert_truth(waiting: WaitForm, count: usize) {
     let needs = ["gcc", "g++", "clang", "clang++"].map(Need::Program);
     need(&needs);
     let all = std::env::var("WMFIX_LITMUS").is_ok_and(|value| value == "all");
@@ -65,7 +65,7 @@ fn assert_truth(waiting: Waiting, count: usize) {
 
 /// Whether nothing is left open: what a loop must change from is known only when
 /// it was seen to wait, and waits that are rolled into one loop only by chance.
-fn is_exact(program: &Program, waiting: Waiting) -> bool {
+fn is_exact(program: &Program, waiting: WaitForm) -> bool {
     let comparison = |instruction: &Instruction| match instruction {
         Instruction::Wait { exit, .. } => exit.comparison,
         _ => Comparison::Equal,
@@ -73,11 +73,11 @@ fn is_exact(program: &Program, waiting: Waiting) -> bool {
     let all_equal = program
         .instructions()
         .all(|i| comparison(i) == Comparison::Equal);
-    waiting != Waiting::Rolled && all_equal
+    waiting != WaitForm::Rolled && all_equal
 }
 
 /// A random program with waits, none of which lasts for ever.
-fn waiting_program(rng: &mut Rng, waiting: Waiting) -> Program {
+fn waiting_program(rng: &mut Rng, waiting: WaitForm) -> Program {
     loop {
         let profile = Profile {
             threads: rng.pick(&[2, 2, 3]),
@@ -105,7 +105,7 @@ fn waiting_program(rng: &mut Rng, waiting: Waiting) -> Program {
             |thread: &Vec<Instruction>| thread.windows(2).any(|pair| pair.iter().all(is_wait));
         let fits = program.instructions().any(is_wait)
             && program.instructions().all(only_equality)
-            && (waiting != Waiting::Rolled || threads.iter().any(in_a_row));
+            && (waiting != WaitForm::Rolled || threads.iter().any(in_a_row));
         if fits && always_ends(&program) {
             return program;
         }
@@ -125,7 +125,7 @@ fn always_ends(program: &Program) -> bool {
     runs.iter().all(ends)
 }
 
-fn violations(program: &Program, spelling: Spelling, waiting: Waiting, compiler: &str) -> usize {
+fn violations(program: &Program, spelling: Spelling, waiting: WaitForm, compiler: &str) -> usize {
     let world = World::new();
     let file = format!("litmus.{}", spelling.extension());
     world.write(&file, &emit_waiting(program, spelling, waiting));

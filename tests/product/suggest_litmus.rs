@@ -13,7 +13,7 @@ use wmfix_tests::product::{Ran, World};
 use wmfix_tests::repairing::problem;
 use wmfix_tests::tools::{Need, need};
 
-/// In CI, so many programs.
+/// The number of programs in CI.
 const SAMPLE: usize = 36;
 
 #[derive(Debug, Default)]

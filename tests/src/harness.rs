@@ -34,7 +34,7 @@ pub struct Test {
 }
 
 /// What a test unwinds with that cannot run here.
-struct Skipped(String);
+struct SkippedTest(String);
 
 /// `--nocapture` was given.
 static VERBOSE: AtomicBool = AtomicBool::new(false);
@@ -85,7 +85,7 @@ pub fn run(sources: &Path) -> ExitCode {
 
 /// Ends the current test; it is counted as ignored, with this reason.
 pub fn skip(reason: String) -> ! {
-    resume_unwind(Box::new(Skipped(reason)))
+    resume_unwind(Box::new(SkippedTest(reason)))
 }
 
 /// Whether a test may print: with `--nocapture`.
@@ -156,7 +156,7 @@ fn split_arguments(arguments: impl Iterator<Item = String>) -> (Vec<String>, Vec
 
 /// Why a test was skipped, or the panic that it was instead.
 fn skipped(payload: Box<dyn Any + Send>) -> Result<String, Box<dyn Any + Send>> {
-    payload.downcast::<Skipped>().map(|skipped| skipped.0)
+    payload.downcast::<SkippedTest>().map(|skipped| skipped.0)
 }
 
 /// The tests in the files of a folder, as `file::function`, without those of

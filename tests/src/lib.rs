@@ -15,6 +15,7 @@ pub mod reference;
 pub mod registry;
 pub mod repairing;
 pub mod rewriter;
+pub mod rng;
 pub mod runs;
 pub mod sites;
 pub mod streams;

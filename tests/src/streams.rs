@@ -12,7 +12,7 @@ use crate::litmus::Rng;
 /// What a stream looks like. Probabilities are in percent.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// At most so many threads at a time, the main thread not counted.
+    /// The most threads at a time, without the main thread.
     pub threads: usize,
     /// How many locations.
     pub locations: usize,
@@ -73,7 +73,7 @@ impl Shape {
     }
 }
 
-/// A random stream with at least so many events.
+/// A random stream with at least this many events.
 pub fn stream(shape: &Shape, events: usize, rng: &mut Rng) -> Vec<Event> {
     let mut source = Source::new(*shape, rng.clone());
     rng.bits();

@@ -220,6 +220,11 @@ impl<'a> Program<'a> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use proptest::test_runner::RngSeed;
+
     use super::*;
 
     /// The least value of an objective over all sets that hit the clauses within limits.
@@ -246,55 +251,55 @@ mod tests {
             .min()
     }
 
-    #[test]
-    fn the_solver_agrees_with_trying_all_sets() {
-        // A fixed sequence of pseudo-random numbers.
-        let mut state = 0x2545_f491_4f6c_dd1d_u64;
-        let mut below = |n: u64| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state % n
-        };
-        let stop = Stop::new(None, None);
-        for round in 0..150 {
-            let variables = 2 + below(4) as usize;
+    /// Clauses over two levels of each variable: which variables are in, and for
+    /// which of those the weaker level is in, too.
+    fn clause((strong, weak): (u8, u8), variables: usize) -> Vec<usize> {
+        let mut clause: Vec<usize> = (0..variables)
+            .filter(|v| strong >> v & 1 == 1)
+            // The stronger level of a variable hits whatever the weaker one hits.
+            .flat_map(|v| [(weak >> v & 1 == 1).then_some(2 * v), Some(2 * v + 1)])
+            .flatten()
+            .collect();
+        if clause.is_empty() {
+            clause.push(1);
+        }
+        clause
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 150,
+            rng_seed: RngSeed::Fixed(1),
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        #[test]
+        fn the_solver_agrees_with_trying_all_sets(
+            variables in 2..6_usize,
+            masks in vec(any::<(u8, u8)>(), 1..9),
+            largest_weight in select(&[5, 200_000]),
+            seeds in vec(any::<u64>(), 10),
+        ) {
             let candidates: Vec<Candidate> = (0..variables)
                 .flat_map(|variable| [1, 2].map(|level| Candidate { variable, level }))
                 .collect();
             let mut clauses = Clauses::default();
-            for _ in 0..1 + below(8) {
-                // The strongest level of a variable hits whatever a weaker one hits.
-                let mut clause: Vec<usize> = (0..candidates.len())
-                    .filter(|c| c % 2 == 1 && below(3) == 0)
-                    .collect();
-                if clause.is_empty() {
-                    clause.push(1);
-                }
-                let weaker: Vec<usize> = clause.iter().map(|c| c - 1).collect();
-                clause.extend(weaker.into_iter().filter(|_| below(2) == 0));
-                clause.sort_unstable();
-                clauses.add(clause);
+            for mask in masks {
+                clauses.add(clause(mask, variables));
             }
-            let large = if round % 2 == 0 { 5 } else { 200_000 };
-            let weights = (0..candidates.len()).map(|_| below(large)).collect();
+            let weights = seeds[..candidates.len()].iter();
             let objectives = [
-                Objective::Sum(weights),
+                Objective::Sum(weights.map(|seed| seed % largest_weight).collect()),
                 Objective::Groups(candidates.iter().map(|c| c.variable / 2).collect()),
                 Objective::Sum((0..candidates.len() as u64).collect()),
             ];
+            let stop = Stop::new(None, None);
             let mut limits = Vec::new();
             for objective in objectives {
-                let chosen = clauses
-                    .best(&candidates, &objective, &limits, &stop)
-                    .unwrap();
+                let chosen = clauses.best(&candidates, &objective, &limits, &stop).unwrap();
                 let least = by_force(&candidates, &clauses.clauses, &objective, &limits);
-                assert_eq!(
-                    Some(objective.value(&chosen)),
-                    least,
-                    "{:?}",
-                    clauses.clauses
-                );
+                prop_assert_eq!(Some(objective.value(&chosen)), least);
                 let value = objective.value(&chosen);
                 limits.push((objective, value));
             }

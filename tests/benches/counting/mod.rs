@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The system's allocator, counted.
-pub struct Counting;
+pub struct CountingAllocator;
 
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
 
@@ -15,7 +15,7 @@ pub fn bytes_in_use() -> usize {
 
 // SAFETY: every call is passed on unchanged to the system's allocator, which
 // keeps the promises of `GlobalAlloc`; counting touches no memory of the caller.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         IN_USE.fetch_add(layout.size(), Ordering::Relaxed);
         // SAFETY: the caller's promise about `layout` is passed on.

@@ -9,7 +9,7 @@ use wmfix_analysis::CasStrength;
 
 use super::axioms::{Axioms, is_consistent, is_sequential};
 use super::graph::{FenceEncoding, Graph, Kind, Node};
-use crate::litmus::{Choice, Instruction, Machine, Program, Stepped};
+use crate::litmus::{Choice, ExecutedInstruction, Instruction, Machine, Program};
 
 /// An SC run so far, as a graph.
 #[derive(Clone)]
@@ -23,7 +23,7 @@ pub struct State<'p> {
 
 /// A way for an access to leave SC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stale {
+pub struct StaleChoice {
     /// The write it reads or follows: its place among the writes to the
     /// location, 0 for the first value.
     pub position: usize,
@@ -44,7 +44,7 @@ impl<'p> State<'p> {
     }
 
     /// Lets a thread take a step.
-    pub fn step(&mut self, thread: usize, choice: Choice) -> Stepped {
+    pub fn step(&mut self, thread: usize, choice: Choice) -> ExecutedInstruction {
         let stepped = self.machine.step(thread, choice);
         self.graph.push_sequential(thread, &stepped.event.operation);
         stepped
@@ -52,7 +52,7 @@ impl<'p> State<'p> {
 
     /// The ways in which a thread's next access could leave SC, oldest write
     /// first. A thread that waits is asked too.
-    pub fn stale(&self, thread: usize) -> Vec<Stale> {
+    pub fn stale(&self, thread: usize) -> Vec<StaleChoice> {
         let all = self.candidates(thread).into_iter();
         all.filter_map(|(stale, allowed)| allowed.then_some(stale))
             .collect()
@@ -60,7 +60,7 @@ impl<'p> State<'p> {
 
     /// Every old write that a thread's next access could take for all that the
     /// program cares, oldest first, and whether that is consistent and not SC.
-    pub fn candidates(&self, thread: usize) -> Vec<(Stale, bool)> {
+    pub fn candidates(&self, thread: usize) -> Vec<(StaleChoice, bool)> {
         let Some((_, instruction)) = self.machine.next(thread) else {
             return Vec::new();
         };
@@ -74,7 +74,7 @@ impl<'p> State<'p> {
             for node in outcomes(instruction, value) {
                 let mut graph = self.graph.clone();
                 graph.push_at(thread, node, position);
-                let stale = Stale {
+                let stale = StaleChoice {
                     position,
                     value,
                     writes: node.kind != Kind::Read,

@@ -29,7 +29,7 @@ mod races;
 mod relation;
 
 pub use axioms::{Axioms, happens_before, is_consistent, is_sequential};
-pub use explore::{Stale, State, explore, is_robust};
+pub use explore::{StaleChoice, State, explore, is_robust};
 pub use graph::Graph;
 pub use naive::is_robust_naively;
 pub use outcomes::{WeakState, outcomes, walk};

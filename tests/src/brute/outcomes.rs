@@ -9,7 +9,7 @@ use wmfix_analysis::Event;
 
 use super::axioms::{Axioms, is_consistent};
 use super::graph::Graph;
-use crate::litmus::{Instruction, Machine, Outcome, Program, Stepped};
+use crate::litmus::{ExecutedInstruction, Instruction, Machine, Outcome, Program};
 
 /// A program that has got somewhere in a run that need not be SC.
 #[derive(Clone)]
@@ -18,7 +18,7 @@ pub struct WeakState<'p> {
     pub machine: Machine<'p>,
     /// What it has done.
     pub graph: Graph,
-    last: Option<Stepped>,
+    last: Option<ExecutedInstruction>,
 }
 
 impl<'p> WeakState<'p> {

@@ -15,14 +15,14 @@ use crate::litmus::Program;
 /// reports name can be counted. Every event gets a site of its own, or a report
 /// could be folded into an earlier one.
 #[derive(Clone, Debug)]
-pub struct Watched {
+pub struct WatchedAnalyzer {
     /// The analyzer.
     pub analyzer: Analyzer,
     writes: HashMap<LocationId, Vec<u64>>,
     fed: u64,
 }
 
-impl Watched {
+impl WatchedAnalyzer {
     /// A fresh analyzer.
     pub fn new(config: AnalyzerConfig) -> Self {
         Self {
@@ -66,7 +66,7 @@ impl Watched {
     }
 }
 
-impl Subject for Watched {
+impl Subject for WatchedAnalyzer {
     fn feed(&mut self, event: &Event) -> Result<Vec<usize>, String> {
         let violation = self.watch(event)?;
         Ok(violation.map_or_else(Vec::new, |v| self.places(&v)))
@@ -91,7 +91,12 @@ pub fn assert_agrees(program: &Program, model: Model, runs_per_graph: usize) -> 
         ..AnalyzerConfig::default()
     };
     let effort = Effort { runs_per_graph };
-    match compare(program, axioms_of(model), &Watched::new(config), effort) {
+    match compare(
+        program,
+        axioms_of(model),
+        &WatchedAnalyzer::new(config),
+        effort,
+    ) {
         Ok(tally) => tally,
         Err(disagreement) => panic!("{disagreement}"),
     }

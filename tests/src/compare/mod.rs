@@ -7,7 +7,7 @@ mod lockstep;
 mod races;
 mod witness;
 
-pub use analyzer::{Watched, assert_agrees, axioms_of};
+pub use analyzer::{WatchedAnalyzer, assert_agrees, axioms_of};
 pub use lockstep::{Disagreement, Effort, Subject, Tally, compare, compare_along};
 pub use races::compare_races;
 pub use witness::candidate;

@@ -8,7 +8,7 @@ use wmfix_analysis::{
     CasOutcome, CasStrength, Event, EventIndex, LocationId, Model, Operation, ThreadId,
 };
 
-use crate::brute::Stale;
+use crate::brute::StaleChoice;
 use crate::litmus::{Instruction, Program, thread_id};
 
 /// The graph of a run, with the next access of a thread reading or following an
@@ -18,7 +18,7 @@ pub fn candidate(
     run: &[Event],
     thread: usize,
     next: &Instruction,
-    stale: &Stale,
+    stale: &StaleChoice,
     model: Model,
 ) -> Witness {
     let mut draft = Draft::new(program, model);
@@ -219,7 +219,7 @@ fn failed(strength: CasStrength, expected: u64) -> Guard {
 }
 
 /// The node that an instruction makes if it takes an old write.
-fn label_of(instruction: &Instruction, stale: &Stale) -> Label {
+fn label_of(instruction: &Instruction, stale: &StaleChoice) -> Label {
     use Instruction as I;
     let location = instruction.atomic_location().expect("an access");
     let object = object(LocationId(location.0.into()));

@@ -16,7 +16,7 @@ pub struct Sketch {
 
 /// Something about an operation that can be changed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Slot {
+pub struct Variable {
     /// The operation's name.
     pub operation: String,
     /// What of it.
@@ -51,7 +51,7 @@ pub enum Level {
 }
 
 /// A set of changes.
-pub type Repair = BTreeMap<Slot, Level>;
+pub type Repair = BTreeMap<Variable, Level>;
 
 impl Sketch {
     /// Reads threads in the litmus notation; `@name` in front of an instruction
@@ -92,31 +92,31 @@ impl Sketch {
     }
 
     /// Everything that can be changed.
-    pub fn slots(&self) -> Vec<Slot> {
-        let mut slots = Vec::new();
+    pub fn variables(&self) -> Vec<Variable> {
+        let mut variables = Vec::new();
         for (thread, instructions) in self.program.threads.iter().enumerate() {
             for (place, instruction) in instructions.iter().enumerate() {
                 let Some(name) = self.name(thread, place) else {
                     continue;
                 };
                 for part in parts(instruction) {
-                    slots.push(Slot {
+                    variables.push(Variable {
                         operation: name.to_owned(),
                         part,
                     });
                 }
             }
         }
-        slots.sort();
-        slots.dedup();
-        slots
+        variables.sort();
+        variables.dedup();
+        variables
     }
 
-    /// The orders next below one, for what the slot's operation does.
-    pub fn below(&self, slot: &Slot, level: Level) -> &'static [Level] {
+    /// The orders next below one, for what the variable's operation does.
+    pub fn below(&self, variable: &Variable, level: Level) -> &'static [Level] {
         use Instruction as I;
-        let instruction = self.instruction(&slot.operation);
-        match (slot.part, level) {
+        let instruction = self.instruction(&variable.operation);
+        match (variable.part, level) {
             (Part::FenceBefore | Part::FenceAfter, _) => &[],
             (Part::Failure, Level::SeqCst) => &[Level::Acquire],
             (Part::Failure, _) => &[],
@@ -132,16 +132,16 @@ impl Sketch {
     }
 
     /// Whether an operation of this name is there.
-    pub fn has(&self, slot: &Slot) -> bool {
+    pub fn has(&self, variable: &Variable) -> bool {
         let mut names = self.names.iter().flatten();
-        names.any(|name| name.as_deref() == Some(&slot.operation))
+        names.any(|name| name.as_deref() == Some(&variable.operation))
     }
 
     fn instruction(&self, operation: &str) -> &Instruction {
         let named = self.names.iter().flatten();
         let mut all = named.zip(self.program.instructions());
         let found = all.find(|(name, _)| name.as_deref() == Some(operation));
-        found.expect("a slot of this sketch").1
+        found.expect("a variable of this sketch").1
     }
 
     /// The program with changes made.
@@ -183,11 +183,11 @@ fn parts(instruction: &Instruction) -> Vec<Part> {
 fn changed(name: &str, instruction: Instruction, repair: &Repair) -> Vec<Instruction> {
     use Instruction as I;
     let level = |part| {
-        let slot = Slot {
+        let variable = Variable {
             operation: name.to_owned(),
             part,
         };
-        repair.get(&slot).copied()
+        repair.get(&variable).copied()
     };
     let fence = I::Fence {
         order: FenceOrder::SeqCst,

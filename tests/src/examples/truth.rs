@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::brute::{Axioms, Graph, explore, has_race, is_robust};
 
-use super::sketch::{Level, Part, Repair, Sketch, Slot};
+use super::sketch::{Level, Part, Repair, Sketch, Variable};
 
 /// The operations that can leave SC, by name.
 pub fn stale_operations(sketches: &[Sketch]) -> BTreeSet<String> {
@@ -45,11 +45,11 @@ pub fn is_sound(sketches: &[Sketch], repair: &Repair) -> bool {
 /// does a larger one, as large as can be enumerated, and every repair changes
 /// something outside of it.
 pub fn cheapest(sketches: &[Sketch]) -> Vec<Repair> {
-    let slots: BTreeSet<Slot> = sketches.iter().flat_map(Sketch::slots).collect();
-    let slots: Vec<Slot> = slots.into_iter().collect();
+    let variables: BTreeSet<Variable> = sketches.iter().flat_map(Sketch::variables).collect();
+    let variables: Vec<Variable> = variables.into_iter().collect();
     let full = |chosen: &BTreeSet<usize>| -> Repair {
-        let chosen = chosen.iter().map(|&slot| slots[slot].clone());
-        chosen.map(|slot| (slot, Level::SeqCst)).collect()
+        let chosen = chosen.iter().map(|&variable| variables[variable].clone());
+        chosen.map(|variable| (variable, Level::SeqCst)).collect()
     };
     let sound = |chosen: &BTreeSet<usize>| is_sound(sketches, &full(chosen));
     let fits = |chosen: &BTreeSet<usize>| {
@@ -57,9 +57,9 @@ pub fn cheapest(sketches: &[Sketch]) -> Vec<Repair> {
         sketches.iter().all(|s| Graph::fits(&s.repaired(&repair)))
     };
     let mut clauses: Vec<BTreeSet<usize>> = Vec::new();
-    for size in 0..=slots.len() {
+    for size in 0..=variables.len() {
         let mut repairs = Vec::new();
-        for chosen in subsets(slots.len(), size) {
+        for chosen in subsets(variables.len(), size) {
             if clauses.iter().any(|clause| clause.is_disjoint(&chosen)) {
                 continue;
             }
@@ -68,12 +68,16 @@ pub fn cheapest(sketches: &[Sketch]) -> Vec<Repair> {
                 continue;
             }
             let mut failing = chosen;
-            for slot in 0..slots.len() {
-                if failing.insert(slot) && (!fits(&failing) || sound(&failing)) {
-                    failing.remove(&slot);
+            for variable in 0..variables.len() {
+                if failing.insert(variable) && (!fits(&failing) || sound(&failing)) {
+                    failing.remove(&variable);
                 }
             }
-            clauses.push((0..slots.len()).filter(|s| !failing.contains(s)).collect());
+            clauses.push(
+                (0..variables.len())
+                    .filter(|s| !failing.contains(s))
+                    .collect(),
+            );
         }
         if !repairs.is_empty() {
             repairs.sort();
@@ -87,12 +91,12 @@ pub fn cheapest(sketches: &[Sketch]) -> Vec<Repair> {
 /// Lowers the orders of a repair as far as it stays one, in every way.
 fn weakest(sketches: &[Sketch], repair: &Repair) -> Vec<Repair> {
     let mut weaker = Vec::new();
-    for (slot, &level) in repair {
-        let holder = sketches.iter().find(|sketch| sketch.has(slot));
-        let holder = holder.expect("a slot is of some sketch");
-        for &lower in holder.below(slot, level) {
+    for (variable, &level) in repair {
+        let holder = sketches.iter().find(|sketch| sketch.has(variable));
+        let holder = holder.expect("a variable is of some sketch");
+        for &lower in holder.below(variable, level) {
             let mut candidate = repair.clone();
-            candidate.insert(slot.clone(), lower);
+            candidate.insert(variable.clone(), lower);
             if is_sound(sketches, &candidate) {
                 weaker.extend(weakest(sketches, &candidate));
             }
@@ -129,20 +133,20 @@ fn subsets(of: usize, size: usize) -> Vec<BTreeSet<usize>> {
 
 /// A repair in a line: `ready: release, look: fence before`.
 pub fn spell(repair: &Repair) -> String {
-    let word = |(slot, level): (&Slot, &Level)| {
+    let word = |(variable, level): (&Variable, &Level)| {
         let order = match level {
             Level::Acquire => "acquire",
             Level::Release => "release",
             Level::AcqRel => "acq_rel",
             Level::SeqCst => "seq_cst",
         };
-        let what = match slot.part {
+        let what = match variable.part {
             Part::Order => order.to_owned(),
             Part::Failure => format!("failure {order}"),
             Part::FenceBefore => "fence before".to_owned(),
             Part::FenceAfter => "fence after".to_owned(),
         };
-        format!("{}: {what}", slot.operation)
+        format!("{}: {what}", variable.operation)
     };
     let repair: BTreeMap<_, _> = repair.iter().collect();
     let words: Vec<String> = repair.into_iter().map(word).collect();

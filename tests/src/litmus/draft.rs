@@ -6,7 +6,7 @@ use wmfix_analysis::{
 
 use super::generate::Profile;
 use super::program::{Builder, Instruction, Location, Mutex, Register};
-use super::rng::Rng;
+use crate::rng::Rng;
 
 /// A program in the making.
 pub(super) struct Draft<'r> {
@@ -50,7 +50,7 @@ impl<'r> Draft<'r> {
         self.builder.register(&format!("r{}", self.registers))
     }
 
-    /// At most so many accesses, and at least one, with fences.
+    /// Between one and this many accesses, with fences.
     pub(super) fn accesses(&mut self, most: usize) {
         for _ in 0..self.rng.range(1, most) {
             self.maybe_fence();

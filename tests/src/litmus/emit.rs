@@ -34,7 +34,7 @@ impl Spelling {
 
 /// How a program waits for a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Waiting {
+pub enum WaitForm {
     /// In a loop that names the value and gives up some day.
     Bounded,
     /// In a loop that compares with a variable.
@@ -48,11 +48,11 @@ pub enum Waiting {
 
 /// The source of a program. It prints the registers and the final memory.
 pub fn emit(program: &Program, spelling: Spelling) -> String {
-    emit_waiting(program, spelling, Waiting::Bounded)
+    emit_waiting(program, spelling, WaitForm::Bounded)
 }
 
 /// The source of a program that waits in this way.
-pub fn emit_waiting(program: &Program, spelling: Spelling, waiting: Waiting) -> String {
+pub fn emit_waiting(program: &Program, spelling: Spelling, waiting: WaitForm) -> String {
     let mut out = String::new();
     let emitter = Emitter {
         program,
@@ -68,7 +68,7 @@ pub fn emit_waiting(program: &Program, spelling: Spelling, waiting: Waiting) -> 
 pub(super) struct Emitter<'p> {
     pub(super) program: &'p Program,
     spelling: Spelling,
-    pub(super) waiting: Waiting,
+    pub(super) waiting: WaitForm,
 }
 
 impl Emitter<'_> {
@@ -151,7 +151,7 @@ impl Emitter<'_> {
                 writeln!(out, "L{place}: ;")?;
             }
             match self.waiting {
-                Waiting::Bounded => {
+                WaitForm::Bounded => {
                     self.instruction(out, place, instruction, instructions.len())?;
                 }
                 _ => self.instruction_or_wait(out, thread, place)?,

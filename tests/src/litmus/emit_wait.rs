@@ -3,14 +3,14 @@
 
 use std::fmt::Write;
 
-use super::emit::{Emitter, Waiting};
+use super::emit::{Emitter, WaitForm};
 use super::names::{load_name, sign};
 use super::program::Instruction;
 
 impl Emitter<'_> {
     /// The values that are waited for, thread by thread, and the functions that wait.
     pub(super) fn values_and_helpers(&self, out: &mut String) -> std::fmt::Result {
-        if self.waiting == Waiting::Bounded {
+        if self.waiting == WaitForm::Bounded {
             return Ok(());
         }
         for (number, thread) in self.program.threads.iter().enumerate() {
@@ -22,7 +22,7 @@ impl Emitter<'_> {
             let (number, values) = (number + 1, values.join(", "));
             writeln!(out, "int wants{number}[] = {{ {values} }};")?;
         }
-        if self.waiting != Waiting::Helper {
+        if self.waiting != WaitForm::Helper {
             return Ok(());
         }
         let mut written = Vec::new();
@@ -54,8 +54,8 @@ impl Emitter<'_> {
         };
         let wants = format!("wants{}", thread + 1);
         match self.waiting {
-            Waiting::Helper => writeln!(out, "    {name}({wants}[{place}]);"),
-            Waiting::Rolled => {
+            WaitForm::Helper => writeln!(out, "    {name}({wants}[{place}]);"),
+            WaitForm::Rolled => {
                 let alike = |other: &&Instruction| {
                     self.helper(other).is_some_and(|(other, _)| other == name)
                 };
@@ -68,7 +68,7 @@ impl Emitter<'_> {
                     "    for (int i_ = {place}; i_ < {end}; i_++) {{\n        int want_ = {wants}[i_];\n        while (!({condition}))\n            sched_yield();\n    }}"
                 )
             }
-            Waiting::Bounded | Waiting::Variable => writeln!(
+            WaitForm::Bounded | WaitForm::Variable => writeln!(
                 out,
                 "    {{ int want_ = {wants}[{place}];\n      while (!({condition})) sched_yield(); }}"
             ),

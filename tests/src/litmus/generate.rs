@@ -3,14 +3,14 @@
 
 use super::draft::Draft;
 use super::program::{Instruction, Program};
-use super::rng::Rng;
+use crate::rng::Rng;
 
 /// What random programs look like. Probabilities are in percent.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
     /// How many threads.
     pub threads: usize,
-    /// At most so many accesses a thread.
+    /// The most accesses of a thread.
     pub accesses: usize,
     /// How many locations.
     pub locations: usize,

@@ -20,7 +20,7 @@ pub enum Choice {
 
 /// What a step did.
 #[derive(Clone, Copy, Debug)]
-pub struct Stepped {
+pub struct ExecutedInstruction {
     /// The instruction's place in its thread.
     pub instruction: usize,
     /// The event of the run.
@@ -186,7 +186,7 @@ impl<'p> Machine<'p> {
     /// Lets a thread take its next step as if the location of its access held
     /// `value`. Memory stays as it is: what the access writes, if it does, is older
     /// than what memory holds.
-    pub fn step_on(&mut self, thread: usize, choice: Choice, value: u64) -> Stepped {
+    pub fn step_on(&mut self, thread: usize, choice: Choice, value: u64) -> ExecutedInstruction {
         let location = self.next_location(thread).expect("an access");
         let place = usize::from(location.0);
         let newest = std::mem::replace(&mut self.memory[place], value);
@@ -261,7 +261,7 @@ impl<'p> Machine<'p> {
 
     /// Lets a thread take its next step, in one of the ways that
     /// [`Machine::choices`] gave.
-    pub fn step(&mut self, thread: usize, choice: Choice) -> Stepped {
+    pub fn step(&mut self, thread: usize, choice: Choice) -> ExecutedInstruction {
         let (place, instruction) = self.next(thread).expect("the thread has a next step");
         let (operation, read, written) = self.run(thread, instruction, choice);
         if let (Some(register), Some(value)) = (instruction.result(), read) {
@@ -272,7 +272,7 @@ impl<'p> Machine<'p> {
         }
         self.threads[thread].next += 1;
         self.skip(thread);
-        Stepped {
+        ExecutedInstruction {
             instruction: place,
             event: self.event(thread, place, operation),
             read,

@@ -4,7 +4,7 @@ use wmfix_analysis::Event;
 
 use super::machine::Machine;
 use super::program::Program;
-use super::rng::Rng;
+use crate::rng::Rng;
 
 /// All SC runs of a program, or `None` if there are more than `limit`. Threads
 /// that wait for a value make a round of their loop before every step.

@@ -4,11 +4,11 @@
 use wmfix_analysis::{FenceOrder, Labels, LoadOrder, RmwOrder, StoreOrder};
 
 use super::program::{Instruction, Program};
-use super::rng::Rng;
+use crate::rng::Rng;
 
 /// A repair, in both of its forms.
 #[derive(Clone, Debug)]
-pub struct Strengthened {
+pub struct StrengthenedProgram {
     /// For the analysis of runs of the original.
     pub labels: Labels,
     /// The changed program.
@@ -17,7 +17,7 @@ pub struct Strengthened {
 
 /// Makes some random accesses and fences of a program stronger, and puts fences
 /// around some.
-pub fn strengthen(program: &Program, rng: &mut Rng) -> Strengthened {
+pub fn strengthen(program: &Program, rng: &mut Rng) -> StrengthenedProgram {
     let mut labels = Labels::new();
     let mut threads = Vec::new();
     let percent = rng.pick(&[15, 40, 70]);
@@ -46,7 +46,7 @@ pub fn strengthen(program: &Program, rng: &mut Rng) -> Strengthened {
         }
         threads.push(join(pieces));
     }
-    Strengthened {
+    StrengthenedProgram {
         labels,
         program: Program {
             threads,

@@ -61,11 +61,11 @@ struct Location {
     /// W
     message: LocationClock,
     /// The writes so far, the first value included.
-    log: Vec<Written>,
+    log: Vec<LoggedWrite>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Written {
+struct LoggedWrite {
     value: u64,
     is_rmw: bool,
     /// How many writes that are not RMWs there are up to here.
@@ -78,7 +78,7 @@ impl Default for Location {
             written: LocationClock::default(),
             accessed: LocationClock::default(),
             message: LocationClock::default(),
-            log: vec![Written {
+            log: vec![LoggedWrite {
                 value: 0,
                 is_rmw: false,
                 stores: 0,
@@ -190,7 +190,7 @@ impl Reference {
         };
         if let Some(value) = access.writes {
             let last = *location.log.last().expect("the first value is there");
-            location.log.push(Written {
+            location.log.push(LoggedWrite {
                 value,
                 is_rmw: access.reads,
                 stores: last.stores + u32::from(!access.reads),

@@ -24,7 +24,7 @@ pub enum Cheaper {
 /// How many programs may be judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// At most so many.
+    /// The limit.
     pub programs: usize,
 }
 

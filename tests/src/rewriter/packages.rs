@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use wmfix_frontend::{Language, MemoryOrder, ParsedFile, Site, SiteOperation, scan_parsed};
 use wmfix_rewriter::{Project, TextChange, TextChangeKind};
 
+use crate::rng::Rng;
+
 /// A package: where its sources are, and how they are used.
 #[derive(Clone, Copy, Debug)]
 pub struct Package {
@@ -88,43 +90,24 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
     }
 }
 
-/// Random numbers that are the same in every run.
-#[derive(Clone, Debug)]
-pub struct Random(u64);
-
-impl Random {
-    /// A sequence for `seed`.
-    pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    /// A number below `limit`.
-    pub fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).expect("31 bits") % limit
-    }
-
-    /// A change that makes sense at `site`.
-    pub fn change(&mut self, site: &Site) -> TextChange {
-        use MemoryOrder::{AcqRel, Acquire, Release, SeqCst};
-        let orders: &[MemoryOrder] = match site.operation {
-            SiteOperation::Load => &[Acquire, SeqCst],
-            SiteOperation::Store => &[Release, SeqCst],
-            SiteOperation::Rmw | SiteOperation::CompareExchange { .. } => {
-                &[Acquire, Release, AcqRel, SeqCst]
-            }
-            SiteOperation::Fence | SiteOperation::SignalFence => &[SeqCst],
-        };
-        let action = match self.below(3) {
-            0 => TextChangeKind::FenceBefore,
-            1 => TextChangeKind::FenceAfter,
-            _ => TextChangeKind::Raise {
-                order: orders[self.below(orders.len())],
-                failure: None,
-            },
-        };
-        TextChange::new(site.clone(), action)
-    }
+/// A random change that makes sense at `site`.
+pub fn random_change(random: &mut Rng, site: &Site) -> TextChange {
+    use MemoryOrder::{AcqRel, Acquire, Release, SeqCst};
+    let orders: &[MemoryOrder] = match site.operation {
+        SiteOperation::Load => &[Acquire, SeqCst],
+        SiteOperation::Store => &[Release, SeqCst],
+        SiteOperation::Rmw | SiteOperation::CompareExchange { .. } => {
+            &[Acquire, Release, AcqRel, SeqCst]
+        }
+        SiteOperation::Fence | SiteOperation::SignalFence => &[SeqCst],
+    };
+    let action = match random.below(3) {
+        0 => TextChangeKind::FenceBefore,
+        1 => TextChangeKind::FenceAfter,
+        _ => TextChangeKind::Raise {
+            order: orders[random.below(orders.len())],
+            failure: None,
+        },
+    };
+    TextChange::new(site.clone(), action)
 }

@@ -8,7 +8,7 @@ use wmfix_analysis::weak::{StaleChoice, StaleSource, choices};
 use wmfix_analysis::{AnalyzerConfig, Event, Model};
 
 use crate::brute::{Axioms, WeakState, is_consistent};
-use crate::compare::Watched;
+use crate::compare::WatchedAnalyzer;
 use crate::litmus::{Outcome, Program};
 
 /// What the directed runs of a program came to.
@@ -28,7 +28,7 @@ pub struct Directed {
 struct Walk<'p> {
     state: WeakState<'p>,
     /// The analyzer and the run, until the stale choice is made.
-    sequential: Option<(Watched, Vec<Event>)>,
+    sequential: Option<(WatchedAnalyzer, Vec<Event>)>,
 }
 
 /// Takes all directed runs of a program; `None` if it has more than `limit` graphs.
@@ -40,7 +40,7 @@ pub fn directed(program: &Program, limit: usize) -> Option<Directed> {
     let mut result = Directed::default();
     let mut seen = FxHashSet::default();
     let state = WeakState::new(program, axioms);
-    let mut watched = Watched::new(AnalyzerConfig::default());
+    let mut watched = WatchedAnalyzer::new(AnalyzerConfig::default());
     let events = state.machine.prologue();
     for event in &events {
         watched.watch(event).expect("the prologue of a run");
@@ -110,7 +110,12 @@ impl<'p> Walk<'p> {
 
     /// The stale choices of a thread's next access: which write it takes, and
     /// whether it then writes.
-    fn stale(&self, thread: usize, watched: &Watched, events: &[Event]) -> Vec<(usize, bool)> {
+    fn stale(
+        &self,
+        thread: usize,
+        watched: &WatchedAnalyzer,
+        events: &[Event],
+    ) -> Vec<(usize, bool)> {
         let machine = &self.state.machine;
         let mut found = Vec::new();
         let rounds = machine.blocked_round(thread).into_iter();
@@ -135,7 +140,7 @@ impl<'p> Walk<'p> {
     }
 }
 
-impl Watched {
+impl WatchedAnalyzer {
     /// The place of the write that a choice takes, in the order of writes.
     fn position(&self, choice: &StaleChoice) -> usize {
         match choice.taken {

@@ -1,5 +1,7 @@
-//! A small generator of random numbers (SplitMix64), so that a seed means the
-//! same programs for ever.
+//! The random numbers of the tests (SplitMix64). A seed must mean the same programs
+//! in every version: a failure is reported with its seed, and logs of long runs
+//! name programs by theirs. General packages of random numbers promise that only
+//! for some generators, with more code than these few lines.
 
 /// The state of the generator.
 #[derive(Clone, Debug)]
