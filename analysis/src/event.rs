@@ -45,7 +45,7 @@ pub struct Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// An atomic load. With an exit condition it is a round of a spin loop: a
-    /// round that does not leave the loop is checked but is no event of the graph.
+    /// round that does not leave the loop is checked but is not an event of the graph.
     Load {
         /// The location.
         location: LocationId,
@@ -67,7 +67,7 @@ pub enum Operation {
     },
     /// A read-modify-write that always writes. With an exit condition (on the
     /// value read) it is a round of a test-and-set loop: a round that stays in
-    /// the loop and writes back what it read is checked but is no event.
+    /// the loop and writes back what it read is checked but is not an event.
     Rmw {
         /// The location.
         location: LocationId,
@@ -97,7 +97,7 @@ pub enum Operation {
         /// What came of it.
         outcome: CasOutcome,
         /// It is retried until it succeeds with the same expected value, and
-        /// nothing else happens in between: a round that fails is no event.
+        /// nothing else happens in between: a round that fails is not an event.
         blocking: bool,
     },
     /// A thread fence.

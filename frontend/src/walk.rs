@@ -146,8 +146,8 @@ fn common_git_folder(folder: &Path) -> Option<PathBuf> {
 struct RuleFile(Option<Box<Gitignore>>);
 
 impl RuleFile {
-    /// Reads a file whose rules are about `folder`. A line that is no rule is
-    /// passed over, as git does.
+    /// Reads a file whose rules are about `folder`. A line that is not a rule is
+    /// skipped, as git does.
     fn read(folder: &Path, file: &Path) -> Self {
         if !file.is_file() {
             return Self(None);

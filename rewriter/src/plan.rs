@@ -20,7 +20,7 @@ use crate::spelling::Spelling;
 use crate::temporary::Temporaries;
 use crate::view::{View, children, is_statement};
 
-/// What became of some changes to one file.
+/// The result of changes to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rewrite {
     /// The edits of all changes that were not refused, merged.

@@ -98,7 +98,7 @@ fn floor_by_fences(thread: &Thread, location: &Location) -> Timestamp {
         .max(location.sc_written_within(|slot| fences.newest(slot)))
 }
 
-/// The newest write that an SC access cannot go behind for being one.
+/// The newest write that an SC access cannot go behind because it is SC.
 fn floor_by_sc(thread: &Thread, location: &Location) -> Timestamp {
     let (own, others) = (&thread.own_sc, &thread.view.from_accesses);
     location
@@ -138,8 +138,8 @@ impl Gap {
             .map(|timestamp| values.at(timestamp))
     }
 
-    /// A compare-exchange that could succeed on a stale value is worse news than
-    /// one that could fail on one; other accesses have only one way to go wrong.
+    /// A compare-exchange that could succeed on a stale value is worse than one
+    /// that could fail on one; other accesses can go wrong in one way only.
     fn worst(&self, values: &Values) -> Option<ViolationKind> {
         let mut worst = None;
         for timestamp in self.timestamps() {

@@ -75,8 +75,8 @@ pub struct EventFindings {
     pub race: Option<usize>,
 }
 
-/// Feed it the events of a run in their order; it tells what of them could have
-/// gone otherwise under the memory model. Thread 0 exists from the start, every
+/// Feed it the events of a run in their order; it reports which of them
+/// could have gone otherwise under the memory model. Thread 0 exists from the start, every
 /// other one from its [`Operation::Create`]. A location that no
 /// [`Operation::Birth`] mentioned holds 0.
 #[derive(Clone, Debug)]

@@ -139,7 +139,7 @@ impl RunGraph {
         }
     }
 
-    /// A read, even of a round that is no event, tells what the location holds:
+    /// A read, even of a round that is not an event, shows what the location holds:
     /// a first value that was not known, or a write without an event. Such
     /// a write is an RMW by a thread of its own, so that it hands on what
     /// the write before it did.

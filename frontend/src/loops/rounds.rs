@@ -26,7 +26,7 @@ pub(super) struct Rounds<'t> {
     function: Option<Node<'t>>,
 }
 
-/// What became of a round.
+/// The result of one round.
 pub(super) struct RoundOutcome {
     /// The conditions under which the loop ends, any of them.
     pub exits: Vec<Condition>,

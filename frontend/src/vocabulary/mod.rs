@@ -26,7 +26,7 @@ const BUILTIN: [&str; 10] = [
     include_str!("builtin/volatile.toml"),
 ];
 
-/// What a scan points out although it is no atomic operation.
+/// What a scan points out besides atomic operations.
 const UNINSTRUMENTED_WORDS: [&str; 4] = ["__asm", "asm volatile", "asm(", "no_sanitize"];
 
 /// A vocabulary text that cannot be used.
