@@ -177,7 +177,7 @@ fn symbols_for_c(archive: &[u8]) -> Result<BTreeSet<String>, Box<dyn Error>> {
         .iter()
         .find(|name| names.contains(&format!("__wrap_{name}")))
     {
-        Some(name) => Err(format!("the runtime itself calls {name}: add it to own_calls").into()),
+        Some(name) => Err(format!("the runtime calls {name} and does not define it").into()),
         None => Ok(names),
     }
 }

@@ -55,6 +55,7 @@ mod sys;
 mod thread;
 mod tls;
 mod turn;
+mod unwind;
 
 #[cfg(all(not(test), panic = "abort"))]
 #[panic_handler]

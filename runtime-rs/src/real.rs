@@ -6,13 +6,13 @@ use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 /// A function of the C library, found once.
-struct RealFunction {
+pub(crate) struct RealFunction {
     name: &'static CStr,
     found: AtomicPtr<c_void>,
 }
 
 impl RealFunction {
-    const fn new(name: &'static CStr) -> Self {
+    pub(crate) const fn new(name: &'static CStr) -> Self {
         Self {
             name,
             found: AtomicPtr::new(ptr::null_mut()),
@@ -24,6 +24,22 @@ impl RealFunction {
     fn address(&self) -> *mut c_void {
         let found = self.found.load(Ordering::Relaxed);
         if found.is_null() { self.find() } else { found }
+    }
+
+    /// What a name that we export stands for behind us: the program's own function
+    /// if it was `linked` under the name instead of `ours`, else the C library's.
+    #[cfg(not(test))]
+    #[inline]
+    pub(crate) fn behind(&self, linked: *mut c_void, ours: *mut c_void) -> *mut c_void {
+        let found = self.found.load(Ordering::Relaxed);
+        if !found.is_null() {
+            return found;
+        }
+        if linked != ours {
+            self.found.store(linked, Ordering::Relaxed);
+            return linked;
+        }
+        self.find()
     }
 
     #[cold]
@@ -72,17 +88,21 @@ pub(crate) fn is_finding_free() -> bool {
     FINDING_FREE.load(Ordering::Relaxed)
 }
 
+/// A name that ends in its only zero.
+pub(crate) const fn c_name(name: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(name.as_bytes()) {
+        Ok(name) => name,
+        Err(_) => panic!("no zero within a name"),
+    }
+}
+
 macro_rules! real {
     ($($name:ident ( $($argument:ident : $type:ty),* ) -> $result:ty;)*) => { $(
         #[doc = concat!("The C library's `", stringify!($name), "`.")]
         #[allow(non_snake_case)]
         pub(crate) fn $name($($argument: $type),*) -> $result {
-            const NAME: &CStr =
-                match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                    Ok(name) => name,
-                    Err(_) => panic!("no zero within a name"),
-                };
-            static REAL: RealFunction = RealFunction::new(NAME);
+            static REAL: RealFunction =
+                RealFunction::new(c_name(concat!(stringify!($name), "\0")));
             // SAFETY: the C library's function of this name has this type, and
             // is called with what the program called us with.
             unsafe {
@@ -174,6 +194,7 @@ real! {
     time(into: *mut libc::time_t) -> libc::time_t;
     clock_nanosleep(clock: c_int, flags: c_int, time: Time, left: *mut libc::timespec) -> c_int;
 
+    strlen(text: *const c_char) -> usize;
     free(block: *mut c_void) -> ();
     realloc(block: *mut c_void, size: usize) -> *mut c_void;
     malloc_usable_size(block: *mut c_void) -> usize;

@@ -249,6 +249,7 @@ pub(crate) unsafe extern "C" fn thread_begins(thread: *mut Thread) -> Task {
             park(thread);
             (*thread).phase.store(phase::OUTSIDE, Ordering::SeqCst);
         }
+        (*thread).inside = false;
         Task {
             routine: (*thread).routine,
             argument: (*thread).argument,

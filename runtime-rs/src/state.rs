@@ -22,6 +22,7 @@ use crate::scheduler::Scheduler;
 use crate::shadow::NoMemory;
 use crate::sys;
 use crate::thread::Thread;
+use crate::unwind;
 
 /// What the turn protects.
 pub(crate) struct State {
@@ -99,6 +100,10 @@ impl State {
     /// The number of the thread's context at `pc`.
     #[inline]
     pub(crate) fn context(&mut self, thread: &mut Thread, pc: u64) -> u32 {
+        let pc = match pc & unwind::FOREIGN {
+            0 => pc,
+            _ => foreign_call(thread, pc & !unwind::FOREIGN),
+        };
         let stack = self.stack(thread);
         match self.contexts.number(stack, pc) {
             ContextNumber::Known(context) => context,
@@ -415,5 +420,15 @@ impl State {
         if let Some(filter) = self.filter.take() {
             filter.clear();
         }
+    }
+}
+
+/// The call, in instrumented code, of the library that is at `pc`: what a library
+/// does is done where it was called. `pc` itself if that cannot be found.
+#[cold]
+fn foreign_call(thread: &Thread, pc: u64) -> u64 {
+    match thread.depth() {
+        0 => pc,
+        depth => unwind::return_address_in(thread.frame(depth - 1).sp).unwrap_or(pc),
     }
 }

@@ -105,7 +105,7 @@ impl Thread {
             ready: AtomicBool::new(false),
             steps: AtomicU32::new(0),
             number: AtomicU32::new(0),
-            inside: false,
+            inside: phase == phase::INSIDE,
             stack: (AtomicU64::new(0), AtomicU64::new(0)),
             locals: (AtomicU64::new(u64::MAX), AtomicU64::new(0)),
             frames,

@@ -484,6 +484,27 @@ fn enter_unknown(mode: u8) -> Option<Held> {
     Some(held)
 }
 
+/// Whether the runtime is in charge and the calling thread, which it knows, runs
+/// program code rather than the runtime's own.
+#[cfg(not(test))]
+#[inline(always)]
+pub(crate) fn is_in_program() -> bool {
+    let (mode, thread) = (MODE.load(Ordering::Relaxed), tls::current());
+    if mode == mode::OFF || thread.is_null() {
+        return false;
+    }
+    // SAFETY: the thread's own record.
+    let thread = unsafe { &*thread };
+    if mode == mode::CONTROLLED {
+        matches!(
+            thread.phase.load(Ordering::Relaxed),
+            phase::OUTSIDE | phase::PREEMPTED
+        )
+    } else {
+        !thread.inside
+    }
+}
+
 /// Whether the runtime is in charge.
 #[inline(always)]
 pub(crate) fn is_on() -> bool {

@@ -1,6 +1,7 @@
-//! What the C library reads and writes for instrumented code is seen as the
-//! code's own, and nothing else that the C library does.
+//! What the C library reads and writes for a program and its libraries is seen as
+//! their own, and nothing else that the C library does.
 
+use std::path::Path;
 use std::process::Command;
 
 use wmfix_tests::product::{Ran, World};
@@ -117,7 +118,7 @@ fn memory_that_is_copied_over_an_atomic_makes_a_new_one() {
 }
 
 #[test]
-fn a_library_that_is_not_instrumented_copies_unseen() {
+fn copies_are_seen_in_every_library() {
     need_compilers();
     for compiler in ["gcc", "clang"] {
         let host = Program::build("copies_host.c", compiler, &["-ldl"]);
@@ -131,7 +132,7 @@ fn a_library_that_is_not_instrumented_copies_unseen() {
         let mut command = Command::new(compiler);
         command.args(["-shared", "-fPIC", "-O1", source, "-o"]);
         Ran::well(command.arg(&plain));
-        for (path, seen) in [(&instrumented, 1), (&plain, 0)] {
+        for path in [&instrumented, &plain] {
             let settings = [("WMFIX_RACES", "on"), ("WMFIX_FILTER", "off")];
             let run = host.run_with(&settings, 1, &[path.to_str().expect("a path")]);
             assert_eq!(run.stdout, "the eagle\n", "{compiler}: {}", run.stderr);
@@ -140,8 +141,46 @@ fn a_library_that_is_not_instrumented_copies_unseen() {
                 let writes = trace.count(
                     |operation| matches!(operation, Operation::Write { size, .. } if *size == wanted),
                 );
-                assert_eq!(writes, seen, "{compiler}: {wanted} bytes by {path:?}");
+                assert_eq!(writes, 1, "{compiler}: {wanted} bytes by {path:?}");
             }
+        }
+    }
+}
+
+#[test]
+fn a_race_on_the_bytes_of_a_string_is_found_at_every_level() {
+    need_compilers();
+    let source =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus/runtime/string_race.cpp");
+    let line = |text: &str| {
+        let source = include_str!("../corpus/runtime/string_race.cpp");
+        1 + source
+            .lines()
+            .position(|line| line.contains(text))
+            .expect("a line")
+    };
+    let expected = [line("message = "), line("copy = message")];
+    for (compiler, cxx) in [("gcc", "g++"), ("clang", "clang++")] {
+        for level in ["-O0", "-O1", "-O2"] {
+            let world = World::new();
+            let mut build = world.wmfix(compiler);
+            build
+                .env("WMFIX_REAL_CXX", cxx)
+                .args(["c++", level, "-o", "race"]);
+            Ran::well(build.arg(&source));
+            let mut run = world.wmfix(compiler);
+            run.args(["run", "--seed", "1", "--runs", "30", "--format", "json"]);
+            let report = Ran::of(run.args(["--", "./race"])).json();
+            let races = report["races"].as_array().expect("a list of races");
+            let lines = races.iter().map(|race| {
+                [&race["first"], &race["second"]].map(|side| side["line"].as_u64().unwrap_or(0))
+            });
+            assert!(
+                lines.into_iter().any(|[first, second]| {
+                    [first.min(second), first.max(second)] == expected.map(|line| line as u64)
+                }),
+                "{compiler} {level}: {races:#?}"
+            );
         }
     }
 }

@@ -5,35 +5,47 @@
 
 /// `trampoline!(globl | weak, "name", ARGUMENTS, function)`: the symbol `name`
 /// passes its arguments on to `function` with the return address behind them.
-/// The arguments are integers or pointers, counted in registers.
+/// The arguments are integers or pointers, counted in registers. A fifth argument
+/// makes it a symbol for code that is not instrumented: the return address is
+/// marked as foreign, and the argument is a hidden second name, which tells our
+/// weak symbol from one of the program's that replaced it.
 #[macro_export]
 #[cfg(target_arch = "x86_64")]
 macro_rules! trampoline {
-    ($binding:ident, $name:expr, 0, $function:path) => {
-        $crate::trampoline!(@ $binding, $name, "mov rdi, [rsp]", $function);
+    ($binding:ident, $name:expr, 0, $function:path $(, $label:expr)?) => {
+        $crate::trampoline!(@ $binding, $name, "rdi", $function $(, $label)?);
     };
-    ($binding:ident, $name:expr, 1, $function:path) => {
-        $crate::trampoline!(@ $binding, $name, "mov rsi, [rsp]", $function);
+    ($binding:ident, $name:expr, 1, $function:path $(, $label:expr)?) => {
+        $crate::trampoline!(@ $binding, $name, "rsi", $function $(, $label)?);
     };
-    ($binding:ident, $name:expr, 2, $function:path) => {
-        $crate::trampoline!(@ $binding, $name, "mov rdx, [rsp]", $function);
+    ($binding:ident, $name:expr, 2, $function:path $(, $label:expr)?) => {
+        $crate::trampoline!(@ $binding, $name, "rdx", $function $(, $label)?);
     };
-    ($binding:ident, $name:expr, 3, $function:path) => {
-        $crate::trampoline!(@ $binding, $name, "mov rcx, [rsp]", $function);
+    ($binding:ident, $name:expr, 3, $function:path $(, $label:expr)?) => {
+        $crate::trampoline!(@ $binding, $name, "rcx", $function $(, $label)?);
     };
-    ($binding:ident, $name:expr, 4, $function:path) => {
-        $crate::trampoline!(@ $binding, $name, "mov r8, [rsp]", $function);
+    ($binding:ident, $name:expr, 4, $function:path $(, $label:expr)?) => {
+        $crate::trampoline!(@ $binding, $name, "r8", $function $(, $label)?);
     };
-    ($binding:ident, $name:expr, 5, $function:path) => {
-        $crate::trampoline!(@ $binding, $name, "mov r9, [rsp]", $function);
+    ($binding:ident, $name:expr, 5, $function:path $(, $label:expr)?) => {
+        $crate::trampoline!(@ $binding, $name, "r9", $function $(, $label)?);
     };
-    (@ $binding:ident, $name:expr, $move:literal, $function:path) => {
+    (@ $binding:ident, $name:expr, $register:literal, $function:path $(, $label:expr)?) => {
         core::arch::global_asm!(
             ".text",
             concat!(".", stringify!($binding), " ", $name),
             concat!(".type ", $name, ", @function"),
+            $(
+                concat!(".globl ", $label),
+                concat!(".hidden ", $label),
+                concat!($label, ":"),
+            )?
             concat!($name, ":"),
-            $move,
+            concat!("mov ", $register, ", [rsp]"),
+            $(
+                // `unwind::FOREIGN`; the label only makes this conditional.
+                concat!("bts ", $register, ", 63 # ", $label),
+            )?
             "jmp {function}",
             concat!(".size ", $name, ", . - ", $name),
             function = sym $function,
@@ -75,14 +87,23 @@ macro_rules! stack_trampoline {
 #[macro_export]
 #[cfg(target_arch = "aarch64")]
 macro_rules! trampoline {
-    ($binding:ident, $name:expr, $count:literal, $function:path) => {
+    ($binding:ident, $name:expr, $count:literal, $function:path $(, $label:expr)?) => {
         core::arch::global_asm!(
             ".text",
             ".balign 4",
             concat!(".", stringify!($binding), " ", $name),
             concat!(".type ", $name, ", %function"),
+            $(
+                concat!(".globl ", $label),
+                concat!(".hidden ", $label),
+                concat!($label, ":"),
+            )?
             concat!($name, ":"),
             concat!("mov x", stringify!($count), ", x30"),
+            $(
+                // `unwind::FOREIGN`; the label only makes this conditional.
+                concat!("orr x", stringify!($count), ", x30, #0x8000000000000000 // ", $label),
+            )?
             "b {function}",
             concat!(".size ", $name, ", . - ", $name),
             function = sym $function,

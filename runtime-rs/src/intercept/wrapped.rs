@@ -1,19 +1,21 @@
 //! Functions of the C library that read and write the program's plain memory.
 //!
-//! The wrappers link every program and library of theirs with `--wrap=NAME` for
-//! each `__wrap_NAME` that is defined here: a call from what they link comes to
-//! us, one from a library that is not instrumented goes where it always went,
-//! and a program that defines such a function keeps its own behind ours.
-//! The runtime's own calls must not come here: see `own_calls`.
+//! They are seen from every module. The wrappers link what they link with
+//! `--wrap=NAME` for each `__wrap_NAME` that is defined here, and the program
+//! exports the name itself, so that a library that is not instrumented finds ours
+//! before the C library's: libstdc++ copies the bytes of strings there. A program
+//! that defines such a function keeps its own behind ours.
+//!
+//! The runtime's own calls come here too, and are passed on: it makes them while
+//! it is inside of itself.
 
-use crate::tls;
 use crate::turn;
 
-/// Whether this thread is recorded. A thread that the runtime does not know yet
-/// is not registered here: registering copies memory itself.
+/// Whether a call is the program's and is recorded. A thread that the runtime
+/// does not know yet is not registered here: registering copies memory itself.
 #[inline(always)]
 pub(super) fn in_charge() -> bool {
-    turn::is_on() && !tls::current().is_null()
+    turn::is_in_program()
 }
 
 /// `ARGUMENTS name(…) -> result, real, pc => body`: a function that has the
@@ -26,38 +28,35 @@ macro_rules! wrapped {
         unsafe extern "C" fn $name($($argument: $type,)* $pc: u64) -> $result {
             unsafe extern "C" {
                 #[link_name = concat!("__real_", stringify!($name))]
-                fn behind($($argument: $type),*) -> $result;
+                fn linked($($argument: $type),*) -> $result;
+                #[link_name = concat!("wmfix_interposed_", stringify!($name))]
+                fn interposed();
             }
-            // SAFETY: called with what the program called us with.
-            let $real = |$($argument: $type),*| unsafe { behind($($argument),*) };
+            static REAL: $crate::real::RealFunction =
+                $crate::real::RealFunction::new($crate::real::c_name(
+                    concat!(stringify!($name), "\0"),
+                ));
+            // SAFETY: the function of this name, called with what the program
+            // called us with.
+            let $real = |$($argument: $type),*| unsafe {
+                let linked = linked as *mut core::ffi::c_void;
+                let real = REAL.behind(linked, interposed as *mut core::ffi::c_void);
+                let function: unsafe extern "C" fn($($type),*) -> $result =
+                    core::mem::transmute(real);
+                function($($argument),*)
+            };
             if !$crate::intercept::wrapped::in_charge() {
                 return $real($($argument),*);
             }
             $body
         }
         $crate::trampoline!(weak, concat!("__wrap_", stringify!($name)), $count, $name);
-    )* };
-}
-
-/// Defines a local symbol of the function's name: what the compiler makes of
-/// our own code calls that, and not what the linker would put in its place.
-/// Works because the archive's own code is one object file.
-macro_rules! own_calls {
-    ($($name:literal),*) => { $(
-        #[cfg(all(panic = "abort", target_arch = "x86_64"))]
-        core::arch::global_asm!(
-            ".text",
-            concat!($name, ":"),
-            concat!("jmp qword ptr [rip + __real_", $name, "@GOTPCREL]"),
-        );
-        #[cfg(all(panic = "abort", target_arch = "aarch64"))]
-        core::arch::global_asm!(
-            ".text",
-            ".balign 4",
-            concat!($name, ":"),
-            concat!("b __real_", $name),
+        $crate::trampoline!(
+            weak,
+            stringify!($name),
+            $count,
+            $name,
+            concat!("wmfix_interposed_", stringify!($name))
         );
     )* };
 }
-
-own_calls!("memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen");

@@ -1,4 +1,4 @@
-// A library that copies: seen if it is instrumented, and only then.
+// A library that copies: seen whether it is instrumented or not.
 #include <string.h>
 
 void copy(char *to, const char *from, size_t size) {
