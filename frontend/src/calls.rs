@@ -3,10 +3,10 @@
 
 use tree_sitter::Node;
 
+use crate::context::ScanContext;
 use crate::declarations::{AtomicKind, Type};
 use crate::found_site::FoundSite;
 use crate::order::MemoryOrder;
-use crate::scan::ScanContext;
 use crate::site::{LoopRole, OrderForm, OrderSpelling, SiteOperation, Span};
 use crate::syntax::{Callee, arguments, callee, pointee};
 use crate::vocabulary::rule::{OrderRule, Rule};

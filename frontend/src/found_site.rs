@@ -3,8 +3,8 @@
 
 use tree_sitter::Node;
 
+use crate::context::ScanContext;
 use crate::order::MemoryOrder;
-use crate::scan::ScanContext;
 use crate::site::{LoopRole, OrderForm, OrderSpelling, Site, SiteOperation, Span};
 use crate::source::ParsedFile;
 use crate::syntax;

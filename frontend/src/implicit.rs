@@ -4,10 +4,10 @@
 
 use tree_sitter::Node;
 
+use crate::context::ScanContext;
 use crate::declarations::{AtomicKind, Type};
 use crate::found_site::{FoundSite, implied};
 use crate::order::MemoryOrder;
-use crate::scan::ScanContext;
 use crate::site::{LoopRole, SiteOperation};
 use crate::source::Language;
 use crate::syntax::{MAX_DEPTH, callee, operator, unwrap_parentheses};

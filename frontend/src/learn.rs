@@ -7,12 +7,12 @@ use std::fmt::Write as _;
 
 use tree_sitter::Node;
 
-use crate::declarations::Declarations;
+use crate::context::ScanContext;
 use crate::found_site::FoundSite;
 use crate::macros;
 use crate::order::MemoryOrder;
 use crate::outline::{Marks, Outline};
-use crate::scan::ScanContext;
+use crate::recognise::found_in;
 use crate::site::SiteOperation;
 use crate::source::ParsedFile;
 use crate::syntax::{self, children};
@@ -45,7 +45,7 @@ pub struct Wrapper {
 /// The wrappers that a file defines and no vocabulary knows yet.
 pub fn wrappers(file: &ParsedFile, vocabularies: &Vocabularies) -> Vec<Wrapper> {
     let outline = Outline::of(file);
-    let declared = Declarations::of(file, &outline, Vec::new(), vocabularies);
+    let declared = macros::declarations(file, &outline, Vec::new(), vocabularies);
     let context = ScanContext::new(file, &declared, vocabularies);
     let mut wrappers: Vec<Wrapper> = macros::definitions(&outline, file)
         .iter()
@@ -55,8 +55,7 @@ pub fn wrappers(file: &ParsedFile, vocabularies: &Vocabularies) -> Vec<Wrapper> 
             Some(Wrapper { name, rule })
         })
         .collect();
-    let found: Vec<FoundSite<'_>> = context
-        .found_in(&outline)
+    let found: Vec<FoundSite<'_>> = found_in(&outline, &context)
         .certain
         .into_iter()
         .map(|(found, _)| found)

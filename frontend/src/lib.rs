@@ -32,6 +32,7 @@
 #![warn(unreachable_pub)]
 
 mod calls;
+mod context;
 mod declarations;
 mod exports;
 mod found_site;
@@ -50,6 +51,7 @@ mod notes;
 mod order;
 mod orders;
 mod outline;
+mod recognise;
 mod recover;
 mod repetition;
 mod scan;

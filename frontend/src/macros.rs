@@ -2,16 +2,46 @@
 //! operations themselves. A body is parsed on its own; what token pasting makes is
 //! not seen.
 
+use std::sync::Arc;
+
 use tree_sitter::Node;
 
+use crate::context::ScanContext;
+use crate::declarations::Declarations;
 use crate::found_site::{FoundSite, Surroundings};
 use crate::orders::squeeze;
 use crate::outline::{Marks, Outline};
-use crate::scan::ScanContext;
+use crate::recognise::found_in_part;
 use crate::site::{OrderForm, Site, Span};
 use crate::source::ParsedFile;
 use crate::syntax::{self, children};
+use crate::vocabulary::Vocabularies;
 use crate::vocabulary::rule::{OrderRule, Rule};
+
+/// The declarations of a file that includes these headers, with the macros whose
+/// uses are sites.
+pub(crate) fn declarations(
+    file: &ParsedFile,
+    outline: &Outline<'_>,
+    imports: Vec<Arc<Declarations>>,
+    vocabularies: &Vocabularies,
+) -> Declarations {
+    let mut declared = Declarations::without_macros(file, outline, imports, vocabularies);
+    let definitions = definitions(outline, file);
+    // Twice, because a macro may use one that the text defines later.
+    for _ in 0..2 {
+        let context = ScanContext::new(file, &declared, vocabularies);
+        let rules = definitions.iter().filter_map(|definition| {
+            let rule = wrapper(definition, &context)?;
+            Some((definition.name.clone(), rule))
+        });
+        let rules: Vec<(String, Rule)> = rules.collect();
+        declared.add_macros(rules);
+        let with_parameters = definitions.iter().filter(|d| d.parameters.is_some());
+        declared.add_macro_names(with_parameters.map(|definition| definition.name.clone()));
+    }
+    declared
+}
 
 /// A macro definition.
 pub(crate) struct Macro {
@@ -74,8 +104,7 @@ pub(crate) fn sites(definition: &Macro, context: &ScanContext<'_>) -> Vec<Site> 
         loop_span: None,
         macro_name: Some(definition.name.clone()),
     };
-    context
-        .found_in_part(&tree)
+    found_in_part(&tree, context)
         .into_iter()
         .filter(|(found, _)| found.rule.is_some())
         .map(|(found, _)| found.into_site(around.clone(), context))
@@ -89,7 +118,7 @@ pub(crate) fn wrapper(definition: &Macro, context: &ScanContext<'_>) -> Option<R
         return None;
     }
     let tree = context.file.parse_part(&definition.body);
-    let mut found = context.found_in_part(&tree);
+    let mut found = found_in_part(&tree, context);
     let (found, _) = found.pop().filter(|_| found.is_empty())?;
     let inner = found.rule.clone()?;
     if !is_whole(&found, tree.root_node()) {

@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::declarations::Declarations;
 use crate::exports::Exports;
 use crate::includes::{MAX_HEADERS, includes};
+use crate::macros;
 use crate::outline::Outline;
 use crate::scan::{FileScan, scan_declared};
 use crate::source::ParsedFile;
@@ -41,7 +42,7 @@ pub fn scan_file(
     let file = ParsedFile::read(path, text.to_vec());
     let outline = Outline::of(&file);
     let imports = exports.declared(if mentioned { &all } else { &[] });
-    let declared = Declarations::of(&file, &outline, imports, vocabularies);
+    let declared = macros::declarations(&file, &outline, imports, vocabularies);
     scan_declared(&file, &outline, &declared, vocabularies)
 }
 
@@ -75,7 +76,7 @@ fn declarations(path: &Path, vocabularies: &Vocabularies) -> Option<Arc<Declarat
         return None;
     }
     let file = ParsedFile::read(path, text);
-    let declared = Declarations::of(&file, &Outline::of(&file), Vec::new(), vocabularies);
+    let declared = macros::declarations(&file, &Outline::of(&file), Vec::new(), vocabularies);
     Some(Arc::new(declared))
 }
 

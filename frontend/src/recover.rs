@@ -1,8 +1,9 @@
 //! Broken text: calls that the parser did not see because something around them is
 //! unfinished. Finds them by their names, word by word, and parses each alone.
 
+use crate::context::ScanContext;
 use crate::found_site::Surroundings;
-use crate::scan::ScanContext;
+use crate::recognise::found_in_part;
 use crate::site::{Site, Span};
 
 /// How far a call's closing parenthesis is looked for.
@@ -38,7 +39,7 @@ pub(crate) fn sites(known: &[Site], context: &ScanContext<'_>) -> Vec<Site> {
         if has_error_inside(&tree, end) {
             continue;
         }
-        for (item, _) in context.found_in_part(&tree) {
+        for (item, _) in found_in_part(&tree, context) {
             let span = item.callee_span.clone();
             if item.rule.is_some() && !found.iter().any(|site| site.callee_span == span) {
                 let around = Surroundings::at(&item.node.byte_range(), context.file);

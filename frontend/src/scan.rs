@@ -2,18 +2,15 @@
 
 use std::path::Path;
 
-use tree_sitter::{Node, Tree};
-
-use crate::declarations::{Declarations, Type};
+use crate::context::ScanContext;
+use crate::declarations::Declarations;
 use crate::found_site::{FoundSite, Surroundings};
 use crate::note::Note;
-use crate::orders::OrderNames;
-use crate::outline::{Marks, Outline};
-use crate::site::{OrderForm, OrderSpelling, Site};
+use crate::outline::Outline;
+use crate::site::Site;
 use crate::source::{Language, ParsedFile};
 use crate::vocabulary::Vocabularies;
-use crate::vocabulary::rule::Rule;
-use crate::{calls, implicit, loops, macros, notes, recover};
+use crate::{macros, notes, recognise, recover};
 
 /// What a scan found in one file.
 #[derive(Clone, Debug)]
@@ -56,7 +53,7 @@ pub fn scan_source(path: &Path, text: &[u8], vocabularies: &Vocabularies) -> Fil
 /// Scans a file that is already parsed.
 pub fn scan_parsed(file: &ParsedFile, vocabularies: &Vocabularies) -> FileScan {
     let outline = Outline::of(file);
-    let declared = Declarations::of(file, &outline, Vec::new(), vocabularies);
+    let declared = macros::declarations(file, &outline, Vec::new(), vocabularies);
     scan_declared(file, &outline, &declared, vocabularies)
 }
 
@@ -67,7 +64,7 @@ pub(crate) fn scan_declared(
     vocabularies: &Vocabularies,
 ) -> FileScan {
     let context = ScanContext::new(file, declared, vocabularies);
-    let found = context.found_in(outline);
+    let found = recognise::found_in(outline, &context);
     let into_sites = |found: Vec<(FoundSite<'_>, Surroundings)>| -> Vec<Site> {
         let sites = found.into_iter();
         sites
@@ -88,120 +85,6 @@ pub(crate) fn scan_declared(
         possible,
         notes: notes::notes(file, outline),
         language: file.language(),
-    }
-}
-
-/// The operations in a tree, each with its surroundings.
-pub(crate) struct FoundSites<'t> {
-    /// Those of which the text tells that they are atomic.
-    pub certain: Vec<(FoundSite<'t>, Surroundings)>,
-    /// The others.
-    pub possible: Vec<(FoundSite<'t>, Surroundings)>,
-}
-
-/// What recognising a site needs to know about its file.
-pub(crate) struct ScanContext<'f> {
-    pub file: &'f ParsedFile,
-    pub declared: &'f Declarations,
-    pub vocabularies: &'f Vocabularies,
-    active: Vec<bool>,
-}
-
-impl<'f> ScanContext<'f> {
-    pub(crate) fn new(
-        file: &'f ParsedFile,
-        declared: &'f Declarations,
-        vocabularies: &'f Vocabularies,
-    ) -> Self {
-        Self {
-            file,
-            declared,
-            vocabularies,
-            active: vocabularies.active_in(file.text()),
-        }
-    }
-
-    pub(crate) fn type_of(&self, node: Node<'_>) -> Type {
-        self.declared.type_of(node, self.file, self.vocabularies)
-    }
-
-    /// The rules for calls of `name`: the project's vocabularies, then the macros
-    /// of this file and its headers, then ours.
-    pub(crate) fn rules<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Rule> {
-        let spoken = || {
-            self.vocabularies
-                .rules(name)
-                .filter(|rule| self.active[rule.vocabulary])
-        };
-        let own = spoken().filter(|rule| self.vocabularies.is_project(rule.vocabulary));
-        let ours = spoken().filter(|rule| !self.vocabularies.is_project(rule.vocabulary));
-        own.chain(self.declared.macro_rule(name)).chain(ours)
-    }
-
-    /// What this file, then each header it includes, says about orders.
-    pub(crate) fn orders(&self) -> impl Iterator<Item = &OrderNames> {
-        let imported = self.declared.imports.iter().map(|import| &import.orders);
-        std::iter::once(&self.declared.orders).chain(imported)
-    }
-
-    /// Reads an argument in the position of an order.
-    pub(crate) fn read_order(&self, argument: Node<'_>) -> OrderSpelling {
-        let mut first = None;
-        for names in self.orders() {
-            let spelling = names.read(argument, self.file, self.vocabularies);
-            if spelling.order.is_some() {
-                return spelling;
-            }
-            first.get_or_insert(spelling);
-        }
-        first.unwrap_or(OrderSpelling {
-            order: None,
-            form: OrderForm::NotLiteral(argument.byte_range()),
-        })
-    }
-
-    /// The operations in a part of the file that was parsed by itself.
-    pub(crate) fn found_in_part<'t>(&self, part: &'t Tree) -> Vec<(FoundSite<'t>, Surroundings)> {
-        self.found_in(&Outline::of_part(part.root_node(), self.file.language()))
-            .certain
-    }
-
-    /// The operations in a tree: the file's, or that of a part.
-    pub(crate) fn found_in<'t>(&self, outline: &Outline<'t>) -> FoundSites<'t> {
-        let mut found: Vec<FoundSite<'t>> = Vec::new();
-        let mut possible: Vec<FoundSite<'t>> = Vec::new();
-        let mut around = Vec::new();
-        let mut around_possible = Vec::new();
-        outline.visit(Marks::CALL | Marks::OBJECT, |node, marks, ancestors| {
-            let item = if marks.meet(Marks::CALL) {
-                calls::recognise(node, self)
-            } else {
-                implicit::recognise(node, ancestors, self)
-            };
-            if let Some(item) = item {
-                let surroundings = Surroundings::of(item.node, ancestors, self.file);
-                if item.certain {
-                    around.push(surroundings);
-                    found.push(item);
-                } else {
-                    around_possible.push(surroundings);
-                    possible.push(item);
-                }
-            }
-        });
-        if !possible.is_empty() {
-            // If they are sites, they see the others; the others are what they are
-            // without them.
-            let mut all = found.clone();
-            all.append(&mut possible);
-            loops::assign(outline, &mut all, self);
-            possible = all.split_off(found.len());
-        }
-        loops::assign(outline, &mut found, self);
-        FoundSites {
-            certain: found.into_iter().zip(around).collect(),
-            possible: possible.into_iter().zip(around_possible).collect(),
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use wmfix_frontend::Span;
 
 use crate::edit::Edit;
-use crate::insertion_point::{InsertedStatement, InsertionPoint};
+use crate::insertion_point::{InsertedStatement, Insertion, InsertionClass, InsertionPoint};
 use crate::layout::Layout;
 
 /// Everything that is to be changed in one file.
@@ -19,33 +19,6 @@ pub(crate) struct Draft {
     replacements: Vec<(Span, String)>,
     /// Expressions that move into a temporary, which takes their place.
     moved: Vec<(Span, String)>,
-}
-
-/// What kind of text is inserted, in the order in which they follow each other
-/// at one byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum InsertionClass {
-    /// Closes an expression that ends here.
-    CloseExpression,
-    /// A comment at the end of a line.
-    Comment,
-    /// Follows a statement that ends here.
-    AfterStatement,
-    /// Precedes a statement that starts here.
-    BeforeStatement,
-    /// Opens an expression that starts here.
-    OpenExpression,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Insertion {
-    pub(crate) at: usize,
-    pub(crate) class: InsertionClass,
-    /// Decides among those of one class: the smaller comes first.
-    pub(crate) rank: isize,
-    pub(crate) text: String,
-    /// What the text belongs to, and moves with.
-    pub(crate) owner: Span,
 }
 
 impl Draft {

@@ -4,8 +4,35 @@
 
 use wmfix_frontend::Span;
 
-use crate::draft::{Insertion, InsertionClass};
 use crate::layout::{BraceStyle, Layout};
+
+/// What kind of text is inserted, in the order in which they follow each other
+/// at one byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum InsertionClass {
+    /// Closes an expression that ends here.
+    CloseExpression,
+    /// A comment at the end of a line.
+    Comment,
+    /// Follows a statement that ends here.
+    AfterStatement,
+    /// Precedes a statement that starts here.
+    BeforeStatement,
+    /// Opens an expression that starts here.
+    OpenExpression,
+}
+
+/// A text that is inserted at one byte.
+#[derive(Clone, Debug)]
+pub(crate) struct Insertion {
+    pub(crate) at: usize,
+    pub(crate) class: InsertionClass,
+    /// Decides among those of one class: the smaller comes first.
+    pub(crate) rank: isize,
+    pub(crate) text: String,
+    /// What the text belongs to, and moves with.
+    pub(crate) owner: Span,
+}
 
 /// The room next to one statement, or inside of an empty block.
 pub(crate) struct InsertionPoint {

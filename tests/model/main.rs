@@ -35,6 +35,7 @@ mod sites_precision;
 mod sites_recall;
 mod sites_registry;
 mod sites_tree;
+mod structure_cycles;
 
 use std::path::Path;
 use std::process::ExitCode;

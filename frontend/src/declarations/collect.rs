@@ -18,8 +18,9 @@ use crate::vocabulary::Vocabularies;
 const FILE_SCOPE: Span = 0..usize::MAX;
 
 impl Declarations {
-    /// Reads the declarations of a file that includes these headers.
-    pub(crate) fn of(
+    /// Reads the declarations of a file that includes these headers, but for the
+    /// macros whose uses are sites.
+    pub(crate) fn without_macros(
         file: &ParsedFile,
         outline: &Outline<'_>,
         imports: Vec<Arc<Self>>,
@@ -75,7 +76,6 @@ impl Declarations {
             });
         }
         declared.find_candidates();
-        declared.learn_macros(file, outline, vocabularies);
         declared
     }
 

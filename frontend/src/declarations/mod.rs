@@ -11,13 +11,8 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::macros;
 use crate::orders::OrderNames;
-use crate::outline::Outline;
-use crate::scan::ScanContext;
 use crate::site::Span;
-use crate::source::ParsedFile;
-use crate::vocabulary::Vocabularies;
 use crate::vocabulary::rule::Rule;
 
 pub(crate) use lookup::Type;
@@ -94,29 +89,14 @@ pub(crate) enum AtomicKind {
 }
 
 impl Declarations {
-    /// Finds the macros whose uses are sites. Twice, because a macro may stand on
-    /// one that the text defines later.
-    fn learn_macros(
-        &mut self,
-        file: &ParsedFile,
-        outline: &Outline<'_>,
-        vocabularies: &Vocabularies,
-    ) {
-        let definitions = macros::definitions(outline, file);
-        for _ in 0..2 {
-            let context = ScanContext::new(file, self, vocabularies);
-            let learnt: Vec<(String, Rule)> = definitions
-                .iter()
-                .filter_map(|definition| {
-                    let rule = macros::wrapper(definition, &context)?;
-                    Some((definition.name.clone(), rule))
-                })
-                .collect();
-            self.macros.extend(learnt);
-            let with_parameters = definitions.iter().filter(|d| d.parameters.is_some());
-            self.macro_names
-                .extend(with_parameters.map(|definition| definition.name.clone()));
-        }
+    /// Adds macros that wrap one atomic operation, by name.
+    pub(crate) fn add_macros(&mut self, rules: impl IntoIterator<Item = (String, Rule)>) {
+        self.macros.extend(rules);
+    }
+
+    /// Adds the names of function-like macros.
+    pub(crate) fn add_macro_names(&mut self, names: impl IntoIterator<Item = String>) {
+        self.macro_names.extend(names);
     }
 
     /// Whether a variable or field of this name may be an atomic object.

@@ -7,9 +7,9 @@ use tree_sitter::Node;
 
 use super::called_name;
 use super::rounds::Rounds;
+use crate::context::ScanContext;
 use crate::found_site::FoundSite;
 use crate::outline::{Marks, Outline};
-use crate::scan::ScanContext;
 use crate::site::{SiteOperation, Span};
 use crate::syntax::{self, children};
 

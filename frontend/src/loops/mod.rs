@@ -15,9 +15,9 @@ use self::condition::Condition;
 use self::helpers::Helpers;
 use self::rounds::{Rounds, loops};
 use self::values::Values;
+use crate::context::ScanContext;
 use crate::found_site::FoundSite;
 use crate::outline::Outline;
-use crate::scan::ScanContext;
 use crate::site::{Comparison, Joint, LoopExit, LoopRole, Operand, SiteOperation};
 use crate::syntax::{arguments, callee, pointee};
 

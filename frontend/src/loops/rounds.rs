@@ -6,8 +6,8 @@ use tree_sitter::Node;
 use super::condition::Condition;
 use super::effects::has_effect;
 use super::values::Values;
+use crate::context::ScanContext;
 use crate::outline::{Marks, Outline};
-use crate::scan::ScanContext;
 use crate::syntax::{self, children, is_function, is_loop};
 
 /// A loop.

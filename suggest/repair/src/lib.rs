@@ -59,6 +59,7 @@ mod outcome;
 mod problem;
 mod search;
 mod selection;
+mod solve;
 mod stop;
 mod variable;
 
@@ -67,4 +68,5 @@ pub use change_point::{Change, ChangeKind, ChangePoint, Orders};
 pub use cost::{Profile, costs};
 pub use error::RepairError;
 pub use outcome::{Finding, Outcome, ReasonedChange, RefusedChange, Repair, SearchEnd, Work};
-pub use problem::{Options, Problem, Progress, Stage, repair, unneeded};
+pub use problem::{Options, Problem, Progress, Stage};
+pub use solve::{repair, unneeded};

@@ -6,7 +6,6 @@ use std::time::Duration;
 use wmfix_analysis::{EventIndex, Race, SiteId, Violation, ViolationKind};
 
 use crate::change_point::Change;
-use crate::judge::Judge;
 
 /// The result of a search.
 #[derive(Clone, Debug)]
@@ -109,8 +108,8 @@ pub struct Work {
 }
 
 impl Work {
-    pub(crate) fn add(&mut self, judge: &Judge<'_>) {
-        let (analyses, events) = judge.work();
+    /// Adds analyses and the events that they were fed.
+    pub(crate) fn add(&mut self, (analyses, events): (u64, u64)) {
         self.analyses += analyses;
         self.events += events;
     }

@@ -1,0 +1,246 @@
+//! The whole search: what can be removed at all, the cheapest way to remove it,
+//! the reason for each change, and what would be needed for the rest.
+
+use std::time::Instant;
+
+use crate::change_point::Change;
+use crate::cost::{Counts, Weights};
+use crate::error::RepairError;
+use crate::explain::reasons;
+use crate::judge::Judge;
+use crate::outcome::{Outcome, ReasonedChange, RefusedChange, Repair, SearchEnd, Work};
+use crate::problem::{Options, Problem, Progress, Stage};
+use crate::search::{Search, SearchResult};
+use crate::selection::Selection;
+use crate::stop::{Halt, Stop};
+use crate::variable::{Candidate, Variable, variables};
+
+/// Finds the cheapest repair.
+pub fn repair(
+    problem: &Problem,
+    options: &Options,
+    mut progress: impl FnMut(Progress),
+) -> Result<Outcome, RepairError> {
+    let started = Instant::now();
+    let stop = Stop::new(options.budget, options.cancel.as_deref());
+    let mut outcome = Outcome {
+        repair: None,
+        lower_bound: 0,
+        end: SearchEnd::Optimal,
+        unrepairable: Vec::new(),
+        beyond_repair: Vec::new(),
+        work: Work::default(),
+    };
+    let variables = variables(&problem.points);
+    let run = Run {
+        problem,
+        options,
+        variables: &variables,
+        counts: Counts::of(problem.traces.iter().map(Vec::as_slice)),
+        stop,
+    };
+    match run.all(&mut outcome, &mut progress) {
+        Ok(()) => {}
+        Err(Halt::Stopped) => outcome.end = stop.reason(),
+        Err(Halt::Failed(error)) => return Err(error),
+    }
+    outcome.work.total = started.elapsed();
+    Ok(outcome)
+}
+
+/// The changes, by number, that can be left out one after the other, the last
+/// first, with no trace failing that does not fail with all of them.
+pub fn unneeded(problem: &Problem, changes: &[Change]) -> Result<Vec<usize>, RepairError> {
+    let variables = variables(&problem.points);
+    let stop = Stop::new(None, None);
+    let find = || -> Result<Vec<usize>, Halt> {
+        let candidate = |change: &Change| {
+            let mine = |variable: &Variable| variable.point == change.point;
+            variables.iter().enumerate().find_map(|(number, variable)| {
+                let level = variable.level_of(change.kind).filter(|_| mine(variable))?;
+                Some(Candidate {
+                    variable: number,
+                    level,
+                })
+            })
+        };
+        let judge = Judge::new(problem, &variables, stop)?;
+        let all = Selection::of(&variables, changes.iter().filter_map(candidate));
+        let (mut judge, _) = judge.split(&all)?;
+        let mut kept: Vec<usize> = (0..changes.len()).collect();
+        let mut dropped = Vec::new();
+        for number in (0..changes.len()).rev() {
+            let rest = kept.iter().copied().filter(|&n| n != number);
+            let rest: Vec<usize> = rest.collect();
+            let candidates = rest.iter().filter_map(|&n| candidate(&changes[n]));
+            let without = Selection::of(&variables, candidates);
+            if judge.first_failing(&without)?.is_none() {
+                kept = rest;
+                dropped.push(number);
+            }
+        }
+        Ok(dropped)
+    };
+    find().map_err(|halt| match halt {
+        Halt::Failed(error) => error,
+        Halt::Stopped => unreachable!("nothing stops it"),
+    })
+}
+
+/// One call of [`repair`].
+struct Run<'a> {
+    problem: &'a Problem,
+    options: &'a Options,
+    variables: &'a [Variable],
+    counts: Counts,
+    stop: Stop<'a>,
+}
+
+/// A candidate that is refused, and why.
+type RefusedCandidate = (Candidate, String);
+
+/// Candidates that a search chose, with their costs.
+type ChosenCandidates = Vec<(Candidate, u64)>;
+
+impl<'a> Run<'a> {
+    fn all(&self, outcome: &mut Outcome, progress: &mut dyn FnMut(Progress)) -> Result<(), Halt> {
+        let (available, refused) = self.candidates();
+        let reachable = Selection::of(self.variables, available.iter().copied());
+        let judge = Judge::new(self.problem, self.variables, self.stop)?;
+        let (mut judge, rest) = judge.split(&reachable)?;
+        self.rest(outcome, &reachable, &refused, rest)?;
+
+        let none = Selection::none(self.variables);
+        let (found, chosen) = self.search(outcome, progress, &available, &none, &mut judge)?;
+        outcome.lower_bound = found.lower_bound;
+        outcome.end = found.end;
+        if let Some(chosen) = chosen {
+            let cost = chosen.iter().map(|&(_, cost)| cost).sum();
+            progress(Progress {
+                stage: Stage::Reasons,
+                lower_bound: found.lower_bound,
+                best_cost: Some(cost),
+                clauses: outcome.work.clauses,
+            });
+            let changes = self.reasoned(&chosen, &mut judge)?;
+            outcome.repair = Some(Repair { changes, cost });
+        }
+        outcome.work.add(judge.work());
+        Ok(())
+    }
+
+    /// What is left when all that can be had is done: what else it would take,
+    /// and what nothing removes.
+    fn rest(
+        &self,
+        outcome: &mut Outcome,
+        reachable: &Selection,
+        refused: &[RefusedCandidate],
+        judge: Judge<'a>,
+    ) -> Result<(), Halt> {
+        let mut everything = reachable.clone();
+        for &(candidate, _) in refused {
+            everything.add(self.variables, candidate);
+        }
+        let (mut judge, beyond) = judge.split(&everything)?;
+        outcome.beyond_repair = beyond.findings(&everything)?;
+        let candidates: Vec<Candidate> = refused.iter().map(|&(c, _)| c).collect();
+        let (found, chosen) =
+            self.search(outcome, &mut |_| {}, &candidates, reachable, &mut judge)?;
+        if found.end != SearchEnd::Optimal {
+            return Err(Halt::Stopped);
+        }
+        let chosen = chosen.unwrap_or_default();
+        let mut full = reachable.clone();
+        for &(candidate, _) in &chosen {
+            full.add(self.variables, candidate);
+        }
+        for (candidate, _) in chosen {
+            let why = refused.iter().find(|(c, _)| *c == candidate);
+            outcome.unrepairable.push(RefusedChange {
+                change: self.variables[candidate.variable].change(candidate.level),
+                refusal: why.map(|(_, why)| why.clone()).unwrap_or_default(),
+                findings: reasons(&judge, &full, reachable, candidate)?,
+            });
+        }
+        outcome.work.add(judge.work());
+        outcome.work.add(beyond.work());
+        Ok(())
+    }
+
+    /// Searches among candidates that come on top of `base`.
+    fn search(
+        &self,
+        outcome: &mut Outcome,
+        progress: &mut dyn FnMut(Progress),
+        candidates: &[Candidate],
+        base: &Selection,
+        judge: &mut Judge<'a>,
+    ) -> Result<(SearchResult, Option<ChosenCandidates>), Halt> {
+        let points = &self.problem.points;
+        let weights = Weights::new(self.options.profile, &self.counts, points);
+        let cost = |c: &Candidate| weights.cost(points, self.variables[c.variable].change(c.level));
+        let costs: Vec<u64> = candidates.iter().map(cost).collect();
+        let base = base.clone();
+        let search = Search::new(self.variables, candidates, &costs, base, judge, self.stop);
+        let (found, clauses) = search.run(progress)?;
+        let (learnt, solved, solving) = clauses.work();
+        outcome.work.clauses += learnt;
+        outcome.work.programs += solved;
+        outcome.work.solving += solving;
+        let chosen = found.best.as_ref().map(|best| {
+            let chosen = best.iter().map(|&c| (candidates[c], costs[c]));
+            chosen.collect()
+        });
+        Ok((found, chosen))
+    }
+
+    /// Changes with their reasons. A repair that took the whole budget is still
+    /// explained; only a cancelled one is not.
+    fn reasoned(
+        &self,
+        chosen: &ChosenCandidates,
+        judge: &mut Judge<'a>,
+    ) -> Result<Vec<ReasonedChange>, Halt> {
+        judge.forget_deadline();
+        let none = Selection::none(self.variables);
+        let selection = Selection::of(self.variables, chosen.iter().map(|c| c.0));
+        let mut changes = Vec::new();
+        for &(candidate, cost) in chosen {
+            let reasons = match reasons(judge, &selection, &none, candidate) {
+                Err(Halt::Stopped) => Vec::new(),
+                found => found?,
+            };
+            changes.push(ReasonedChange {
+                change: self.variables[candidate.variable].change(candidate.level),
+                cost,
+                reasons,
+            });
+        }
+        Ok(changes)
+    }
+
+    /// What can be had and what is refused, of the variables that ran.
+    fn candidates(&self) -> (Vec<Candidate>, Vec<RefusedCandidate>) {
+        let mut available = Vec::new();
+        let mut refused = Vec::new();
+        for (number, variable) in self.variables.iter().enumerate() {
+            let point = &self.problem.points[variable.point];
+            let had = variable.available();
+            for level in variable.levels() {
+                let candidate = Candidate {
+                    variable: number,
+                    level,
+                };
+                if self.counts.runs(point, variable.change(level).kind) == 0 {
+                    continue;
+                }
+                match had.contains(&level) {
+                    true => available.push(candidate),
+                    false => refused.push((candidate, variable.refusal(level))),
+                }
+            }
+        }
+        (available, refused)
+    }
+}
