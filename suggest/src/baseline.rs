@@ -22,7 +22,7 @@ const READS_INPUT: [&str; 6] = [
 
 /// Something to know about a program as it is.
 #[derive(Clone, Debug, PartialEq)]
-pub enum BaselineNote {
+pub(crate) enum BaselineNote {
     /// It fails in every run.
     AlwaysFails {
         /// The program's name.
@@ -64,7 +64,7 @@ pub enum BaselineNote {
 
 /// What may be the reason for a failure, and what to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Advice {
+pub(crate) enum Advice {
     /// A run may take longer than this many seconds.
     RaiseTimeout(f64),
     /// It may need arguments.
@@ -78,7 +78,7 @@ pub enum Advice {
 }
 
 /// What is to be known about the program of these runs.
-pub fn notes(
+pub(crate) fn notes(
     collected: &CollectedFindings,
     subject: &Subject,
     options: &RunOptions,

@@ -1,5 +1,6 @@
-//! What may be changed, and what a change makes of the text. Every action at
-//! every place is shown to the rewriter first: what it refuses is no candidate.
+//! The changes that a repair may choose from, and what they make of the text. Each
+//! is tried by the rewriter first: what it refuses is no candidate. Knows nothing of
+//! how a repair is chosen.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -7,38 +8,52 @@ use std::sync::Arc;
 
 use wmfix_analysis::{Event, FenceOrder, LoadOrder, Operation, RmwOrder, SiteId, StoreOrder};
 use wmfix_frontend::{MemoryOrder, ParsedFile, Site};
+use wmfix_repair::{Change, ChangeKind, ChangePoint, Orders};
 use wmfix_rewriter::{Project, Refusal, TextChange, TextChangeKind, check_file, rewrite};
 
 use crate::observe::{Places, SourceFile};
 use crate::subject::PatchedFile;
-use wmfix_repair::{Change, ChangeKind, ChangePoint, Orders};
 
-/// What may be changed: the places that the search chooses from, with their text.
-pub struct Candidates {
+/// The points that the search chooses from, with their text.
+pub(crate) struct Candidates {
     /// For the search, in the order of the source.
     pub points: Vec<ChangePoint>,
-    /// For each place, its operation in the text.
+    /// For each point, its operation in the text.
     sites: Vec<Option<Site>>,
-    files: BTreeMap<PathBuf, Text>,
+    files: BTreeMap<PathBuf, EditableFile>,
     project: Project,
     labels: HashMap<Change, String>,
 }
 
 /// A file that can be changed.
-struct Text {
+struct EditableFile {
     parsed: ParsedFile,
     source: Arc<SourceFile>,
     /// Its sites, and the calls that are places too.
     sites: Vec<Site>,
 }
 
-/// Where an operation stands: its file and the range of its text, or, without a
+/// Why a change is no candidate.
+#[derive(Debug, thiserror::Error)]
+enum CandidateRefusal {
+    /// There is no text to change.
+    #[error("the operation was not found in the text")]
+    NotInText,
+    /// The file is gone.
+    #[error("{} cannot be read", .0.display())]
+    Unreadable(PathBuf),
+    /// The rewriter cannot do it.
+    #[error(transparent)]
+    Rewriter(#[from] Refusal),
+}
+
+/// Where an operation is: its file and the range of its text, or, without a
 /// text, the number of its site.
 type Key = (Option<(PathBuf, usize, usize)>, Option<SiteId>);
 
 impl Candidates {
     /// What may be changed in files below `tree`, of the operations that ran.
-    pub fn new(traces: &[Vec<Event>], places: &mut Places, tree: &Path) -> Self {
+    pub(crate) fn new(traces: &[Vec<Event>], places: &mut Places, tree: &Path) -> Self {
         let mut candidates = Self {
             points: Vec::new(),
             sites: Vec::new(),
@@ -73,9 +88,13 @@ impl Candidates {
             candidates.project.names.add_text(&file.text);
         }
         for number in 0..candidates.points.len() {
-            for action in candidates.points[number].kinds() {
-                if let Err(reason) = candidates.try_one(number, action, tree) {
-                    candidates.points[number].refuse(action, reason);
+            for kind in candidates.points[number].kinds() {
+                let change = Change {
+                    point: number,
+                    kind,
+                };
+                if let Err(refusal) = candidates.try_change(change, tree) {
+                    candidates.points[number].refuse(kind, refusal.to_string());
                 }
             }
         }
@@ -84,7 +103,7 @@ impl Candidates {
 
     /// The files with these changes, and the changes that cannot be made
     /// together with the others.
-    pub fn patched(&self, changes: &[Change]) -> (Vec<PatchedFile>, Vec<(Change, String)>) {
+    pub(crate) fn patched(&self, changes: &[Change]) -> (Vec<PatchedFile>, Vec<(Change, String)>) {
         let mut by_file: BTreeMap<&Path, Vec<Change>> = BTreeMap::new();
         for &change in changes {
             let site = self.sites[change.point].as_ref();
@@ -118,24 +137,24 @@ impl Candidates {
     }
 
     /// Lets the text say this beside these changes.
-    pub fn annotate(&mut self, labels: Vec<(Change, String)>) {
+    pub(crate) fn annotate(&mut self, labels: Vec<(Change, String)>) {
         self.labels = labels.into_iter().collect();
         self.project.annotate = true;
     }
 
-    /// Takes an action at a place in the text out of the search, with the reason.
-    pub fn refuse(&mut self, at: &(PathBuf, usize), action: ChangeKind, reason: &str) {
-        for (place, site) in self.points.iter_mut().zip(&self.sites) {
+    /// Takes a kind of change at a place in the text out of the search.
+    pub(crate) fn refuse(&mut self, at: &(PathBuf, usize), kind: ChangeKind, reason: &str) {
+        for (point, site) in self.points.iter_mut().zip(&self.sites) {
             let here = |site: &Site| (site.file.as_path(), site.span.start) == (&*at.0, at.1);
-            if site.as_ref().is_some_and(here) && place.kinds().contains(&action) {
-                place.refuse(action, reason);
+            if site.as_ref().is_some_and(here) && point.kinds().contains(&kind) {
+                point.refuse(kind, reason);
             }
         }
     }
 
-    /// The operation of a place in the text.
-    pub fn site(&self, place: usize) -> Option<&Site> {
-        self.sites[place].as_ref()
+    /// The operation of a point in the text.
+    pub(crate) fn site(&self, point: usize) -> Option<&Site> {
+        self.sites[point].as_ref()
     }
 
     fn open(&mut self, path: &Path, places: &mut Places) {
@@ -145,7 +164,7 @@ impl Candidates {
         if let Some(source) = places.sources.file(path) {
             let language = source.scan.language;
             let parsed = ParsedFile::parse(path, source.text.clone(), language);
-            let text = Text {
+            let text = EditableFile {
                 sites: source.scan.sites.clone(),
                 parsed,
                 source,
@@ -165,28 +184,22 @@ impl Candidates {
         }
     }
 
-    /// Why an action cannot be done at a place.
-    fn try_one(&self, place: usize, action: ChangeKind, tree: &Path) -> Result<(), String> {
-        let Some(site) = &self.sites[place] else {
-            return Err("the operation was not found in the text".to_owned());
-        };
-        let Some(text) = self.files.get(site.file.as_path()) else {
-            return Err(format!("{} cannot be read", site.file.display()));
-        };
-        match check_file(tree, &site.file, &text.source.text) {
+    /// Tries a change alone in a file below `tree`.
+    fn try_change(&self, change: Change, tree: &Path) -> Result<(), CandidateRefusal> {
+        let site = self.sites[change.point].as_ref();
+        let site = site.ok_or(CandidateRefusal::NotInText)?;
+        let file = self.files.get(site.file.as_path());
+        let file = file.ok_or_else(|| CandidateRefusal::Unreadable(site.file.to_path_buf()))?;
+        match check_file(tree, &site.file, &file.source.text) {
             // It can be changed in a copy, and a patch can be printed.
             Ok(()) | Err(Refusal::ReadOnly(_)) => {}
-            Err(refusal) => return Err(refusal.to_string()),
+            Err(refusal) => return Err(refusal.into()),
         }
-        let Some(text_change) = self.text_change(Change {
-            point: place,
-            kind: action,
-        }) else {
-            return Err("the operation was not found in the text".to_owned());
-        };
-        let planned = rewrite(&text.parsed, &text.sites, &[text_change], &self.project);
-        match planned.refused.first() {
-            Some((_, refusal)) => Err(refusal.to_string()),
+        let text_change = self.text_change(change);
+        let text_change = text_change.ok_or(CandidateRefusal::NotInText)?;
+        let planned = rewrite(&file.parsed, &file.sites, &[text_change], &self.project);
+        match planned.refused.into_iter().next() {
+            Some((_, refusal)) => Err(refusal.into()),
             None => Ok(()),
         }
     }

@@ -22,7 +22,7 @@ use crate::subject::Subject;
 
 /// How a subject is run.
 #[derive(Clone, Copy, Debug)]
-pub struct RunPlan<'a> {
+pub(crate) struct RunPlan<'a> {
     /// The options of the command.
     pub options: &'a RunOptions,
     /// The seed of the first run; the next ones count up from it.
@@ -35,7 +35,7 @@ pub struct RunPlan<'a> {
 
 /// Why a subject could not be examined at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotRun {
+pub(crate) enum NotRun {
     /// This program cannot be found or executed.
     NoProgram(PathBuf),
     /// No process left a trace: nothing was instrumented.
@@ -43,7 +43,7 @@ pub enum NotRun {
 }
 
 /// What the runs of a program have shown.
-pub struct Evidence {
+pub(crate) struct Evidence {
     allow_rules: AllowRules,
     places: Mutex<Places>,
     known: KnownFindings,
@@ -56,7 +56,7 @@ pub struct Evidence {
 
 impl Evidence {
     /// Nothing was run yet. The source is read with these vocabularies.
-    pub fn new(vocabularies: &Vocabularies, allow_rules: AllowRules) -> Self {
+    pub(crate) fn new(vocabularies: &Vocabularies, allow_rules: AllowRules) -> Self {
         Self {
             allow_rules,
             places: Mutex::new(Places::new(vocabularies.clone())),
@@ -73,7 +73,7 @@ impl Evidence {
     }
 
     /// Runs the subject until nothing new is found, and adds what that shows.
-    pub fn gather(mut self, subject: &Subject, plan: RunPlan<'_>) -> anyhow::Result<Self> {
+    pub(crate) fn gather(mut self, subject: &Subject, plan: RunPlan<'_>) -> anyhow::Result<Self> {
         let mut launches = subject.commands.iter().map(|command| &command.launch);
         let missing = launches.find_map(Launch::missing_program);
         self.not_run = missing.map(NotRun::NoProgram);
@@ -154,58 +154,58 @@ impl Evidence {
     }
 
     /// Why the last subject could not be examined.
-    pub fn not_run(&self) -> Option<&NotRun> {
+    pub(crate) fn not_run(&self) -> Option<&NotRun> {
         self.not_run.as_ref()
     }
 
     /// What was found.
-    pub fn collected(&self) -> &CollectedFindings {
+    pub(crate) fn collected(&self) -> &CollectedFindings {
         &self.collected
     }
 
     /// What was run.
-    pub fn summary(&self) -> Summary {
+    pub(crate) fn summary(&self) -> Summary {
         self.summary
     }
 
     /// How long this has taken so far.
-    pub fn elapsed(&self) -> Duration {
+    pub(crate) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
     /// The places of the runs.
-    pub fn places(&mut self) -> &mut Places {
+    pub(crate) fn places(&mut self) -> &mut Places {
         self.places.get_mut().expect("no panic while locked")
     }
 
     /// What was found, with its places.
-    pub fn findings(&mut self) -> (&CollectedFindings, &mut Places) {
+    pub(crate) fn findings(&mut self) -> (&CollectedFindings, &mut Places) {
         let places = self.places.get_mut().expect("no panic while locked");
         (&self.collected, places)
     }
 
     /// What is allowed at the places of the runs. Comments are also looked for in
     /// these files.
-    pub fn allowances(&mut self, files: &[PathBuf]) -> Allowances {
+    pub(crate) fn allowances(&mut self, files: &[PathBuf]) -> Allowances {
         let places = self.places.get_mut().expect("no panic while locked");
         self.allow_rules.allowances(places, files)
     }
 
     /// The recorded runs, to be taken back, and the places that they name.
-    pub fn lend_traces(&mut self) -> (Vec<Vec<Event>>, &mut Places) {
+    pub(crate) fn lend_traces(&mut self) -> (Vec<Vec<Event>>, &mut Places) {
         let places = self.places.get_mut().expect("no panic while locked");
         (self.recorded.lend(), places)
     }
 
     /// Takes back what was lent, before the next run.
-    pub fn take_back(&mut self, traces: Vec<Vec<Event>>) -> &mut Places {
+    pub(crate) fn take_back(&mut self, traces: Vec<Vec<Event>>) -> &mut Places {
         self.recorded.take_back(traces);
         self.places()
     }
 
     /// Adds runs of a patched program that were mapped back to this one. Says how
     /// many of them are new.
-    pub fn add_traces(&mut self, traces: Vec<Vec<Event>>) -> usize {
+    pub(crate) fn add_traces(&mut self, traces: Vec<Vec<Event>>) -> usize {
         let offered = traces.into_iter();
         let kept = offered.map(|trace| self.recorded.offer(trace, true, true));
         kept.filter(|&kept| kept).count()

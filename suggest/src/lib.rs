@@ -9,7 +9,7 @@ mod candidates;
 mod cc;
 mod cli;
 mod commands;
-pub mod config;
+mod config;
 mod evidence;
 mod exit;
 mod findings;

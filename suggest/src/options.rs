@@ -11,7 +11,7 @@ use crate::config::ProjectConfig;
 
 /// How programs are run and findings reported.
 #[derive(Clone, Debug)]
-pub struct RunOptions {
+pub(crate) struct RunOptions {
     /// Stop after this many runs in a row with nothing new.
     pub runs: u64,
     /// Stop after this many seconds.
@@ -47,7 +47,7 @@ const DEFAULT_SEED: u64 = 1;
 
 impl RunOptions {
     /// What the flags mean for a project.
-    pub fn new(flags: RunFlags, model: MemoryModel, config: &ProjectConfig) -> Self {
+    pub(crate) fn new(flags: RunFlags, model: MemoryModel, config: &ProjectConfig) -> Self {
         let run = &config.run;
         let seconds = |value: Option<crate::config::Seconds>| value.map(|seconds| seconds.0);
         Self {
@@ -76,7 +76,7 @@ impl RunOptions {
 
 impl RunOptions {
     /// How runs are analysed.
-    pub fn analyzer_config(&self) -> AnalyzerConfig {
+    pub(crate) fn analyzer_config(&self) -> AnalyzerConfig {
         AnalyzerConfig {
             model: match self.model {
                 MemoryModel::Rc11 => Model::Rc11,
@@ -88,14 +88,14 @@ impl RunOptions {
     }
 
     /// How many runs at a time: as many as asked for, or as there are processors.
-    pub fn jobs(&self) -> usize {
+    pub(crate) fn jobs(&self) -> usize {
         let asked = self.jobs.and_then(|jobs| usize::try_from(jobs).ok());
         asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
     }
 
     /// The options that change what a run shows, as far as they are not the
     /// defaults, as words of a command line.
-    pub fn to_repeat(&self) -> Vec<String> {
+    pub(crate) fn to_repeat(&self) -> Vec<String> {
         let mut words = Vec::new();
         let mut add = |flag: &str, value: String| words.extend([flag.to_owned(), value]);
         if self.strategy != Strategy::Pct {
@@ -115,7 +115,7 @@ impl RunOptions {
 }
 
 /// The name of a value on the command line.
-pub fn value_name(value: impl ValueEnum) -> String {
+pub(crate) fn value_name(value: impl ValueEnum) -> String {
     let possible = value.to_possible_value().expect("no value is hidden");
     possible.get_name().to_owned()
 }

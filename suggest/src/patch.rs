@@ -9,7 +9,7 @@ use crate::subject::PatchedFile;
 
 /// All changes of a repair as one diff.
 #[derive(Clone, Debug, Default)]
-pub struct Patch {
+pub(crate) struct Patch {
     /// The diff.
     pub text: Vec<u8>,
     /// Files that are not below the current folder: their part of the diff applies
@@ -18,7 +18,7 @@ pub struct Patch {
 }
 
 /// The diff of patched files.
-pub fn patch(files: &[PatchedFile]) -> anyhow::Result<Patch> {
+pub(crate) fn patch(files: &[PatchedFile]) -> anyhow::Result<Patch> {
     let mut patch = Patch::default();
     for file in files {
         let (path, is_below) = path_in_patch(&file.path)?;
@@ -32,7 +32,7 @@ pub fn patch(files: &[PatchedFile]) -> anyhow::Result<Patch> {
 }
 
 /// A path as a patch has it, and whether it is below the current folder.
-pub fn path_in_patch(path: &Path) -> anyhow::Result<(PathBuf, bool)> {
+pub(crate) fn path_in_patch(path: &Path) -> anyhow::Result<(PathBuf, bool)> {
     let current = std::env::current_dir()?.canonicalize()?;
     let full = path.canonicalize()?;
     Ok(match full.strip_prefix(&current) {

@@ -27,10 +27,10 @@ use crate::report::{self, Dossier, RepairInputs, ReportInputs, Verdict};
 use crate::run::interrupted;
 use crate::subject::Subject;
 
-pub use crate::preparation::Request;
+pub(crate) use crate::preparation::Request;
 
 /// What a repair is asked for.
-pub struct RepairRequest {
+pub(crate) struct RepairRequest {
     /// The cost model, if it is not the project's.
     pub cost: Option<Cost>,
     /// Whether changes name the findings they remove in the text.
@@ -40,7 +40,7 @@ pub struct RepairRequest {
 }
 
 /// What came of an examination.
-pub struct Examination {
+pub(crate) struct Examination {
     /// All that is known.
     pub dossier: Dossier,
     /// What the flags and the configuration mean.
@@ -50,8 +50,8 @@ pub struct Examination {
 }
 
 /// What came of the repair.
-pub enum RepairStage {
-    /// There was nothing to repair, or nobody asked.
+pub(crate) enum RepairStage {
+    /// There was nothing to repair, or none was asked for.
     None,
     /// The program fails in every run: no repair could be verified.
     NeverWorks,
@@ -60,7 +60,7 @@ pub enum RepairStage {
 }
 
 /// A repair and its patch.
-pub struct Repaired {
+pub(crate) struct Repaired {
     /// What came of the repair loop.
     pub result: RepairResult,
     /// All changes as one diff; empty if the patched program does not build.
@@ -70,7 +70,7 @@ pub struct Repaired {
 }
 
 /// Builds and runs what is at a path, and reports.
-pub fn check(request: Request) -> Result<Examination, Stop> {
+pub(crate) fn check(request: Request) -> Result<Examination, Stop> {
     let (settings, project) = find_project(request)?;
     let subject = prepare(&project, &settings.options)?;
     let evidence = run_and_collect(&subject, &settings, false)?;
@@ -78,7 +78,7 @@ pub fn check(request: Request) -> Result<Examination, Stop> {
 }
 
 /// Runs a command that was built with the wrappers, and reports.
-pub fn run(request: Request) -> Result<Examination, Stop> {
+pub(crate) fn run(request: Request) -> Result<Examination, Stop> {
     let (settings, subject) = prepare_command(request)?;
     let evidence = run_and_collect(&subject, &settings, false)?;
     examination(evidence, subject, settings)
@@ -86,7 +86,7 @@ pub fn run(request: Request) -> Result<Examination, Stop> {
 
 /// Builds and runs what is at a path, finds the cheapest repair of what that
 /// shows, verifies it, and reports.
-pub fn suggest(request: Request, wanted: &RepairRequest) -> Result<Examination, Stop> {
+pub(crate) fn suggest(request: Request, wanted: &RepairRequest) -> Result<Examination, Stop> {
     let path = request.path.clone();
     let (settings, project) = find_project(request)?;
     let mut subject = prepare(&project, &settings.options)?;

@@ -18,7 +18,7 @@ use crate::run::{Launch, stop_on_interrupt};
 use crate::subject::{RerunCommand, Subject, TestCommand};
 
 /// What is examined, and how, as the command line has it.
-pub struct Request {
+pub(crate) struct Request {
     /// A source file or a folder.
     pub path: PathBuf,
     /// The test command, or what `run` runs; empty if there is none.
@@ -30,7 +30,7 @@ pub struct Request {
 }
 
 /// What the runs are made and judged by.
-pub struct Settings {
+pub(crate) struct Settings {
     /// What the flags and the configuration mean.
     pub options: RunOptions,
     /// How the source spells its atomics.
@@ -65,14 +65,14 @@ fn read_settings(
 }
 
 /// What there is to build at a path.
-pub fn find_project(request: Request) -> Result<(Settings, Project), Stop> {
+pub(crate) fn find_project(request: Request) -> Result<(Settings, Project), Stop> {
     let (settings, config) = read_settings(&request.path, request.flags, request.model)?;
     let project = Project::find(&request.path, request.command, config);
     Ok((settings, project.map_err(Stop::usage)?))
 }
 
 /// Builds the project in a copy.
-pub fn prepare(project: &Project, options: &RunOptions) -> Result<Subject, Stop> {
+pub(crate) fn prepare(project: &Project, options: &RunOptions) -> Result<Subject, Stop> {
     match project.prepare(&[], options)? {
         Prepared::Built(subject) => Ok(subject),
         Prepared::Failed(failure) => Err(build_failed(&failure)),
@@ -85,7 +85,7 @@ fn build_failed(failure: &BuildFailure) -> Stop {
 }
 
 /// What `run` runs: the command as it is, in the current folder.
-pub fn prepare_command(request: Request) -> Result<(Settings, Subject), Stop> {
+pub(crate) fn prepare_command(request: Request) -> Result<(Settings, Subject), Stop> {
     let (settings, _) = read_settings(&request.path, request.flags, request.model)?;
     let (options, command) = (&settings.options, request.command);
     let repeated = options.to_repeat();

@@ -12,7 +12,7 @@ use crate::run::RunWorth;
 
 /// What is being done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub(crate) enum Stage {
     /// Building the program.
     Building,
     /// Running it.
@@ -38,7 +38,7 @@ impl Stage {
 }
 
 /// A line that is kept up to date until it is dropped.
-pub struct Progress {
+pub(crate) struct Progress {
     line: Option<ProgressBar>,
     stage: Stage,
     /// The runs end after this many with nothing new.
@@ -49,7 +49,7 @@ pub struct Progress {
 
 impl Progress {
     /// Starts the line for a stage, if there is somebody to see it.
-    pub fn new(options: &RunOptions, stage: Stage) -> Self {
+    pub(crate) fn new(options: &RunOptions, stage: Stage) -> Self {
         let seen = !options.quiet && std::io::stderr().is_terminal();
         let line = seen.then(|| {
             let line = ProgressBar::new_spinner();
@@ -70,13 +70,13 @@ impl Progress {
     }
 
     /// The runs end after this long, if they have not ended before.
-    pub fn limit(&mut self, time: Option<Duration>) {
+    pub(crate) fn limit(&mut self, time: Option<Duration>) {
         self.deadline = time.map(|time| Instant::now() + time);
         self.quiet = 0;
     }
 
     /// A run has been looked at.
-    pub fn run(&mut self, collected: &CollectedFindings, taken: RunWorth) {
+    pub(crate) fn run(&mut self, collected: &CollectedFindings, taken: RunWorth) {
         match taken {
             RunWorth::New => self.quiet = 0,
             RunWorth::Nothing | RunWorth::Enough => self.quiet += 1,

@@ -6,18 +6,18 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use wmfix_analysis::Event;
 
-/// At most so many runs with findings: later ones hardly say anything new.
-const MOST_FAILING: usize = 300;
+/// At most this many runs with findings are kept: later ones hardly add anything.
+const MAX_FAILING_RUNS: usize = 300;
 
-/// So many runs without findings.
-const MOST_CLEAN: usize = 20;
+/// At most this many runs without findings are kept.
+const MAX_CLEAN_RUNS: usize = 20;
 
-/// Of so many events together, at most.
-const MOST_EVENTS: usize = 5_000_000;
+/// At most this many events are kept, all runs together.
+const MAX_EVENTS: usize = 5_000_000;
 
 /// Runs that are kept.
 #[derive(Debug, Default)]
-pub struct RecordedRuns {
+pub(crate) struct RecordedRuns {
     traces: Vec<Vec<Event>>,
     seen: HashSet<u64>,
     failing: usize,
@@ -28,12 +28,12 @@ pub struct RecordedRuns {
 impl RecordedRuns {
     /// Offers the trace of a run, and says whether it is kept. One that shows
     /// something new is, unless the same run is there already.
-    pub fn offer(&mut self, trace: Vec<Event>, failing: bool, new: bool) -> bool {
+    pub(crate) fn offer(&mut self, trace: Vec<Event>, failing: bool, new: bool) -> bool {
         let room = match failing {
-            true => self.failing < MOST_FAILING,
-            false => self.clean < MOST_CLEAN,
+            true => self.failing < MAX_FAILING_RUNS,
+            false => self.clean < MAX_CLEAN_RUNS,
         };
-        let fits = self.events + trace.len() <= MOST_EVENTS;
+        let fits = self.events + trace.len() <= MAX_EVENTS;
         if !(new || room && fits) || !self.seen.insert(fingerprint(&trace)) {
             return false;
         }
@@ -45,12 +45,12 @@ impl RecordedRuns {
     }
 
     /// Gives the traces away for a while: they are too large to be copied.
-    pub fn lend(&mut self) -> Vec<Vec<Event>> {
+    pub(crate) fn lend(&mut self) -> Vec<Vec<Event>> {
         std::mem::take(&mut self.traces)
     }
 
     /// Takes back what was lent.
-    pub fn take_back(&mut self, traces: Vec<Vec<Event>>) {
+    pub(crate) fn take_back(&mut self, traces: Vec<Vec<Event>>) {
         self.traces = traces;
     }
 }
@@ -80,14 +80,14 @@ mod tests {
 
     #[test]
     fn a_run_is_kept_once_and_few_are_kept_that_show_nothing() {
-        let mut corpus = RecordedRuns::default();
+        let mut recorded = RecordedRuns::default();
         for thread in 0..100 {
-            corpus.offer(ended(thread), false, false);
-            corpus.offer(ended(thread), false, false);
+            recorded.offer(ended(thread), false, false);
+            recorded.offer(ended(thread), false, false);
         }
-        assert_eq!(corpus.traces.len(), MOST_CLEAN);
-        corpus.offer(ended(200), true, false);
-        corpus.offer(ended(201), false, true);
-        assert_eq!(corpus.traces.len(), MOST_CLEAN + 2);
+        assert_eq!(recorded.traces.len(), MAX_CLEAN_RUNS);
+        recorded.offer(ended(200), true, false);
+        recorded.offer(ended(201), false, true);
+        assert_eq!(recorded.traces.len(), MAX_CLEAN_RUNS + 2);
     }
 }

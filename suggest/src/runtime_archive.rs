@@ -10,22 +10,22 @@ use anyhow::{Context, bail};
 static ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libwmfix_runtime.a"));
 static EXPORTS: &str = include_str!(concat!(env!("OUT_DIR"), "/exports.list"));
 
-/// What tells this runtime from others.
-pub const RUNTIME_HASH: &str = env!("WMFIX_RUNTIME_HASH");
+/// The digest of this runtime.
+pub(crate) const RUNTIME_HASH: &str = env!("WMFIX_RUNTIME_HASH");
 
-/// What gcc's own compiler pass is told. Said through a spec file rather than as
+/// The options of gcc's own compiler pass. Given through a spec file rather than as
 /// options, because an option would also make the driver link libtsan.
 static GCC_SPECS: &str = include_str!("gcc.specs");
 /// What an old gcc does not take.
-const TELL_VOLATILE: &str = " --param=tsan-distinguish-volatile=1";
+const DISTINGUISH_VOLATILE: &str = " --param=tsan-distinguish-volatile=1";
 
 /// The option that has the linker put the runtime in front of functions of the C
 /// library, for whatever is linked with it.
-pub const WRAP: &str = include_str!(concat!(env!("OUT_DIR"), "/wrap.option"));
+pub(crate) const WRAP: &str = include_str!(concat!(env!("OUT_DIR"), "/wrap.option"));
 
 /// The files that a build with the wrappers needs.
 #[derive(Debug)]
-pub struct RuntimeFiles {
+pub(crate) struct RuntimeFiles {
     /// The archive, to be linked whole.
     pub archive: PathBuf,
     /// The linker's list of symbols that an executable must export.
@@ -38,7 +38,7 @@ pub struct RuntimeFiles {
 
 impl RuntimeFiles {
     /// Finds the unpacked files, or unpacks them.
-    pub fn unpacked() -> anyhow::Result<Self> {
+    pub(crate) fn unpacked() -> anyhow::Result<Self> {
         Self::unpacked_in(&cache_folder()?)
     }
 
@@ -58,7 +58,7 @@ impl RuntimeFiles {
 }
 
 /// Where wmfix keeps what it can make again.
-pub fn cache_folder() -> anyhow::Result<PathBuf> {
+pub(crate) fn cache_folder() -> anyhow::Result<PathBuf> {
     let absolute = |name| {
         env::var_os(name)
             .map(PathBuf::from)
@@ -83,7 +83,7 @@ fn unpack(cache: &Path, folder: &Path) -> anyhow::Result<()> {
     fs::write(unfinished.path().join("gcc.specs"), GCC_SPECS)?;
     fs::write(
         unfinished.path().join("gcc-old.specs"),
-        GCC_SPECS.replace(TELL_VOLATILE, ""),
+        GCC_SPECS.replace(DISTINGUISH_VOLATILE, ""),
     )?;
     match fs::rename(unfinished.path(), folder) {
         Ok(()) => {
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn the_specs_say_what_an_old_gcc_does_not_take() {
-        assert_eq!(GCC_SPECS.matches(TELL_VOLATILE).count(), 1);
+        assert_eq!(GCC_SPECS.matches(DISTINGUISH_VOLATILE).count(), 1);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What is kept of the last run in a folder, for `wmfix explain`: in the user's
-//! cache folder, so that nobody's tree is touched.
+//! The result of the last run in a folder, kept for `wmfix explain` in the user's
+//! cache folder. Touches no source tree.
 
 use std::fs;
 use std::io::Write;
@@ -12,7 +12,7 @@ use crate::runtime_archive::cache_folder;
 
 /// Keeps a dossier, and the traces of its findings, as those of the last run in
 /// the current folder.
-pub fn save(dossier: &Dossier) -> anyhow::Result<()> {
+pub(crate) fn save(dossier: &Dossier) -> anyhow::Result<()> {
     let mut kept = dossier.clone();
     let path = path()?;
     let folder = path.parent().context("a file in a folder")?;
@@ -39,7 +39,7 @@ pub fn save(dossier: &Dossier) -> anyhow::Result<()> {
 }
 
 /// The dossier of the last run in the current folder, if there was one.
-pub fn load() -> anyhow::Result<Option<Dossier>> {
+pub(crate) fn load() -> anyhow::Result<Option<Dossier>> {
     let path = path()?;
     match fs::read(&path) {
         Ok(bytes) => {

@@ -12,7 +12,7 @@ use crate::run::Launch;
 
 /// What is to be examined.
 #[derive(Clone, Debug)]
-pub struct Subject {
+pub(crate) struct Subject {
     /// The commands to run, one after the other.
     pub commands: Vec<TestCommand>,
     /// Files whose sites are to be counted, absolute.
@@ -25,7 +25,7 @@ pub struct Subject {
 
 /// A command that runs what is examined.
 #[derive(Clone, Debug)]
-pub struct TestCommand {
+pub(crate) struct TestCommand {
     /// How it is started.
     pub launch: Launch,
     /// How a user runs it again.
@@ -34,7 +34,7 @@ pub struct TestCommand {
 
 /// A copy of a source tree.
 #[derive(Clone, Debug)]
-pub struct SourceCopy {
+pub(crate) struct SourceCopy {
     /// Its folder.
     pub folder: PathBuf,
     /// The user's folder that it is a copy of.
@@ -45,7 +45,7 @@ pub struct SourceCopy {
 
 /// A file with the changes of a repair.
 #[derive(Clone, Debug)]
-pub struct PatchedFile {
+pub(crate) struct PatchedFile {
     /// Where the original is.
     pub path: PathBuf,
     /// The original text.
@@ -59,7 +59,7 @@ pub struct PatchedFile {
 /// The wmfix command that runs something again, but for the seed or the schedule.
 /// Words, not text: whoever shows it does the quoting.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RerunCommand {
+pub(crate) struct RerunCommand {
     /// `wmfix`, the subcommand, its path and its options.
     pub words: Vec<String>,
     /// The test command, which follows `--`; empty if there is none.
@@ -68,7 +68,7 @@ pub struct RerunCommand {
 
 impl RerunCommand {
     /// A subcommand of wmfix with its options and a test command.
-    pub fn new<'w>(
+    pub(crate) fn new<'w>(
         words: impl IntoIterator<Item = &'w OsStr>,
         test_command: impl IntoIterator<Item = &'w OsStr>,
     ) -> Self {

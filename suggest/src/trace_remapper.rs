@@ -16,7 +16,7 @@ use crate::subject::{PatchedFile, SourceCopy};
 use crate::symbols::{Frame, SourcePoint};
 
 /// Maps the traces of a patched copy to the original.
-pub struct TraceRemapper<'a> {
+pub(crate) struct TraceRemapper<'a> {
     copy: Option<&'a SourceCopy>,
     /// Patched files, by the real path of the original.
     files: HashMap<PathBuf, EditedFile<'a>>,
@@ -35,7 +35,7 @@ struct EditedFile<'a> {
 
 /// Traces as runs of the original.
 #[derive(Debug, Default)]
-pub struct RemappedTraces {
+pub(crate) struct RemappedTraces {
     /// Runs of the original.
     pub traces: Vec<Vec<Event>>,
     /// Why other runs could not be mapped.
@@ -44,7 +44,7 @@ pub struct RemappedTraces {
 
 /// Why a trace cannot be mapped to the original.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum UnmappedTrace {
+pub(crate) enum UnmappedTrace {
     /// An operation is not found in the text before the patch.
     UnknownOperation {
         /// The operation as it is written.
@@ -75,7 +75,7 @@ enum OriginalOffset {
 impl<'a> TraceRemapper<'a> {
     /// The mapping for these files of a copy. `raised` are the operations whose
     /// orders were changed, and the orders that they had.
-    pub fn new(
+    pub(crate) fn new(
         raised: &[(&Site, Orders)],
         files: &'a [PatchedFile],
         copy: Option<&'a SourceCopy>,
@@ -106,7 +106,7 @@ impl<'a> TraceRemapper<'a> {
     }
 
     /// Maps runs of the patched program, as far as that is possible.
-    pub fn remap(
+    pub(crate) fn remap(
         &self,
         traces: Vec<Vec<Event>>,
         patched: &Places,
@@ -297,7 +297,8 @@ impl EditedFile<'_> {
     }
 }
 
-/// Gives an operation back the orders that it had; whether it is of their kind.
+/// Restores the orders that an operation had; false if they are of another kind of
+/// operation.
 fn lower(operation: &mut Operation, orders: Orders) -> bool {
     match (operation, orders) {
         (Operation::Load { order, .. }, Orders::Load(had)) => *order = had,

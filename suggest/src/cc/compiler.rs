@@ -2,14 +2,13 @@
 //! system hands over as the first argument, or the one on PATH.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-/// The language that a wrapper stands for.
+/// The language that a wrapper compiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
+pub(crate) enum Language {
     /// `wmfix cc`
     C,
     /// `wmfix c++`
@@ -40,7 +39,7 @@ pub struct Compiler {
 
 /// Why there is no compiler to call.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
-pub enum NoCompiler {
+pub(crate) enum NoCompiler {
     /// None of the usual names is on PATH.
     #[error("no {0} compiler on PATH: install gcc or clang, or set {1} to yours")]
     NotFound(&'static str, &'static str),
@@ -57,7 +56,7 @@ pub enum NoCompiler {
 
 impl Language {
     /// The language that a wrapper's name means.
-    pub fn of_word(word: &str) -> Option<Self> {
+    pub(crate) fn of_word(word: &str) -> Option<Self> {
         match word {
             "cc" => Some(Self::C),
             "c++" | "cxx" => Some(Self::Cxx),
@@ -66,7 +65,7 @@ impl Language {
     }
 
     /// The variable that names the real compiler.
-    pub fn variable(self) -> &'static str {
+    pub(crate) fn variable(self) -> &'static str {
         match self {
             Self::C => "WMFIX_REAL_CC",
             Self::Cxx => "WMFIX_REAL_CXX",
@@ -206,8 +205,8 @@ fn gcc_version(name: &str, compiler: &OsStr) -> u32 {
 
 /// The compiler that CC or CXX names for ordinary builds, as a build system would
 /// hand it over; nothing if they name none that is known, or if the wrapper has
-/// been told of one.
-pub fn users_choice(language: Language) -> Vec<OsString> {
+/// been given one.
+pub(crate) fn users_choice(language: Language) -> Vec<OsString> {
     let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
     if is_set("WMFIX_REAL_CC") || is_set(language.variable()) {
         return Vec::new();
@@ -227,7 +226,7 @@ pub fn users_choice(language: Language) -> Vec<OsString> {
 }
 
 /// The file of the real compiler that an ordinary call of the wrapper would run.
-pub fn real_compiler(language: Language) -> Result<PathBuf, NoCompiler> {
+pub(crate) fn real_compiler(language: Language) -> Result<PathBuf, NoCompiler> {
     let compiler = Compiler::find(language, &mut users_choice(language))?;
     let mut words = std::iter::once(&compiler.program).chain(&compiler.leading);
     let program = words.find(|word| !is_launcher(word));
@@ -236,7 +235,7 @@ pub fn real_compiler(language: Language) -> Result<PathBuf, NoCompiler> {
 }
 
 /// The file of a program on PATH, never wmfix itself.
-pub fn program_on_path(name: &str) -> Option<PathBuf> {
+pub(crate) fn program_on_path(name: &str) -> Option<PathBuf> {
     on_path(OsStr::new(name))
 }
 
@@ -282,16 +281,8 @@ fn cxx_name(compiler: &OsStr) -> Option<OsString> {
 
 /// The executable that a name leads to, never wmfix itself.
 fn on_path(name: &OsStr) -> Option<PathBuf> {
-    if Path::new(name).components().count() > 1 {
-        return is_executable(Path::new(name)).then(|| PathBuf::from(name));
-    }
-    env::split_paths(&env::var_os("PATH")?)
-        .map(|folder| folder.join(name))
-        .find(|path| is_executable(path) && !is_ourselves(path))
-}
-
-fn is_executable(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    let mut found = which::which_all(name).ok()?;
+    found.find(|path| !is_ourselves(path))
 }
 
 fn is_ourselves(path: &Path) -> bool {
@@ -305,6 +296,8 @@ fn is_ourselves(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]

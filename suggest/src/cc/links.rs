@@ -8,10 +8,10 @@ use std::{fs, io};
 use anyhow::Context;
 
 /// The names of the links.
-pub const WRAPPER_NAMES: [&str; 2] = ["wmfix-cc", "wmfix-c++"];
+pub(crate) const WRAPPER_NAMES: [&str; 2] = ["wmfix-cc", "wmfix-c++"];
 
-/// Makes the links, replacing older ones of ours.
-pub fn link_wrappers(wmfix: &Path, folder: &Path) -> anyhow::Result<()> {
+/// Makes the links, replacing older ones.
+pub(crate) fn link_wrappers(wmfix: &Path, folder: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     for name in WRAPPER_NAMES {
         let link = folder.join(name);

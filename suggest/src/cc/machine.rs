@@ -1,18 +1,18 @@
-//! Whether a command line is for the machine that our runtime is for: this one.
-//! Knows how compilers are told otherwise.
+//! Whether a command line builds for this machine, the only one that the runtime is
+//! for. Knows the options and names of compilers that build for another.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// What our runtime is for, and the other names that it goes by.
-const OURS: &[&str] = if cfg!(target_arch = "aarch64") {
+/// The names of the machine that the runtime is for.
+const THIS_MACHINE: &[&str] = if cfg!(target_arch = "aarch64") {
     &["aarch64", "arm64"]
 } else {
     &["x86_64", "amd64"]
 };
 
 /// Options that are for another machine, wherever they stand.
-const OTHERS: &[&str] = &["-m32", "-mx32", "-m16", "-mabi=ilp32"];
+const OPTIONS_FOR_OTHERS: &[&str] = &["-m32", "-mx32", "-m16", "-mabi=ilp32"];
 
 /// What asks for another machine than ours, if anything does: an option, or the
 /// compiler's own name.
@@ -30,8 +30,8 @@ pub fn other_machine(compiler: &OsStr, arguments: &[OsString]) -> Option<String>
         };
         if let Some(target) = target {
             let machine = target.split('-').next().unwrap_or(target);
-            asked = (!OURS.contains(&machine)).then(|| format!("the target {target}"));
-        } else if OTHERS.contains(&argument) {
+            asked = (!THIS_MACHINE.contains(&machine)).then(|| format!("the target {target}"));
+        } else if OPTIONS_FOR_OTHERS.contains(&argument) {
             asked = Some(argument.to_owned());
         } else if argument == "-m64" {
             asked = None;
@@ -47,7 +47,7 @@ fn is_for_another(name: &str) -> bool {
         .iter()
         .any(|system| name.contains(system));
     let machine = name.split('-').next().unwrap_or(name);
-    named_after_one && !OURS.contains(&machine)
+    named_after_one && !THIS_MACHINE.contains(&machine)
 }
 
 #[cfg(test)]
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn other_machines_are_told_by_options_and_by_the_compilers_name() {
+    fn other_machines_are_known_by_options_and_by_the_compilers_name() {
         assert_eq!(of("gcc", "-m32 a.c").as_deref(), Some("-m32"));
         assert!(of("clang", "--target=armv7-linux-gnueabihf a.c").is_some());
         assert!(of("clang", "-target riscv64-linux-gnu a.c").is_some());
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn this_machine_is_known_by_all_its_names() {
-        let ours = OURS[0];
+        let ours = THIS_MACHINE[0];
         for line in ["a.c", "-m64 a.c", "-m32 -m64 a.c", "-march=native a.c"] {
             assert_eq!(of("/usr/bin/gcc-12", line), None, "{line}");
         }

@@ -17,12 +17,12 @@ use crate::runtime_archive::RuntimeFiles;
 use arguments::Output;
 use compiler::Compiler;
 
-pub use compiler::{Language, NoCompiler, program_on_path, real_compiler, users_choice};
-pub use links::{WRAPPER_NAMES, link_wrappers};
+pub(crate) use compiler::{Language, NoCompiler, program_on_path, real_compiler, users_choice};
+pub(crate) use links::{WRAPPER_NAMES, link_wrappers};
 
-/// The real compiler's command for a command line of the wrapper's.
+/// The real compiler's command for a command line of the wrapper.
 #[derive(Debug)]
-pub struct CompilerCommand {
+pub(crate) struct CompilerCommand {
     /// To be run.
     pub command: Command,
     /// What the user should know, because it is not what was asked for.
@@ -30,7 +30,7 @@ pub struct CompilerCommand {
 }
 
 /// Becomes the real compiler with these arguments. Returns only if it cannot.
-pub fn run(language: Language, given: Vec<OsString>) -> Result<ExitStatus, Stop> {
+pub(crate) fn run(language: Language, given: Vec<OsString>) -> Result<ExitStatus, Stop> {
     let mut wrapped = wrap(language, given)?.map_err(Stop::usage)?;
     for note in &wrapped.notes {
         eprintln!("wmfix: {note}");
@@ -43,7 +43,7 @@ pub fn run(language: Language, given: Vec<OsString>) -> Result<ExitStatus, Stop>
 }
 
 /// Works out the real compiler's command.
-pub fn wrap(
+pub(crate) fn wrap(
     language: Language,
     mut given: Vec<OsString>,
 ) -> anyhow::Result<Result<CompilerCommand, NoCompiler>> {
@@ -74,7 +74,7 @@ pub fn wrap(
     Ok(Ok(CompilerCommand { command, notes }))
 }
 
-/// Options that a project's wmfix.toml adds, one a line in the environment.
+/// Options that a project's wmfix.toml adds, one per line in the environment.
 fn added_flags(language: Language, given: &[OsString]) -> Vec<OsString> {
     let request = arguments::classify(&arguments::expand_response_files(given));
     let compile = match language {

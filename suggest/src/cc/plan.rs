@@ -1,5 +1,5 @@
-//! What the wrapper makes of a command line: the arguments as they were given,
-//! less what our runtime stands in for, plus what instruments and links it.
+//! What the wrapper makes of a command line: the arguments as given, without the
+//! sanitizers that the runtime replaces, plus what instruments and links it.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -17,8 +17,8 @@ pub struct Plan {
     pub notes: Vec<String>,
 }
 
-/// Sanitizers that bring a runtime of their own that cannot live beside ours.
-const REPLACED: &[&str] = &[
+/// Sanitizers whose runtime cannot be linked together with ours.
+const REPLACED_SANITIZERS: &[&str] = &[
     "thread",
     "address",
     "leak",
@@ -57,7 +57,7 @@ const NO_LONGER_ERRORS_GCC: &[(&str, u32)] = &[
 ];
 
 /// The first gcc that can tell volatile accesses apart.
-const TELLS_VOLATILE: u32 = 11;
+const DISTINGUISHES_VOLATILE: u32 = 11;
 
 /// Options that link the C library statically.
 const STATIC: &[&str] = &[
@@ -137,8 +137,9 @@ impl Plan {
     }
 
     fn sanitizers(&mut self, list: &str) {
-        let (ours, theirs): (Vec<&str>, Vec<&str>) =
-            list.split(',').partition(|name| REPLACED.contains(name));
+        let (ours, theirs): (Vec<&str>, Vec<&str>) = list
+            .split(',')
+            .partition(|name| REPLACED_SANITIZERS.contains(name));
         if !theirs.is_empty() {
             self.arguments
                 .push(format!("-fsanitize={}", theirs.join(",")).into());
@@ -157,12 +158,12 @@ impl Plan {
                 // what they copy.
                 self.add(["-U_FORTIFY_SOURCE"]);
                 let mut specs = OsString::from("-specs=");
-                if version >= TELLS_VOLATILE {
+                if version >= DISTINGUISHES_VOLATILE {
                     specs.push(&files.gcc_specs);
                 } else {
                     specs.push(&files.old_gcc_specs);
                     self.notes.push(format!(
-                        "gcc {version} cannot tell volatile accesses apart: --volatile will not see them; use gcc {TELLS_VOLATILE} or later, or clang, if that matters"
+                        "gcc {version} cannot tell volatile accesses apart: --volatile will not see them; use gcc {DISTINGUISHES_VOLATILE} or later, or clang, if that matters"
                     ));
                 }
                 self.arguments.push(specs);

@@ -17,7 +17,7 @@ use crate::cli::{Cli, Command};
 use crate::exit::{ExitStatus, Stop};
 
 /// Runs a command.
-pub fn run(cli: Cli) -> Result<ExitStatus, Stop> {
+pub(crate) fn run(cli: Cli) -> Result<ExitStatus, Stop> {
     match cli.command {
         Command::Suggest(arguments) => suggest::run(arguments),
         Command::Check(arguments) => check::run(arguments),

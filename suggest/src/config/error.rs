@@ -11,7 +11,7 @@ use wmfix_frontend::VocabularyError;
 /// A wmfix.toml that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{}: {what}", file.display(), line.map(|line| format!(":{line}")).unwrap_or_default())]
-pub struct ConfigError {
+pub(crate) struct ConfigError {
     file: PathBuf,
     line: Option<usize>,
     what: String,
@@ -19,7 +19,7 @@ pub struct ConfigError {
 
 impl ConfigError {
     /// The file cannot be read.
-    pub fn unreadable(file: &Path, error: &std::io::Error) -> Self {
+    pub(crate) fn unreadable(file: &Path, error: &std::io::Error) -> Self {
         Self {
             file: shown(file),
             line: None,
@@ -34,7 +34,7 @@ impl ConfigError {
         Self {
             file: shown(file),
             line: span.map(|span| line_of(text, span.start)),
-            what: told(error.message(), key),
+            what: message_text(error.message(), key),
         }
     }
 
@@ -52,7 +52,7 @@ impl ConfigError {
                     line.map(|line| at + line + 1)
                 });
                 let key = Some("vocabulary".to_owned());
-                (inside.unwrap_or(at), told(message, key))
+                (inside.unwrap_or(at), message_text(message, key))
             }
             other => (header(text, 1), other.to_string()),
         };
@@ -89,8 +89,8 @@ fn header(text: &str, number: usize) -> usize {
         .unwrap_or(1)
 }
 
-/// The reader's message in our words. `key` is where it happened.
-fn told(message: &str, key: Option<String>) -> String {
+/// The parser's message in our words. `key` is where it happened.
+fn message_text(message: &str, key: Option<String>) -> String {
     let message = message.trim_end();
     if let Some((what, name, known)) = unknown(message) {
         let nearest = nearest(name, &known);
@@ -139,7 +139,7 @@ fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
         .map(|(_, word)| word)
 }
 
-/// The key, with those above it, that stands at a place of the text or whose
+/// The key, with those above it, that is at a place of the text or whose
 /// value does.
 fn key_at(text: &str, place: &Range<usize>) -> Option<String> {
     let table = DeTable::parse(text).ok()?;

@@ -4,12 +4,12 @@
 use std::path::{Path, PathBuf};
 
 /// The name of the file.
-pub const FILE_NAME: &str = "wmfix.toml";
+pub(crate) const FILE_NAME: &str = "wmfix.toml";
 
 /// The nearest wmfix.toml at or above a path. It is looked for up to the root of
 /// the repository; where there is none, up to the current folder if that is
 /// above, and else in the path's own folder only.
-pub fn find(path: &Path) -> Option<PathBuf> {
+pub(crate) fn find(path: &Path) -> Option<PathBuf> {
     let folder = folder_of(path);
     let last = repository(&folder)
         .or_else(|| {
@@ -27,7 +27,7 @@ pub fn find(path: &Path) -> Option<PathBuf> {
 }
 
 /// The root of the repository that a folder belongs to.
-pub fn repository(folder: &Path) -> Option<PathBuf> {
+pub(crate) fn repository(folder: &Path) -> Option<PathBuf> {
     folder
         .ancestors()
         .find(|above| above.join(".git").exists())

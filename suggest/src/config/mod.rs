@@ -16,14 +16,14 @@ use wmfix_frontend::Vocabularies;
 
 use crate::cli::{Cost, Strategy, Switch, Volatile};
 
-pub use error::ConfigError;
-pub use find::{FILE_NAME, find, repository};
-pub use template::{TemplateValues, template};
-pub use value::{CommandText, Glob, Seconds};
+pub(crate) use error::ConfigError;
+pub(crate) use find::{FILE_NAME, find, repository};
+pub(crate) use template::{TemplateValues, template};
+pub(crate) use value::{CommandText, Glob, Seconds};
 
 /// What a project says about itself; the defaults, if it says nothing.
 #[derive(Debug)]
-pub struct ProjectConfig {
+pub(crate) struct ProjectConfig {
     /// The file, if there is one.
     pub file: Option<PathBuf>,
     /// The folder that the file lies in, and that its paths are relative to.
@@ -47,7 +47,7 @@ pub struct ProjectConfig {
 /// `[build]`: how a project is built.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct BuildConfig {
+pub(crate) struct BuildConfig {
     /// The build system, instead of the one that is found.
     pub system: Option<BuildSystem>,
     /// Shell commands that build it, instead of a build system.
@@ -67,7 +67,7 @@ pub struct BuildConfig {
 /// A build system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum BuildSystem {
+pub(crate) enum BuildSystem {
     /// CMake.
     Cmake,
     /// Meson.
@@ -81,7 +81,7 @@ pub enum BuildSystem {
 /// `[test]`: how a project is tested.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct TestConfig {
+pub(crate) struct TestConfig {
     /// The command, instead of the one that belongs to the build system.
     pub command: Option<CommandText>,
     /// How long a run may take.
@@ -95,7 +95,7 @@ pub struct TestConfig {
 /// `[run]`: as the options of the command line.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct RunConfig {
+pub(crate) struct RunConfig {
     /// `--runs`
     pub runs: Option<NonZeroU64>,
     /// `--time`
@@ -115,14 +115,14 @@ pub struct RunConfig {
 /// `[repair]`: as the options of the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct RepairConfig {
+pub(crate) struct RepairConfig {
     /// `--cost`
     pub cost: Option<Cost>,
 }
 
 /// `[[allow]]`: findings that are not to be reported, and why.
 #[derive(Clone, Debug)]
-pub struct AllowRule {
+pub(crate) struct AllowRule {
     /// Files that they are in, relative to the configuration's folder.
     pub file: Glob,
     /// The function around the access.
@@ -140,7 +140,7 @@ pub struct AllowRule {
 /// A kind of finding, as reports name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum AllowedKind {
+pub(crate) enum AllowedKind {
     /// A load that may be stale.
     StaleRead,
     /// A store that may land too early.
@@ -178,7 +178,7 @@ struct AllowRuleText {
 impl ProjectConfig {
     /// What is said about the file or folder at a path: in the nearest
     /// wmfix.toml, if there is one.
-    pub fn about(path: &Path) -> Result<Self, ConfigError> {
+    pub(crate) fn about(path: &Path) -> Result<Self, ConfigError> {
         match find(path) {
             Some(file) => Self::read(&file),
             None => Ok(Self::none(path)),
@@ -186,7 +186,7 @@ impl ProjectConfig {
     }
 
     /// Nothing is said about a path.
-    pub fn none(path: &Path) -> Self {
+    pub(crate) fn none(path: &Path) -> Self {
         Self {
             file: None,
             folder: find::folder_of(path),
@@ -201,13 +201,13 @@ impl ProjectConfig {
     }
 
     /// What a file says.
-    pub fn read(file: &Path) -> Result<Self, ConfigError> {
+    pub(crate) fn read(file: &Path) -> Result<Self, ConfigError> {
         let text =
             fs::read_to_string(file).map_err(|error| ConfigError::unreadable(file, &error))?;
         Self::parse(&text, file)
     }
 
-    /// What a text says that stands in a file.
+    /// What the text of a file says.
     fn parse(text: &str, file: &Path) -> Result<Self, ConfigError> {
         let written: ConfigText =
             toml::from_str(text).map_err(|error| ConfigError::of(file, text, &error))?;
@@ -236,11 +236,6 @@ impl ProjectConfig {
             vocabularies,
             allow: allow.collect(),
         })
-    }
-
-    /// A path as this configuration's patterns see it: relative to its folder.
-    pub fn relative<'p>(&self, path: &'p Path) -> &'p Path {
-        path.strip_prefix(&self.folder).unwrap_or(path)
     }
 }
 

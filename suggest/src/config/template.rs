@@ -3,7 +3,7 @@
 
 /// What was found out about a project.
 #[derive(Debug)]
-pub struct TemplateValues<'a> {
+pub(crate) struct TemplateValues<'a> {
     /// What builds it, as a sentence.
     pub found: &'a str,
     /// The line of `[build]` that says so.
@@ -15,7 +15,7 @@ pub struct TemplateValues<'a> {
 }
 
 /// The text of a wmfix.toml. It changes no result: whatever would is a comment.
-pub fn template(values: &TemplateValues<'_>) -> String {
+pub(crate) fn template(values: &TemplateValues<'_>) -> String {
     let TemplateValues {
         found,
         system,

@@ -121,9 +121,12 @@ fn a_mistake_has_its_line_its_key_and_what_was_meant() {
         ("[run\n", "/project/wmfix.toml:1: "),
     ];
     for (text, expected) in cases {
-        let told = mistake(text);
-        assert!(told.starts_with(expected), "{told}\nexpected: {expected}");
-        assert_eq!(told.lines().count(), 1, "{told}");
+        let message = mistake(text);
+        assert!(
+            message.starts_with(expected),
+            "{message}\nexpected: {expected}"
+        );
+        assert_eq!(message.lines().count(), 1, "{message}");
     }
 }
 
@@ -146,7 +149,6 @@ fn a_file_is_found_upwards_to_the_repositorys_root() {
     assert_eq!(find(&deep), Some(near.clone()));
     let config = ProjectConfig::about(&deep).unwrap();
     assert_eq!(config.file, Some(near));
-    assert_eq!(config.relative(&deep.join("a.c")), Path::new("a.c"));
 }
 
 #[test]

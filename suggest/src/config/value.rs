@@ -1,5 +1,5 @@
-//! Values of wmfix.toml that are more than TOML's own: checked where they are
-//! read, so that a mistake is told with its line.
+//! Values of wmfix.toml that are more than TOML's own: checked where they are read,
+//! so that an error names their line.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 
 /// A number of seconds above 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Seconds(pub f64);
+pub(crate) struct Seconds(pub f64);
 
 impl<'de> Deserialize<'de> for Seconds {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -29,7 +29,7 @@ impl<'de> Deserialize<'de> for Seconds {
     untagged,
     expecting = "must be a text for the shell or a list of words"
 )]
-pub enum CommandText {
+pub(crate) enum CommandText {
     /// For the shell.
     Shell(String),
     /// The program and its arguments.
@@ -38,24 +38,19 @@ pub enum CommandText {
 
 /// A pattern for paths: `*` within a name, `**` across folders, `?`, `[…]`.
 #[derive(Clone, Debug)]
-pub struct Glob {
+pub(crate) struct Glob {
     text: String,
     matcher: GlobMatcher,
 }
 
 impl Glob {
     /// The pattern as it is written.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// The pattern as it is written.
-    pub fn into_text(self) -> String {
+    pub(crate) fn into_text(self) -> String {
         self.text
     }
 
     /// Whether a path, relative to the configuration's folder, fits.
-    pub fn matches(&self, path: &Path) -> bool {
+    pub(crate) fn matches(&self, path: &Path) -> bool {
         self.matcher.is_match(path)
     }
 }

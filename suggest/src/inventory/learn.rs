@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use wmfix_frontend::{ParsedFile, Vocabularies, Wrapper, scan_tree, vocabulary_text, wrappers};
 
 /// The text, with a comment that says what to do with it.
-pub fn propose(paths: &[PathBuf], vocabularies: &Vocabularies) -> String {
+pub(crate) fn propose(paths: &[PathBuf], vocabularies: &Vocabularies) -> String {
     let mut found: Vec<Wrapper> = Vec::new();
     for (path, scan) in scan_tree(paths, vocabularies).files {
         let Ok(text) = std::fs::read(&path) else {

@@ -12,11 +12,11 @@ use wmfix_frontend::{Vocabularies, scan_tree};
 
 use crate::cli::ScanFormat;
 
-pub use learn::propose as propose_vocabulary;
+pub(crate) use learn::propose as propose_vocabulary;
 
 /// The sites at some paths, in a format. `quiet` leaves only the numbers of the
 /// text.
-pub fn inventory(
+pub(crate) fn inventory(
     paths: &[PathBuf],
     vocabularies: &Vocabularies,
     format: ScanFormat,

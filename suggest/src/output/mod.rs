@@ -23,7 +23,7 @@ use crate::state;
 const AUDIT_PAGE: &str = "wmfix-audit.html";
 
 /// Prints the report of `check` and `run`.
-pub fn print_report(examination: &Examination) -> Result<ExitStatus, Stop> {
+pub(crate) fn print_report(examination: &Examination) -> Result<ExitStatus, Stop> {
     let Examination {
         dossier, options, ..
     } = examination;
@@ -39,7 +39,7 @@ pub fn print_report(examination: &Examination) -> Result<ExitStatus, Stop> {
 
 /// Prints the patch of `suggest`, and its report on stderr. Writes both into a
 /// folder if one is given.
-pub fn print_repair(
+pub(crate) fn print_repair(
     examination: &Examination,
     name: &str,
     folder: Option<&Path>,
@@ -71,7 +71,7 @@ pub fn print_repair(
 }
 
 /// Prints the report of `audit`, and writes it as a page.
-pub fn print_audit(
+pub(crate) fn print_audit(
     examination: &Examination,
     name: &str,
     folder: Option<&Path>,
@@ -107,7 +107,7 @@ pub fn print_audit(
 }
 
 /// Whether to use colours on stdout.
-pub fn colors(when: Color) -> bool {
+pub(crate) fn colors(when: Color) -> bool {
     match when {
         Color::Always => true,
         Color::Never => false,

@@ -47,7 +47,7 @@ struct Recipe {
 struct Hashes(Mutex<BTreeMap<PathBuf, Option<String>>>);
 
 impl Builder<'_> {
-    /// The executables, one a program.
+    /// The executables, one for each program.
     pub fn build(
         &self,
         programs: &[Program],
@@ -80,7 +80,7 @@ impl Builder<'_> {
         Ok(Ok(executables))
     }
 
-    /// The object of a source, and what tells it from others.
+    /// The object of a source, and a digest of what went into it.
     fn compile(
         &self,
         source: &Path,
@@ -258,7 +258,7 @@ impl Hashes {
 }
 
 /// Light optimisation, as it shortens the runs and moves no atomic access; the
-/// newest common standard, as nobody has said another.
+/// newest common standard, because the project names none.
 fn options(language: Language, include: &[PathBuf]) -> Vec<OsString> {
     let standard = match language {
         Language::C => "-std=gnu17",

@@ -1,6 +1,6 @@
-//! A place in the user's cache folder where one project is built, so that the
-//! next run finds what this one has built. A slot is used by one wmfix at a time;
-//! another that works on the same project meanwhile takes another slot.
+//! The folder of the user's cache in which a project is built, so that the next run
+//! finds what this one has built. One process holds it at a time; another one that
+//! works on the same project meanwhile takes another folder.
 
 use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::MetadataExt;
@@ -11,13 +11,13 @@ use anyhow::Context;
 
 use crate::runtime_archive::cache_folder;
 
-/// A slot that nobody has used for so long is removed.
-const KEPT: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+/// A build folder that was not used for this long is removed.
+const MAX_UNUSED_TIME: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
-/// Never more slots than this: the one that was used longest ago goes first.
-const MOST: usize = 64;
+/// Never more build folders than this: the least recently used one goes first.
+const MAX_FOLDERS: usize = 64;
 
-/// A slot, ours until it is dropped.
+/// A build folder that this process holds until it is dropped.
 #[derive(Debug)]
 pub struct BuildFolder {
     folder: PathBuf,
@@ -25,7 +25,7 @@ pub struct BuildFolder {
 }
 
 impl BuildFolder {
-    /// A slot for what is at this path.
+    /// A build folder for what is at this path.
     pub fn of(path: &Path) -> anyhow::Result<Self> {
         let all = cache_folder()?.join("projects");
         fs::create_dir_all(&all).with_context(|| format!("cannot make {}", all.display()))?;
@@ -48,7 +48,7 @@ impl BuildFolder {
                 });
             }
         }
-        unreachable!("some slot is free")
+        unreachable!("some build folder is free")
     }
 
     /// The folder, absolute and without links.
@@ -81,13 +81,13 @@ fn locked(path: &Path) -> anyhow::Result<Option<File>> {
     }
 }
 
-/// Removes slots that nobody has used for long, and the oldest of too many. What
-/// cannot be removed now is left for the next time.
+/// Removes build folders that were not used for long, and the oldest of too many.
+/// What cannot be removed now is left for the next time.
 fn remove_unused(all: &Path) {
     let Ok(entries) = fs::read_dir(all) else {
         return;
     };
-    let mut slots: Vec<(SystemTime, PathBuf)> = entries
+    let mut folders: Vec<(SystemTime, PathBuf)> = entries
         .filter_map(|entry| {
             let path = entry.ok()?.path();
             let is_lock = path.extension().is_some_and(|ending| ending == "lock");
@@ -95,10 +95,10 @@ fn remove_unused(all: &Path) {
             is_lock.then_some((used, path))
         })
         .collect();
-    slots.sort();
-    let too_many = slots.len().saturating_sub(MOST);
-    for (number, (used, lock)) in slots.into_iter().enumerate() {
-        let old = used.elapsed().is_ok_and(|age| age > KEPT);
+    folders.sort();
+    let too_many = folders.len().saturating_sub(MAX_FOLDERS);
+    for (number, (used, lock)) in folders.into_iter().enumerate() {
+        let old = used.elapsed().is_ok_and(|age| age > MAX_UNUSED_TIME);
         if (old || number < too_many)
             && let Ok(Some(_held)) = locked(&lock)
             && remove(&lock.with_extension("")).is_ok()
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_at_once_do_not_share_a_slot_and_one_after_the_other_do() {
+    fn two_at_once_do_not_share_a_folder_and_one_after_the_other_do() {
         let all = tempfile::tempdir().unwrap();
         let project = Path::new("/some/project");
         let first = BuildFolder::in_folder(all.path(), project).unwrap();
@@ -136,10 +136,10 @@ mod tests {
     }
 
     #[test]
-    fn old_slots_and_too_many_are_removed_but_none_in_use() {
+    fn old_folders_and_too_many_are_removed_but_none_in_use() {
         let all = tempfile::tempdir().unwrap();
-        let age = |slot: &BuildFolder, days: u64| {
-            let lock = slot.folder().with_extension("lock");
+        let age = |lease: &BuildFolder, days: u64| {
+            let lock = lease.folder().with_extension("lock");
             let then = SystemTime::now() - Duration::from_secs(days * 24 * 60 * 60);
             File::options()
                 .write(true)
@@ -154,14 +154,14 @@ mod tests {
         age(&unused, 15);
         let gone = unused.folder().to_owned();
         drop(unused);
-        for number in 0..=MOST {
-            let slot =
+        for number in 0..=MAX_FOLDERS {
+            let lease =
                 BuildFolder::in_folder(all.path(), Path::new(&format!("/{number}"))).unwrap();
-            age(&slot, 1);
+            age(&lease, 1);
         }
         assert!(used.folder().exists());
         assert!(!gone.exists());
         let folders = fs::read_dir(all.path()).unwrap().count() / 2;
-        assert!(folders <= MOST + 1, "{folders}");
+        assert!(folders <= MAX_FOLDERS + 1, "{folders}");
     }
 }

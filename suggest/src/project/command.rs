@@ -1,5 +1,5 @@
-//! Commands that build: their output goes to a file, so that a failure can be
-//! told by its last lines, and an interrupt ends them with all their children.
+//! Commands of a build: their output goes to a file, so that a failure can be shown
+//! by its last lines, and an interrupt ends them with all their children.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -13,40 +13,40 @@ use anyhow::Context;
 
 use crate::run::Watchdog;
 
-/// So many lines of a failed command's output are shown.
-const LINES: usize = 40;
+/// This many lines of a failed command's output are shown.
+const SHOWN_LINES: usize = 40;
 
 /// And never more bytes than this.
-const BYTES: u64 = 16 << 10;
+const MAX_SHOWN_BYTES: u64 = 16 << 10;
 
 /// Longer than any build takes.
-const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_BUILD_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A command that is part of building.
 #[derive(Clone, Debug)]
-pub struct BuildCommand {
+pub(crate) struct BuildCommand {
     /// The program and its arguments.
     pub words: Vec<OsString>,
     /// Whether the result depends on it: if not, only its effect counts.
     pub must_succeed: bool,
 }
 
-/// What came of a step.
+/// What came of a build command.
 #[derive(Debug, PartialEq, Eq)]
-pub enum CommandOutcome {
-    /// It went well.
+pub(crate) enum CommandOutcome {
+    /// It exited with 0.
     Succeeded,
-    /// It went wrong; the end of what it printed.
+    /// It failed; the end of what it printed.
     Failed(String),
     /// The program is not there.
     Missing(String),
-    /// The user wanted an end.
+    /// The user interrupted.
     Interrupted,
 }
 
 impl BuildCommand {
-    /// A step that must succeed.
-    pub fn new<W: Into<OsString>>(words: impl IntoIterator<Item = W>) -> Self {
+    /// A command that must succeed.
+    pub(crate) fn new<W: Into<OsString>>(words: impl IntoIterator<Item = W>) -> Self {
         Self {
             words: words.into_iter().map(Into::into).collect(),
             must_succeed: true,
@@ -54,13 +54,13 @@ impl BuildCommand {
     }
 
     /// As one would type it.
-    pub fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         let words: Vec<_> = self.words.iter().map(|w| w.to_string_lossy()).collect();
         words.join(" ")
     }
 
     /// Runs it in a folder; its output goes to `log`.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         folder: &Path,
         environment: &[(OsString, OsString)],
@@ -93,7 +93,7 @@ impl BuildCommand {
                 return Err(error).with_context(|| format!("cannot run {}", self.shown()));
             }
         };
-        let watchdog = Watchdog::new(limit.unwrap_or(LIMIT));
+        let watchdog = Watchdog::new(limit.unwrap_or(MAX_BUILD_TIME));
         watchdog.watch(&child).until_ended()?;
         let status = child.wait()?;
         Ok(if crate::run::interrupted() {
@@ -110,12 +110,12 @@ impl BuildCommand {
 pub fn last_lines(file: &Path) -> anyhow::Result<String> {
     let mut file = File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
     let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(BYTES)))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(MAX_SHOWN_BYTES)))?;
     let mut end = Vec::new();
-    file.take(BYTES).read_to_end(&mut end)?;
+    file.take(MAX_SHOWN_BYTES).read_to_end(&mut end)?;
     let text = String::from_utf8_lossy(&end);
     let lines: Vec<&str> = text.lines().collect();
-    let from = lines.len().saturating_sub(LINES);
+    let from = lines.len().saturating_sub(SHOWN_LINES);
     let mut shown = lines[from..].join("\n");
     if !shown.is_empty() {
         shown.push('\n');
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_ends_well_or_with_its_last_lines() {
+    fn a_command_succeeds_or_fails_with_its_last_lines() {
         assert_eq!(run(&["true"]), CommandOutcome::Succeeded);
         let CommandOutcome::Failed(output) =
             run(&["sh", "-c", "seq 1 100000; echo why >&2; exit 7"])
@@ -144,7 +144,7 @@ mod tests {
             panic!("it failed");
         };
         assert!(output.ends_with("100000\nwhy\n"), "{output}");
-        assert_eq!(output.lines().count(), LINES);
+        assert_eq!(output.lines().count(), SHOWN_LINES);
         let missing = run(&["no-such-program"]);
         assert_eq!(
             missing,

@@ -14,11 +14,12 @@ use serde::{Deserialize, Serialize};
 
 use super::rules::{Rules, is_build_product};
 
-/// A larger tree is not copied.
-const MOST_FILES: usize = 200_000;
+/// A tree with more files is not copied.
+const MAX_FILES: usize = 200_000;
 
-/// A file that changed so shortly ago may change again without its looking so.
-const RECENT: Duration = Duration::from_secs(2);
+/// A file that changed this recently may change again without its metadata showing
+/// it.
+const RECENT_CHANGE: Duration = Duration::from_secs(2);
 
 /// What a copy holds.
 #[derive(Debug)]
@@ -38,18 +39,18 @@ struct Manifest {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Entry {
     /// The original as it looked when it was read; none if it was too fresh.
-    seen: Option<Look>,
+    seen: Option<FileMetadata>,
     /// What the original holds.
     original: String,
     /// What the copy holds; none if it is left out of the copy.
     copied: Option<String>,
     /// How the copy looked when it was made.
-    made: Option<Look>,
+    made: Option<FileMetadata>,
 }
 
-/// What tells that a file has not changed, without reading it.
+/// What shows that a file has not changed, without reading it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Look {
+struct FileMetadata {
     size: u64,
     inode: u64,
     mode: u32,
@@ -58,7 +59,7 @@ struct Look {
 }
 
 /// Brings the copy of the tree at `root` up to date: `folder` then holds what the
-/// rules take, with the files of `instead` in the place of the tree's own, and
+/// rules take, with the files of `instead` instead of the tree's own, and
 /// what builds have left there. `manifest` is where its state is kept.
 pub fn bring_up_to_date(
     root: &Path,
@@ -99,9 +100,9 @@ pub fn bring_up_to_date(
             // Sockets, pipes, devices: no build reads them.
             continue;
         }
-        if new.files.len() == MOST_FILES {
+        if new.files.len() == MAX_FILES {
             bail!(
-                "{} has more than {MOST_FILES} files: leave out what the build does not need with `exclude` in wmfix.toml",
+                "{} has more than {MAX_FILES} files: leave out what the build does not need with `exclude` in wmfix.toml",
                 root.display()
             );
         }
@@ -153,7 +154,7 @@ struct Original<'a> {
 impl Original<'_> {
     /// Copies the file unless the copy holds the same already.
     fn copy(&self, known: Option<Entry>, target: &Path, first: bool) -> io::Result<Entry> {
-        let look = Look::of(self.meta);
+        let look = FileMetadata::of(self.meta);
         let unchanged = known
             .as_ref()
             .is_some_and(|known| known.seen.as_ref() == Some(&look));
@@ -166,7 +167,7 @@ impl Original<'_> {
             None => (!product || self.kept).then(|| original.clone()),
         };
         let recent = self.meta.modified().map_or(true, |modified| {
-            modified.elapsed().map_or(true, |age| age < RECENT)
+            modified.elapsed().map_or(true, |age| age < RECENT_CHANGE)
         });
         let mut entry = Entry {
             seen: (!recent).then_some(look),
@@ -178,7 +179,9 @@ impl Original<'_> {
             // A build of our own may have made one of this name: it stays.
             return Ok(entry);
         }
-        let there = fs::symlink_metadata(target).ok().map(|m| Look::of(&m));
+        let there = fs::symlink_metadata(target)
+            .ok()
+            .map(|m| FileMetadata::of(&m));
         if let Some(known) = known
             && known.copied == entry.copied
             && known.made.is_some()
@@ -188,7 +191,7 @@ impl Original<'_> {
             return Ok(entry);
         }
         self.write(target, first)?;
-        entry.made = Some(Look::of(&fs::symlink_metadata(target)?));
+        entry.made = Some(FileMetadata::of(&fs::symlink_metadata(target)?));
         Ok(entry)
     }
 
@@ -254,7 +257,7 @@ impl Original<'_> {
     }
 }
 
-impl Look {
+impl FileMetadata {
     fn of(meta: &Metadata) -> Self {
         Self {
             size: meta.size(),

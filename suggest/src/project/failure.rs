@@ -7,7 +7,7 @@ use crate::cc::NoCompiler;
 
 /// Why a project cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BuildFailure {
+pub(crate) enum BuildFailure {
     /// There is no compiler, or none that can be used.
     NoCompiler(NoCompiler),
     /// The compiler rejects a source file or a program.

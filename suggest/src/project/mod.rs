@@ -16,6 +16,7 @@ mod rules;
 mod sources;
 mod system;
 mod tree;
+mod walk;
 
 use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
@@ -34,13 +35,13 @@ use programs::{Program, find_programs};
 use sources::PatchedCopy;
 use tree::TreeBuild;
 
-pub use failure::BuildFailure;
-pub use programs::NothingToBuild;
-pub use system::BuildTool;
+pub(crate) use failure::BuildFailure;
+pub(crate) use programs::NothingToBuild;
+pub(crate) use system::BuildTool;
 
 /// Something that can be built and run.
 #[derive(Debug)]
-pub struct Project {
+pub(crate) struct Project {
     /// As it was named on the command line.
     named: PathBuf,
     /// The same, absolute and without links.
@@ -52,7 +53,7 @@ pub struct Project {
     /// The test command of the command line.
     command: Vec<OsString>,
     kind: Kind,
-    /// What it says about itself.
+    /// Its wmfix.toml.
     pub config: ProjectConfig,
     build_folder: OnceCell<BuildFolder>,
 }
@@ -65,7 +66,7 @@ enum Kind {
 
 /// What came of preparing a project.
 #[derive(Debug)]
-pub enum Prepared {
+pub(crate) enum Prepared {
     /// It can be run.
     Built(Subject),
     /// It cannot.
@@ -74,7 +75,7 @@ pub enum Prepared {
 
 impl Project {
     /// What is at a path. `command` is the user's test command, if there is one.
-    pub fn find(
+    pub(crate) fn find(
         path: &Path,
         command: Vec<OsString>,
         config: ProjectConfig,
@@ -112,13 +113,13 @@ impl Project {
     }
 
     /// The folder whose files may be changed, absolute.
-    pub fn tree(&self) -> &Path {
+    pub(crate) fn tree(&self) -> &Path {
         &self.tree
     }
 
-    /// Builds it, with the patched files, if there are any, in the place of its
-    /// own, and says how to run it.
-    pub fn prepare(
+    /// Builds it, with the patched files, if there are any, instead of its own, and
+    /// says how to run it.
+    pub(crate) fn prepare(
         &self,
         patched: &[PatchedFile],
         options: &RunOptions,

@@ -20,7 +20,7 @@ pub struct Program {
 
 /// Why there is nothing to build.
 #[derive(Debug, thiserror::Error)]
-pub enum NothingToBuild {
+pub(crate) enum NothingToBuild {
     /// The path does not exist, or cannot be read.
     #[error("{0}: {1}")]
     Unreadable(PathBuf, std::io::Error),

@@ -7,9 +7,11 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::Context;
+use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use ignore::{Match, Walk, WalkBuilder};
+use walkdir::DirEntry;
 
+use super::walk::walk;
 use crate::config::ProjectConfig;
 
 /// Files that a configured build leaves in a source folder.
@@ -44,18 +46,13 @@ impl Rules {
     }
 
     /// The files and folders of a tree that are copied, sorted.
-    pub fn walk(&self, root: &Path) -> Walk {
-        let rules = self.clone();
-        let top = root.to_owned();
-        WalkBuilder::new(root)
-            .hidden(false)
-            .require_git(false)
-            .sort_by_file_path(Path::cmp)
-            .filter_entry(move |entry| {
-                let path = entry.path();
-                path == top || rules.takes(path, entry.file_type().is_some_and(|t| t.is_dir()))
-            })
-            .build()
+    pub fn walk<'t>(
+        &'t self,
+        root: &'t Path,
+    ) -> impl Iterator<Item = walkdir::Result<DirEntry>> + 't {
+        walk(root, |entry| {
+            self.takes(entry.path(), entry.file_type().is_dir())
+        })
     }
 
     /// Whether a file is named by a pattern with `!`: it is copied whatever it is.

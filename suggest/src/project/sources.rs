@@ -6,14 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use ignore::WalkBuilder;
 use wmfix_frontend::Language;
 
 use super::programs::Program;
+use super::walk::{is_hidden, walk};
 use crate::subject::PatchedFile;
 
 /// A tree with more headers than this is not copied.
-const MOST_HEADERS: usize = 20_000;
+const MAX_HEADERS: usize = 20_000;
 
 /// The patched sources of programs in a folder of their own.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl PatchedCopy {
                 let source = source
                     .canonicalize()
                     .with_context(|| format!("cannot find {}", source.display()))?;
-                let target = place(&tree, folder, &source);
+                let target = copy_path(&tree, folder, &source);
                 let text = fs::read(&source)
                     .with_context(|| format!("cannot read {}", source.display()))?;
                 write(&target, &text)?;
@@ -63,7 +63,7 @@ impl PatchedCopy {
         for file in files {
             let source = file.path.canonicalize();
             let source = source.with_context(|| format!("cannot find {}", file.path.display()))?;
-            write(&place(&tree, folder, &source), &file.after)?;
+            write(&copy_path(&tree, folder, &source), &file.after)?;
         }
         include.sort();
         include.dedup();
@@ -84,27 +84,27 @@ fn same_file(one: &Path, other: &Path) -> bool {
 /// Copies what may be included, as far as it is not ignored by the project.
 fn copy_headers(tree: &Path, folder: &Path) -> anyhow::Result<()> {
     let mut copied = 0;
-    for entry in WalkBuilder::new(tree).build() {
+    for entry in walk(tree, |entry| !is_hidden(entry)) {
         let entry = entry.context("cannot look through the tree")?;
         let path = entry.path();
         if !path.is_file() || !Language::may_be(path) {
             continue;
         }
         copied += 1;
-        if copied > MOST_HEADERS {
+        if copied > MAX_HEADERS {
             bail!(
-                "{} has more than {MOST_HEADERS} source files: give a smaller folder",
+                "{} has more than {MAX_HEADERS} source files: give a smaller folder",
                 tree.display()
             );
         }
         let text = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-        write(&place(tree, folder, path), &text)?;
+        write(&copy_path(tree, folder, path), &text)?;
     }
     Ok(())
 }
 
-/// Where a file of the tree stands in the copy.
-fn place(tree: &Path, folder: &Path, source: &Path) -> PathBuf {
+/// Where a file of the tree is in the copy.
+fn copy_path(tree: &Path, folder: &Path, source: &Path) -> PathBuf {
     match source.strip_prefix(tree) {
         Ok(below) => folder.join(below),
         // Not in the tree: it is compiled from the copy all the same.

@@ -1,5 +1,5 @@
-//! The build systems: how each is told apart, configured, built and tested with
-//! the compiler wrappers. Knows nothing of copies and caches.
+//! The build systems: how each is recognised, configured, built and tested with the
+//! compiler wrappers. Knows nothing of copies and caches.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -19,7 +19,7 @@ const FILES: [(&str, BuildSystem); 6] = [
 
 /// How a project is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BuildTool {
+pub(crate) enum BuildTool {
     /// CMake, in a folder beside the sources.
     Cmake,
     /// Meson, in a folder beside the sources.
@@ -35,7 +35,7 @@ pub enum BuildTool {
 
 /// What is done before the tests can run.
 #[derive(Debug, Default)]
-pub struct BuildPlan {
+pub(crate) struct BuildPlan {
     /// Once, or when the setting has changed.
     pub configure: Vec<BuildCommand>,
     /// Whenever a file has changed.
@@ -44,7 +44,7 @@ pub struct BuildPlan {
 
 /// Where a project is built.
 #[derive(Debug)]
-pub struct BuildLayout<'a> {
+pub(crate) struct BuildLayout<'a> {
     /// Its sources.
     pub sources: &'a Path,
     /// What is built; the same folder for some tools.
@@ -59,7 +59,7 @@ pub struct BuildLayout<'a> {
 
 impl BuildTool {
     /// The tool that builds a folder, if any does.
-    pub fn of(folder: &Path, build: &BuildConfig) -> Option<Self> {
+    pub(crate) fn of(folder: &Path, build: &BuildConfig) -> Option<Self> {
         if !build.commands.is_empty() {
             return Some(Self::Commands);
         }
@@ -79,12 +79,12 @@ impl BuildTool {
     }
 
     /// Whether it builds beside the sources, not among them.
-    pub fn builds_outside(self) -> bool {
+    pub(crate) fn builds_outside(self) -> bool {
         matches!(self, Self::Cmake | Self::Meson)
     }
 
     /// Its name, as people know it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Cmake => "CMake",
             Self::Meson => "Meson",
@@ -95,7 +95,7 @@ impl BuildTool {
 
     /// How the project is built. `test` is what will be run later: make is asked
     /// for it once beforehand, because that is what builds the test programs.
-    pub fn steps(
+    pub(crate) fn steps(
         self,
         layout: &BuildLayout<'_>,
         config: &BuildConfig,
@@ -159,7 +159,7 @@ impl BuildTool {
     }
 
     /// The command that tests the project; `target` is the Makefile's.
-    pub fn test(
+    pub(crate) fn test(
         self,
         layout: &BuildLayout<'_>,
         config: &BuildConfig,

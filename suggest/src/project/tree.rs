@@ -17,6 +17,7 @@ use super::environment::{self, Wrappers};
 use super::listing::{self, Test};
 use super::rules::Rules;
 use super::system::{self, BuildLayout, BuildTool};
+use super::walk::{is_hidden, walk};
 use super::{BuildFailure, Prepared, Project, build_folder};
 use crate::config::BuildConfig;
 use crate::options::RunOptions;
@@ -310,7 +311,7 @@ impl TreeBuild<'_> {
 
 /// Whether a meson.build of a tree holds a word.
 fn mentions(tree: &Path, word: &str) -> bool {
-    ignore::Walk::new(tree)
+    walk(tree, |entry| !is_hidden(entry))
         .filter_map(Result::ok)
         .filter(|entry| entry.file_name() == "meson.build")
         .any(|entry| fs::read_to_string(entry.path()).is_ok_and(|text| text.contains(word)))

@@ -19,7 +19,7 @@ const CONTEXT_LINES: usize = 3;
 
 /// Changes that belong together.
 #[derive(Debug)]
-pub struct Group {
+pub(crate) struct Group {
     /// The changes, by number.
     pub changes: Vec<usize>,
     /// What they alone make of the files.
@@ -28,7 +28,7 @@ pub struct Group {
 
 /// A file before and after a group, with the groups before it made.
 #[derive(Debug)]
-pub struct GroupPatch {
+pub(crate) struct GroupPatch {
     /// Where it is.
     pub path: PathBuf,
     /// Before the group.
@@ -87,7 +87,7 @@ pub(super) fn split(
 }
 
 /// What each group makes of the files, one after the other.
-pub fn group_patches(groups: &[Group]) -> Vec<Vec<GroupPatch>> {
+pub(crate) fn group_patches(groups: &[Group]) -> Vec<Vec<GroupPatch>> {
     let mut made: BTreeMap<PathBuf, (Vec<Edit>, Vec<u8>)> = BTreeMap::new();
     let mut patches = Vec::new();
     for group in groups {

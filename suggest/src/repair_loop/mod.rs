@@ -24,8 +24,8 @@ use crate::trace_remapper::TraceRemapper;
 use search::RefusedChange;
 use verify::PlaceKey;
 
-pub use groups::group_patches;
-pub use result::{
+pub(crate) use groups::group_patches;
+pub(crate) use result::{
     ChangeSite, ExplainedChange, NeededChange, RemainingFindings, RepairNote, RepairResult,
     Verification, VerificationFailure,
 };
@@ -39,7 +39,7 @@ const SEEDS_PER_ROUND: u64 = 1 << 32;
 
 /// What a repair is searched for, and how.
 #[derive(Clone, Copy, Debug)]
-pub struct RepairTask<'a> {
+pub(crate) struct RepairTask<'a> {
     /// The folder whose files may be changed.
     pub tree: &'a Path,
     /// The cost model that ranks repairs.
@@ -49,14 +49,14 @@ pub struct RepairTask<'a> {
 }
 
 /// A repair that is not verified yet.
-pub struct Proposal {
+pub(crate) struct Proposal {
     result: RepairResult,
     /// The places of findings that no change removes.
     remaining: BTreeSet<PlaceKey>,
 }
 
 /// What became of a proposal's patched program.
-pub struct Trial {
+pub(crate) struct Trial {
     /// What it showed.
     pub verification: Verification,
     /// Its runs, if there were any.
@@ -66,7 +66,7 @@ pub struct Trial {
 }
 
 /// The runs of a patched program.
-pub struct PatchedRuns {
+pub(crate) struct PatchedRuns {
     /// What they showed.
     pub evidence: Evidence,
     /// The copy that it was built from.
@@ -74,7 +74,7 @@ pub struct PatchedRuns {
 }
 
 /// What to do after a round.
-pub enum NextRound {
+pub(crate) enum NextRound {
     /// Nothing: this is the result.
     Finished(Box<RepairResult>),
     /// Search again: there are new recorded runs.
@@ -84,7 +84,7 @@ pub enum NextRound {
 }
 
 /// What is known from one round to the next.
-pub struct RepairLoop<'a> {
+pub(crate) struct RepairLoop<'a> {
     task: RepairTask<'a>,
     round: u64,
     refused: Vec<RefusedChange>,
@@ -97,7 +97,7 @@ pub struct RepairLoop<'a> {
 
 impl<'a> RepairLoop<'a> {
     /// The loop before its first round.
-    pub fn new(task: RepairTask<'a>) -> Self {
+    pub(crate) fn new(task: RepairTask<'a>) -> Self {
         Self {
             task,
             round: 0,
@@ -111,7 +111,7 @@ impl<'a> RepairLoop<'a> {
 
     /// Starts a round: the cheapest repair of the recorded runs. The patch names
     /// the findings that a change removes beside it, if `names` are given.
-    pub fn propose(
+    pub(crate) fn propose(
         &mut self,
         evidence: &mut Evidence,
         names: Option<&FindingNames>,
@@ -126,14 +126,14 @@ impl<'a> RepairLoop<'a> {
 
     /// The first seed for the patched program of this round: no round before has
     /// used it.
-    pub fn seed(&self) -> u64 {
+    pub(crate) fn seed(&self) -> u64 {
         let offset = SEEDS_PER_ROUND.wrapping_mul(self.round);
         self.task.options.seed.wrapping_add(offset)
     }
 
     /// Ends a round: the result, or what the next round needs. Runs of the
     /// patched program that show something new are added to the evidence.
-    pub fn conclude(
+    pub(crate) fn conclude(
         &mut self,
         evidence: &mut Evidence,
         proposal: Proposal,
@@ -193,12 +193,12 @@ impl<'a> RepairLoop<'a> {
 
 impl Proposal {
     /// The patched files; none if there is no repair.
-    pub fn files(&self) -> &[PatchedFile] {
+    pub(crate) fn files(&self) -> &[PatchedFile] {
         &self.result.files
     }
 
     /// What the runs of the patched program come to.
-    pub fn verify(&self, original: &mut Evidence, patched: &mut Evidence) -> Verification {
+    pub(crate) fn verify(&self, original: &mut Evidence, patched: &mut Evidence) -> Verification {
         verify::compare(original, patched, &self.remaining)
     }
 }

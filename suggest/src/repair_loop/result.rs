@@ -16,7 +16,7 @@ use crate::subject::PatchedFile;
 use crate::trace_remapper::UnmappedTrace;
 
 /// What came of the repair loop.
-pub struct RepairResult {
+pub(crate) struct RepairResult {
     /// The patched files; none if there is no repair.
     pub files: Vec<PatchedFile>,
     /// The changes with their reasons, in the order of the source.
@@ -44,7 +44,7 @@ pub struct RepairResult {
 }
 
 /// Where something is changed, or would have to be.
-pub struct ChangeSite {
+pub(crate) struct ChangeSite {
     /// A site of the runs that it touches.
     pub site: SiteId,
     /// The operation in the text, if it was found there.
@@ -52,7 +52,7 @@ pub struct ChangeSite {
 }
 
 /// A change with its reasons.
-pub struct ExplainedChange {
+pub(crate) struct ExplainedChange {
     /// What is done.
     pub kind: ChangeKind,
     /// Where.
@@ -64,7 +64,7 @@ pub struct ExplainedChange {
 }
 
 /// Findings that no change removes.
-pub struct RemainingFindings {
+pub(crate) struct RemainingFindings {
     /// Which.
     pub findings: Vec<FindingKey>,
     /// The change that would be needed; `None` if no change would help.
@@ -72,7 +72,7 @@ pub struct RemainingFindings {
 }
 
 /// A change that is needed and cannot be made.
-pub struct NeededChange {
+pub(crate) struct NeededChange {
     /// What would be done.
     pub kind: ChangeKind,
     /// Where.
@@ -83,7 +83,7 @@ pub struct NeededChange {
 
 /// What the patched program showed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verification {
+pub(crate) enum Verification {
     /// There was nothing to verify.
     NoPatch,
     /// Nothing more than what cannot be repaired.
@@ -98,7 +98,7 @@ pub enum Verification {
 
 /// The runs of a patched program that show nothing more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VerifiedRuns {
+pub(crate) struct VerifiedRuns {
     /// How many runs.
     pub runs: u64,
     /// How many different schedules they had.
@@ -110,7 +110,7 @@ pub struct VerifiedRuns {
 
 /// What is wrong with a patched program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum VerificationFailure {
+pub(crate) enum VerificationFailure {
     /// It cannot be run.
     CannotRun,
     /// A run ends as none of the original's did.
@@ -126,7 +126,7 @@ pub enum VerificationFailure {
 
 /// What happened while a repair was searched for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RepairNote {
+pub(crate) enum RepairNote {
     /// The last of this many rounds did not hold either.
     RoundsExhausted {
         /// How many rounds there were.
@@ -143,12 +143,12 @@ pub enum RepairNote {
 
 impl RepairResult {
     /// Whether the patched program could be built at all.
-    pub fn builds(&self) -> bool {
+    pub(crate) fn builds(&self) -> bool {
         !matches!(self.verification, Verification::DoesNotBuild(_))
     }
 
     /// Whether the patch was built and run, and held.
-    pub fn holds(&self) -> bool {
+    pub(crate) fn holds(&self) -> bool {
         matches!(self.verification, Verification::Clean(_))
     }
 }

@@ -7,20 +7,20 @@ use std::sync::Mutex;
 use anyhow::Context;
 
 /// Folders for runs, removed together in the end.
-pub struct RunFolders {
+pub(crate) struct RunFolders {
     all: tempfile::TempDir,
     free: Mutex<Vec<PathBuf>>,
 }
 
 /// A folder that no other run uses until it is dropped.
-pub struct RunFolder<'a> {
+pub(crate) struct RunFolder<'a> {
     folders: &'a RunFolders,
     path: PathBuf,
 }
 
 impl RunFolders {
     /// None is in use yet.
-    pub fn new() -> anyhow::Result<Self> {
+    pub(crate) fn new() -> anyhow::Result<Self> {
         let all = tempfile::Builder::new().prefix("wmfix-").tempdir();
         Ok(Self {
             all: all.context("cannot make a folder for the runs")?,
@@ -29,7 +29,7 @@ impl RunFolders {
     }
 
     /// A folder for one run.
-    pub fn take(&self) -> anyhow::Result<RunFolder<'_>> {
+    pub(crate) fn take(&self) -> anyhow::Result<RunFolder<'_>> {
         let mut free = self.free.lock().expect("no panic while locked");
         let path = match free.pop() {
             Some(path) => path,
@@ -47,7 +47,7 @@ impl RunFolders {
 
 impl RunFolder<'_> {
     /// Where it is.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 }

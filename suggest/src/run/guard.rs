@@ -1,10 +1,10 @@
-//! Ends what runs when wmfix itself is killed and cannot do it: a process of our
-//! own program that is told, through a pipe, which process groups run. When the
-//! pipe ends without a word, wmfix is gone, and it kills those that are left.
+//! Ends the runs when wmfix itself is killed: a second wmfix process reads from a
+//! pipe which process groups run. When the pipe ends, wmfix is gone, and the guard
+//! kills the groups that are left.
 //!
 //! Traces that were written by then stay where they are. Only the program `wmfix`
-//! can call itself to be the guard: a test that has this library inside would
-//! call all its tests instead, and these the next guard, without an end.
+//! can start itself as the guard: a test executable with this library in it would
+//! start all its tests instead, and these the next guard, without end.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, Write};
@@ -32,13 +32,13 @@ struct Guard {
 }
 
 /// Tells the guard of a process group that runs.
-pub fn add(group: Pid) -> io::Result<()> {
+pub(crate) fn add(group: Pid) -> io::Result<()> {
     tell('+', group)
 }
 
 /// Tells the guard that a process group has ended. Its number must still be its
-/// own: nobody has collected its leader yet.
-pub fn remove(group: Pid) -> io::Result<()> {
+/// own: its leader is not collected yet.
+pub(crate) fn remove(group: Pid) -> io::Result<()> {
     tell('-', group)
 }
 
@@ -74,12 +74,12 @@ impl Guard {
 }
 
 /// Whether our program was called to be the guard.
-pub fn is_called_by(name: &str) -> bool {
+pub(crate) fn is_called_by(name: &str) -> bool {
     name == NAME
 }
 
-/// Is the guard: listens until there is nobody to listen to.
-pub fn keep(lines: impl BufRead) {
+/// Is the guard: reads until the pipe ends.
+pub(crate) fn keep(lines: impl BufRead) {
     let mut running = BTreeSet::new();
     // A line that cannot be read is the last one.
     for line in lines.lines().map_while(Result::ok) {

@@ -3,12 +3,12 @@
 //! finding is but whether it is new.
 
 mod folders;
-pub mod guard;
+pub(crate) mod guard;
 mod process;
 mod until_quiet;
 mod watchdog;
 
-pub use folders::RunFolders;
-pub use process::{FinishedRun, Launch, RunEnd};
-pub use until_quiet::{Budget, RunWorth, StopReason, Summary, until_quiet};
-pub use watchdog::{Watchdog, interrupted, stop_on_interrupt};
+pub(crate) use folders::RunFolders;
+pub(crate) use process::{FinishedRun, Launch, RunEnd};
+pub(crate) use until_quiet::{Budget, RunWorth, StopReason, Summary, until_quiet};
+pub(crate) use watchdog::{Watchdog, interrupted, stop_on_interrupt};

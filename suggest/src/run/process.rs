@@ -1,5 +1,5 @@
-//! One run of the program under test: the environment that tells the runtime
-//! what to do, the folder for its traces, and how it ended.
+//! One run of the program under test: the environment that configures the runtime,
+//! the folder for its traces, and how it ended.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -13,7 +13,7 @@ use crate::options::{RunOptions, value_name};
 
 /// What to run, and how.
 #[derive(Clone, Debug)]
-pub struct Launch {
+pub(crate) struct Launch {
     /// The program and its arguments.
     pub command: Vec<OsString>,
     /// The folder to run it in; ours, if not given.
@@ -22,13 +22,13 @@ pub struct Launch {
     pub input: Option<PathBuf>,
     /// More of the environment.
     pub environment: Vec<(OsString, OsString)>,
-    /// What the runtime is told, but for the seed and the folder.
+    /// What configures the runtime, but for the seed and the folder.
     pub settings: Vec<(&'static str, OsString)>,
 }
 
 /// A run that has ended.
 #[derive(Debug)]
-pub struct FinishedRun {
+pub(crate) struct FinishedRun {
     /// How.
     pub ended: RunEnd,
     /// What it wrote to stdout and stderr.
@@ -39,7 +39,7 @@ pub struct FinishedRun {
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum RunEnd {
+pub(crate) enum RunEnd {
     /// With this exit code.
     Exited(i32),
     /// By this signal.
@@ -52,7 +52,7 @@ pub enum RunEnd {
 
 impl Launch {
     /// A command that is run as the options say.
-    pub fn new(command: Vec<OsString>, options: &RunOptions) -> Self {
+    pub(crate) fn new(command: Vec<OsString>, options: &RunOptions) -> Self {
         let mut settings = vec![
             ("WMFIX_STRATEGY", value_name(options.strategy).into()),
             ("WMFIX_VOLATILE", value_name(options.volatile).into()),
@@ -72,7 +72,7 @@ impl Launch {
     }
 
     /// The program, if it cannot be found or executed.
-    pub fn missing_program(&self) -> Option<PathBuf> {
+    pub(crate) fn missing_program(&self) -> Option<PathBuf> {
         let program = self.command.first()?;
         let own = self.environment.iter().rfind(|(name, _)| name == "PATH");
         let path = own.map(|(_, path)| path.clone());
@@ -87,7 +87,12 @@ impl Launch {
 
     /// Runs it once. `into` is a folder that no other run uses meanwhile. An error
     /// means that it could not be started at all.
-    pub fn once(&self, seed: u64, into: &Path, watchdog: &Watchdog) -> io::Result<FinishedRun> {
+    pub(crate) fn once(
+        &self,
+        seed: u64,
+        into: &Path,
+        watchdog: &Watchdog,
+    ) -> io::Result<FinishedRun> {
         let output = into.join("output");
         let traces = into.join("traces");
         empty_folder(&traces)?;
@@ -147,7 +152,7 @@ fn wait(mut child: Child, watchdog: &Watchdog) -> io::Result<(ExitStatus, Option
 
 impl FinishedRun {
     /// The end of what it printed, if it did not end well.
-    pub fn failed_output(&self) -> Option<String> {
+    pub(crate) fn failed_output(&self) -> Option<String> {
         /// Enough for a message, not for a log.
         const MOST: u64 = 4096;
         if self.ended == RunEnd::Exited(0) {
@@ -176,7 +181,7 @@ impl RunEnd {
     }
 
     /// Whether the program came to an end of its own.
-    pub fn is_of_its_own(self) -> bool {
+    pub(crate) fn is_of_its_own(self) -> bool {
         matches!(self, Self::Exited(_))
     }
 }

@@ -15,7 +15,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// When to stop.
 #[derive(Clone, Copy, Debug)]
-pub struct Budget {
+pub(crate) struct Budget {
     /// After this many runs in a row with nothing new.
     pub quiet_runs: u64,
     /// After this long.
@@ -26,18 +26,18 @@ pub struct Budget {
 
 /// Why the loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StopReason {
+pub(crate) enum StopReason {
     /// Nothing new was found for long enough.
     Quiet,
     /// The time was up.
     TimeUp,
-    /// The user wanted it.
+    /// The user interrupted.
     Interrupted,
 }
 
-/// What looking at a run came to.
+/// What a run was worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunWorth {
+pub(crate) enum RunWorth {
     /// There was something new in it.
     New,
     /// There was not.
@@ -48,7 +48,7 @@ pub enum RunWorth {
 
 /// What the loop did.
 #[derive(Clone, Copy, Debug)]
-pub struct Summary {
+pub(crate) struct Summary {
     /// The runs that were looked at.
     pub runs: u64,
     /// Why it ended.
@@ -59,7 +59,7 @@ pub struct Summary {
 /// what came of each, in order. `take` says what that was worth.
 /// The first error of either ends the loop. At its end `end_all` is called to end
 /// the runs that are still under way; what comes of them is not looked at.
-pub fn until_quiet<T: Send>(
+pub(crate) fn until_quiet<T: Send>(
     budget: Budget,
     run: impl Fn(u64) -> anyhow::Result<T> + Sync,
     end_all: impl FnOnce(),
@@ -98,7 +98,7 @@ pub fn until_quiet<T: Send>(
                 break Ok(StopReason::Quiet);
             }
             let Some(result) = early.remove(&taken) else {
-                // The threads go on for as long as nobody tells them to stop.
+                // The threads go on until they are told to stop.
                 match receiver.recv_timeout(LOOK_EVERY) {
                     Ok((number, result)) => {
                         early.insert(number, result);

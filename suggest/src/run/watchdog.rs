@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::guard;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-/// Set once the user wants an end.
+/// Set when the user interrupts.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// How long an interrupt may go unnoticed.
@@ -20,7 +20,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Makes Ctrl-C and a polite kill end the runs instead of us: what is known by
 /// then is still reported.
-pub fn stop_on_interrupt() -> anyhow::Result<()> {
+pub(crate) fn stop_on_interrupt() -> anyhow::Result<()> {
     ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
             // Asked for a second time: now at once.
@@ -30,22 +30,22 @@ pub fn stop_on_interrupt() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether the user wants an end.
-pub fn interrupted() -> bool {
+/// Whether the user has interrupted.
+pub(crate) fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
 /// Why a run was ended from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KillReason {
+pub(crate) enum KillReason {
     /// It took too long.
     TooLong,
-    /// The user wanted an end.
+    /// The user interrupted.
     Interrupted,
 }
 
 /// Watches running processes.
-pub struct Watchdog {
+pub(crate) struct Watchdog {
     shared: Arc<Shared>,
     limit: Duration,
 }
@@ -63,7 +63,7 @@ struct RunningProcess {
 }
 
 /// A process that is watched.
-pub struct WatchedProcess<'a> {
+pub(crate) struct WatchedProcess<'a> {
     watchdog: &'a Watchdog,
     process: Pid,
     guarded: io::Result<()>,
@@ -71,7 +71,7 @@ pub struct WatchedProcess<'a> {
 
 impl Watchdog {
     /// Starts watching; no run may take longer than `limit`.
-    pub fn new(limit: Duration) -> Self {
+    pub(crate) fn new(limit: Duration) -> Self {
         let shared = Arc::new(Shared {
             running: Mutex::default(),
             stop: Condvar::new(),
@@ -84,13 +84,13 @@ impl Watchdog {
     }
 
     /// Ends everything that runs, and whatever is started from now on.
-    pub fn end_all(&self) {
+    pub(crate) fn end_all(&self) {
         self.shared.ending.store(true, Ordering::Relaxed);
         self.shared.stop.notify_all();
     }
 
     /// Watches a process that leads a group of its own.
-    pub fn watch(&self, child: &Child) -> WatchedProcess<'_> {
+    pub(crate) fn watch(&self, child: &Child) -> WatchedProcess<'_> {
         let process = Pid::from_child(child);
         let running = RunningProcess {
             deadline: Instant::now() + self.limit,
@@ -112,7 +112,7 @@ impl Watchdog {
 impl WatchedProcess<'_> {
     /// Waits until the process has ended, but leaves it for its parent to
     /// collect: until then its number cannot go to another process.
-    pub fn until_ended(self) -> io::Result<Option<KillReason>> {
+    pub(crate) fn until_ended(self) -> io::Result<Option<KillReason>> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         let waited = loop {
             match waitid(WaitId::Pid(self.process), options) {
