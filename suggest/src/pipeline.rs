@@ -125,14 +125,14 @@ fn run_and_collect(subject: &Subject, settings: &Settings, record: bool) -> Resu
     match evidence.not_run() {
         None => Ok(evidence),
         Some(NotRun::NoProgram(program)) => Err(Stop::usage(format_args!(
-            "there is no program {}, or it is not executable",
+            "{} does not exist or is not executable",
             program.display()
         ))),
         Some(NotRun::NotInstrumented) if !subject.must_pass => Err(Stop::usage(
-            "no process of the command left a trace: build it with `wmfix cc` or `wmfix c++`, then run it again",
+            "the command left no trace: build it with `wmfix cc` or `wmfix c++`, then run it again",
         )),
         Some(NotRun::NotInstrumented) => Err(Stop::usage(
-            "no process of the command left a trace: does it run the programs that were built?",
+            "the command left no trace: does it run the programs that were built?",
         )),
     }
 }
@@ -252,7 +252,7 @@ fn assemble_report(
         seconds: evidence.elapsed().as_secs_f64(),
         files: subject.files.clone(),
         rerun: subject.commands.iter().map(|c| c.rerun.clone()).collect(),
-        current_folder: std::env::current_dir().context("no current folder")?,
+        current_folder: std::env::current_dir().context("cannot find the current folder")?,
         baseline: baseline::notes(evidence.collected(), subject, &settings.options),
     };
     let allowances = evidence.allowances(&subject.files);
@@ -281,7 +281,7 @@ fn examination(
 
 /// The names that the findings have in a report of now.
 fn finding_names(evidence: &mut Evidence) -> anyhow::Result<FindingNames> {
-    let current = std::env::current_dir().context("no current folder")?;
+    let current = std::env::current_dir().context("cannot find the current folder")?;
     let allowances = evidence.allowances(&[]);
     let (collected, places) = evidence.findings();
     Ok(report::names(collected, places, &allowances, current))

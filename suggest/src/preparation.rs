@@ -50,7 +50,7 @@ fn read_settings(
     let mut options = RunOptions::new(flags, model, &config);
     if let Some(trace) = &options.replay {
         if !trace.is_file() {
-            let message = format!("there is no trace {}", trace.display());
+            let message = format!("no such trace: {}", trace.display());
             return Err(Stop::usage(message));
         }
         options.jobs = Some(1);

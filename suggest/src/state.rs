@@ -54,7 +54,7 @@ pub(crate) fn load() -> anyhow::Result<Option<Dossier>> {
 }
 
 fn path() -> anyhow::Result<PathBuf> {
-    let current = std::env::current_dir().context("no current folder")?;
+    let current = std::env::current_dir().context("cannot find the current folder")?;
     let hash = blake3::hash(current.as_os_str().as_encoded_bytes()).to_hex();
     Ok(cache_folder()?
         .join("last")

@@ -153,7 +153,7 @@ impl<'a> TraceRemapper<'a> {
 
     /// Where a place of the patched program was.
     fn original_place(&self, place: &Place, original: &mut Places) -> OriginalPlace {
-        let is_fence = place.action == EventKind::Fence;
+        let is_fence = place.kind == EventKind::Fence;
         let added = |point: &SourcePoint| {
             let (_, before) = self.before(point);
             before.is_some_and(|(file, before)| file.inserts(before))

@@ -242,14 +242,14 @@ fn other_sanitizers_static_links_and_link_time_optimisation() {
             "-fsanitize=address main.c part.c -o address",
         ));
         assert!(
-            ran.stderr.contains("-fsanitize=address is left out"),
+            ran.stderr.contains("ignoring -fsanitize=address"),
             "{}",
             ran.stderr
         );
         answers(&world, "address");
 
         let ran = Ran::well(&mut cc(&world, compiler, "-static main.c part.c -o static"));
-        assert!(ran.stderr.contains("-static is left out"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("ignoring -static"), "{}", ran.stderr);
         answers(&world, "static");
 
         Ran::well(&mut cc(
@@ -328,7 +328,11 @@ fn other_machines_are_refused_where_a_program_would_come_of_it() {
     ] {
         let ran = Ran::of(&mut cc(&world, "clang", line));
         assert_eq!(ran.code, Some(2), "{line}: {}", ran.stderr);
-        assert!(ran.stderr.contains("another machine"), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("another architecture"),
+            "{}",
+            ran.stderr
+        );
     }
     // What is only compiled is the compiler's business.
     let bare = Ran::well(
@@ -365,7 +369,7 @@ fn an_old_gcc_is_told_only_what_it_understands() {
     let compiler = old.to_str().expect("a path");
     let ran = Ran::well(&mut cc(&world, compiler, "-Wall -Werror main.c -o main"));
     assert!(
-        ran.stderr.contains("gcc 10 cannot tell volatile"),
+        ran.stderr.contains("gcc 10 does not mark volatile"),
         "{}",
         ran.stderr
     );

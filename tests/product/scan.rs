@@ -52,7 +52,7 @@ fn the_text_lists_sites_totals_and_what_needs_a_look() {
     assert!(text.contains("[spin until == 1]"), "{text}");
     assert!(text.contains("3 sites in 1 of 1 file\n"), "{text}");
     assert!(
-        text.contains("1 site whose order is not written at the site"),
+        text.contains("1 site whose order is not written at the operation"),
         "{text}"
     );
     assert!(text.contains("1 piece of inline assembly"), "{text}");

@@ -114,11 +114,7 @@ fn megabytes_of_output_are_no_trouble_and_their_end_is_shown() {
     said(
         &ran,
         3,
-        &[
-            "the reason",
-            "exit code 1 in every run",
-            "make it work first",
-        ],
+        &["the reason", "exit code 1 in every run", "fix that first"],
     );
     assert!(ran.stderr.len() < 100_000);
 }
@@ -244,11 +240,11 @@ fn a_test_command_that_fails_or_is_not_there() {
         )
     };
     let ran = check(&["sh", "-c", "echo why; exit 9"]);
-    said(&ran, 2, &["no process of the command left a trace"]);
+    said(&ran, 2, &["the command left no trace"]);
     said(
         &check(&["./no-such-test"]),
         2,
-        &["no program ./no-such-test"],
+        &["./no-such-test does not exist"],
     );
     let mut wmfix = world.wmfix("gcc");
     let command = [

@@ -41,14 +41,14 @@ pub struct Compiler {
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub(crate) enum NoCompiler {
     /// None of the usual names is on PATH.
-    #[error("no {0} compiler on PATH: install gcc or clang, or set {1} to yours")]
+    #[error("no {0} compiler on PATH: install gcc or clang, or set {1} to your compiler")]
     NotFound(&'static str, &'static str),
     /// A variable leads back to the wrapper.
     #[error("{0} names wmfix itself: set it to the real compiler")]
     Itself(&'static str),
     /// What it makes cannot be run with our runtime.
     #[error(
-        "{0} builds for another machine, and wmfix's runtime is for {arch} only: leave it out, or build this program without wmfix",
+        "{0} builds for another architecture, but wmfix's runtime supports only {arch}: drop it, or build this program without wmfix",
         arch = env::consts::ARCH
     )]
     OtherMachine(String),

@@ -90,7 +90,7 @@ pub fn plan(
             plan.sanitizers(list);
         } else if STATIC.contains(&text) && request.links.is_some() {
             plan.notes.push(format!(
-                "{text} is left out: a statically linked program cannot be run under control, so this one is linked dynamically"
+                "ignoring {text}: wmfix cannot control a statically linked program, so this one is linked dynamically"
             ));
         } else {
             plan.arguments.push(argument.clone());
@@ -146,7 +146,7 @@ impl Plan {
         }
         for name in ours.into_iter().filter(|name| *name != "thread") {
             self.notes.push(format!(
-                "-fsanitize={name} is left out: it cannot be combined with wmfix"
+                "ignoring -fsanitize={name}: it cannot be combined with wmfix"
             ));
         }
     }
@@ -163,7 +163,7 @@ impl Plan {
                 } else {
                     specs.push(&files.old_gcc_specs);
                     self.notes.push(format!(
-                        "gcc {version} cannot tell volatile accesses apart: --volatile will not see them; use gcc {DISTINGUISHES_VOLATILE} or later, or clang, if that matters"
+                        "gcc {version} does not mark volatile accesses, so --volatile has no effect; use gcc {DISTINGUISHES_VOLATILE} or later, or clang"
                     ));
                 }
                 self.arguments.push(specs);

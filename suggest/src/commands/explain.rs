@@ -12,7 +12,7 @@ use crate::state;
 pub fn run(arguments: &ExplainArgs) -> Result<ExitStatus, Stop> {
     let Some(dossier) = state::load()? else {
         return Err(Stop::usage(
-            "nothing was run in this folder yet: use `wmfix check` or `wmfix run` first",
+            "no report for this folder yet: use `wmfix check` or `wmfix run` first",
         ));
     };
     let text = TextRenderer::new(colors(arguments.color));

@@ -17,13 +17,13 @@ pub fn run(arguments: &InitArgs) -> Result<ExitStatus, Stop> {
     let file = Path::new(FILE_NAME);
     if file.exists() && !arguments.force {
         return Err(Stop::usage(format_args!(
-            "there is a {FILE_NAME} here already: use --force to write a new one"
+            "{FILE_NAME} already exists: use --force to overwrite it"
         )));
     }
     let text = text(Path::new("."));
     fs::write(file, &text).with_context(|| format!("cannot write {FILE_NAME}"))?;
     // What was written must be readable, or the next command fails.
-    ProjectConfig::read(&file.canonicalize()?).context("the file that was written is wrong")?;
+    ProjectConfig::read(&file.canonicalize()?).context("the file that was written is not valid")?;
     print!("{text}");
     eprintln!("wmfix: wrote {FILE_NAME}; docs/configuration.md explains every key");
     Ok(ExitStatus::Clean)

@@ -17,7 +17,7 @@ pub fn run(arguments: ScanArgs) -> Result<ExitStatus, Stop> {
         paths.push(PathBuf::from("."));
     }
     if let Some(missing) = paths.iter().find(|path| !path.exists()) {
-        let message = format!("there is no {}", missing.display());
+        let message = format!("no such file or folder: {}", missing.display());
         return Err(Stop::usage(message));
     }
     // The wmfix.toml nearest to the first path counts for all of them.

@@ -38,7 +38,7 @@ fn apply(repaired: &Repaired) -> Result<(), Stop> {
     let files = repaired.result.files.iter();
     let files: Vec<_> = files.map(|file| (&*file.path, &file.edits)).collect();
     write_files(&repaired.tree, &files).map_err(|error| {
-        let message = format!("--apply has changed nothing: {error}");
+        let message = format!("--apply changed nothing: {error}");
         Stop::new(ExitStatus::InternalError, message)
     })
 }

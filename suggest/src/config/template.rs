@@ -23,10 +23,10 @@ pub(crate) fn template(values: &TemplateValues<'_>) -> String {
         vocabulary,
     } = values;
     let mut text = format!(
-        "# How wmfix builds, tests and repairs this project. Everything has a default:\n\
-         # without this file the result is the same. The command line wins over it.\n\
+        "# How wmfix builds, tests and repairs this project. Every key has a default. The\n\
+         # command line overrides this file.\n\
          \n\
-         # Files and folders that the build does not need, written as in a .gitignore.\n\
+         # Files and folders that the build does not need, with the syntax of .gitignore.\n\
          # exclude = [\"docs/\", \"*.bin\"]\n\
          \n\
          [build]\n\
@@ -40,32 +40,32 @@ pub(crate) fn template(values: &TemplateValues<'_>) -> String {
          # ldflags = [\"-lm\"]\n\
          \n\
          [test]\n\
-         # The test command, in the folder where the project was built.\n\
+         # The test command. It runs in the build folder.\n\
          # command = \"{test_command}\"\n\
          # args = [] # for programs that are built without a build system\n\
-         # timeout = 60 # seconds; a run that takes longer hangs\n\
+         # timeout = 60 # seconds; a run that takes longer counts as hung\n\
          # stdin = \"tests/input.txt\"\n\
          \n\
          [run]\n\
-         # runs = 100 # stop after this many runs in a row with nothing new\n\
+         # runs = 100 # stop after this many consecutive runs without a new finding\n\
          # time = 300 # or after this many seconds\n\
          # seed = 1\n\
          # strategy = \"pct\" # or \"random\", \"os\"\n\
-         # jobs = 4 # runs at a time; 1 if the tests share files or ports\n\
+         # jobs = 4 # parallel runs; 1 if the tests share files or ports\n\
          # volatile = \"ignore\" # or \"relaxed\", \"acqrel\"\n\
          # races = \"on\" # or \"off\"\n\
          \n\
          [repair]\n\
          # cost = \"fewest\" # or \"x86\", \"arm64\", \"portable\"\n\
          \n\
-         # Findings that are all right, and why.\n\
+         # Findings that were reviewed and accepted, and why.\n\
          # [[allow]]\n\
          # file = \"src/*.c\"\n\
          # function = \"count\"\n\
          # kind = \"stale-read\" # or \"stale-write\", \"stale-rmw\", \"race\"\n\
          # reason = \"statistics may lag behind\"\n"
     );
-    text += "\n# How the project spells its atomics, if it has a layer of its own.\n";
+    text += "\n# The project's own wrappers of atomic operations, if it has any.\n";
     for line in vocabulary.lines() {
         let comment = match line {
             "" => "#".to_owned(),

@@ -88,7 +88,7 @@ fn a_mistake_has_its_line_its_key_and_what_was_meant() {
         ),
         (
             "[run]\ntime = -1\n",
-            "/project/wmfix.toml:2: `run.time`: must be a number of seconds above 0",
+            "/project/wmfix.toml:2: `run.time`: must be a positive number of seconds",
         ),
         (
             "[test]\nargs = \"one\"\n",
@@ -100,7 +100,7 @@ fn a_mistake_has_its_line_its_key_and_what_was_meant() {
         ),
         (
             "exclude = [\"a\", \"b[\"]\n",
-            "/project/wmfix.toml:1: `exclude`: not a pattern for paths",
+            "/project/wmfix.toml:1: `exclude`: invalid path pattern",
         ),
         (
             "[[allow]]\nfile = \"a.c\"\n",
@@ -108,7 +108,7 @@ fn a_mistake_has_its_line_its_key_and_what_was_meant() {
         ),
         (
             "[[allow]]\nfile = \"a.c\"\nreason = \" \"\n",
-            "/project/wmfix.toml:3: `allow.reason`: must say something",
+            "/project/wmfix.toml:3: `allow.reason`: must not be empty",
         ),
         (
             "[[allow]]\nfile = \"a.c\"\nreason = \"x\"\nkind = \"stale\"\n",

@@ -8,7 +8,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-/// A number of seconds above 0.
+/// A positive number of seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Seconds(pub f64);
 
@@ -18,17 +18,14 @@ impl<'de> Deserialize<'de> for Seconds {
         if value > 0.0 && Duration::try_from_secs_f64(value).is_ok() {
             Ok(Self(value))
         } else {
-            Err(D::Error::custom("must be a number of seconds above 0"))
+            Err(D::Error::custom("must be a positive number of seconds"))
         }
     }
 }
 
 /// A command: a text for the shell, or a list of words.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "must be a text for the shell or a list of words"
-)]
+#[serde(untagged, expecting = "must be a shell command or a list of words")]
 pub(crate) enum CommandText {
     /// For the shell.
     Shell(String),
@@ -59,7 +56,7 @@ impl<'de> Deserialize<'de> for Glob {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
         if text.is_empty() {
-            return Err(D::Error::custom("an empty pattern fits nothing"));
+            return Err(D::Error::custom("an empty pattern matches nothing"));
         }
         let glob = GlobBuilder::new(&text).literal_separator(true).build();
         match glob {
@@ -68,7 +65,7 @@ impl<'de> Deserialize<'de> for Glob {
                 matcher: glob.compile_matcher(),
             }),
             Err(error) => Err(D::Error::custom(format!(
-                "not a pattern for paths: {}",
+                "invalid path pattern: {}",
                 error.kind()
             ))),
         }
@@ -79,7 +76,7 @@ impl<'de> Deserialize<'de> for Glob {
 pub fn not_empty<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let text = String::deserialize(from)?;
     if text.trim().is_empty() {
-        return Err(D::Error::custom("must say something"));
+        return Err(D::Error::custom("must not be empty"));
     }
     Ok(text)
 }

@@ -199,7 +199,7 @@ impl Observation {
             let newer = violation.newer.origin.map(|(_, site)| site);
             let key = {
                 let places = places.lock().expect("no panic while locked");
-                let shown = |site| places.get(site).shown;
+                let shown = |site| places.get(site).reported_site;
                 (shown(violation.site), newer.map(shown), violation.kind)
             };
             let is_known = known
@@ -278,7 +278,7 @@ pub(super) fn variable_at(
 /// Races have no direction: which access came first is the schedule's doing.
 fn race_key(found: &FoundRace, places: &Mutex<Places>) -> RaceKey {
     let places = places.lock().expect("no panic while locked");
-    let shown = |site| places.get(site).shown;
+    let shown = |site| places.get(site).reported_site;
     let (first, second) = (shown(found.race.first.site), shown(found.race.second.site));
     (first.min(second), first.max(second))
 }

@@ -25,7 +25,7 @@ fn rules() -> Value {
         rule("atomic-site", "An atomic operation"),
         rule(
             "not-literal-order",
-            "An atomic operation whose order is not written at the site"
+            "An atomic operation whose order is not written at the operation"
         ),
         rule(
             "inline-assembly",

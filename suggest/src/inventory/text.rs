@@ -11,7 +11,7 @@ use super::json::{operation_name, order_name, role_name};
 pub fn render(scan: &TreeScan, quiet: bool) -> String {
     let mut out = String::new();
     if scan.seen == 0 && scan.unreadable.is_empty() {
-        return "There are no C or C++ files here.\n".to_owned();
+        return "No C or C++ files found.\n".to_owned();
     }
     if !quiet {
         for (path, file) in &scan.files {
@@ -96,7 +96,7 @@ fn not_literal(scan: &TreeScan, quiet: bool, out: &mut String) {
         return;
     }
     let heading = format!(
-        "{} whose order is not written at the site",
+        "{} whose order is not written at the operation",
         counted(vague.len(), "site")
     );
     if !begin(&heading, quiet, out) {
@@ -215,7 +215,7 @@ lock.c
        1  compare-exchange ?
        1  load             seq_cst
 
-1 site whose order is not written at the site:
+1 site whose order is not written at the operation:
   lock.c:4: atomic_compare_exchange_weak_explicit
 
 1 piece of inline assembly, which instrumentation does not see:
@@ -230,7 +230,7 @@ lock.c
 2 sites in 1 of 1 file
        1  compare-exchange ?
        1  load             seq_cst
-1 site whose order is not written at the site
+1 site whose order is not written at the operation
 1 piece of inline assembly, which instrumentation does not see
 ";
         assert_eq!(rendered(Some(SOURCE), true), expected);
@@ -238,7 +238,7 @@ lock.c
 
     #[test]
     fn nothing_to_look_at_is_said() {
-        assert_eq!(rendered(None, false), "There are no C or C++ files here.\n");
+        assert_eq!(rendered(None, false), "No C or C++ files found.\n");
         assert_eq!(
             rendered(Some("int x;\n"), false),
             "0 sites in 0 of 1 file\n"

@@ -40,7 +40,7 @@ pub(crate) enum EventKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     /// What is done there.
-    pub action: EventKind,
+    pub kind: EventKind,
     /// The memory order that the run had.
     pub order: Option<Order>,
     /// The point in the source; `None` without debug information.
@@ -61,7 +61,7 @@ pub(crate) struct Place {
     /// who calls that, the first of `callers`.
     pub is_wrapped: bool,
     /// The site by which findings at this place are known, whoever calls it.
-    pub shown: SiteId,
+    pub reported_site: SiteId,
 }
 
 /// An operation as it was resolved: its site, and the loop that waits there if what
@@ -144,11 +144,11 @@ impl Places {
             .site
             .as_ref()
             .map(|site| self.text(&site.file, &site.span));
-        let key = |point: &SourcePoint| (point.clone(), place.action, caller(&place));
+        let key = |point: &SourcePoint| (point.clone(), place.kind, caller(&place));
         let key = place.point.as_ref().map(key);
         let same = |(_, other): &(SiteId, &Place)| {
             place.text.is_some()
-                && (other.text, other.action) == (place.text, place.action)
+                && (other.text, other.kind) == (place.text, place.kind)
                 && caller(other) == caller(&place)
         };
         let known = key
@@ -158,10 +158,10 @@ impl Places {
             return known;
         }
         let site = SiteId(u32::try_from(self.all.len()).expect("fewer places than 2^32"));
-        place.shown = site;
+        place.reported_site = site;
         if let Some(key) = key {
             let here = self.points.entry((key.0.clone(), key.1));
-            place.shown = here.or_insert((place.is_wrapped, site)).1;
+            place.reported_site = here.or_insert((place.is_wrapped, site)).1;
             self.by_source.insert(key, site);
         }
         self.all.push(place);
@@ -175,7 +175,7 @@ impl Places {
         chain: &[Option<Address>],
         operation: &Operation,
     ) -> ResolvedOperation {
-        let action = EventKind::of(operation);
+        let kind = EventKind::of(operation);
         let innermost = chain.first().copied().flatten();
         let mut frames: Vec<Frame> = Vec::new();
         let mut own = None;
@@ -188,13 +188,13 @@ impl Places {
         let point = own.and_then(|at| frames[at].at.clone());
         let first = point
             .as_ref()
-            .and_then(|point| self.points.get(&(point.clone(), action)).copied());
+            .and_then(|point| self.points.get(&(point.clone(), kind)).copied());
         let mut text_site = None;
         let is_wrapped = match first {
             Some((is_wrapped, _)) => is_wrapped,
             None => {
                 text_site = call.clone();
-                text_site = text_site.or_else(|| self.sources.site(point.as_ref()?, action));
+                text_site = text_site.or_else(|| self.sources.site(point.as_ref()?, kind));
                 let inner = text_site.as_ref().filter(|_| call.is_none());
                 inner.is_some_and(|site| self.sources.is_whole_body(site))
             }
@@ -205,10 +205,10 @@ impl Places {
         });
         let known = match &point {
             Some(point) => {
-                let key = (point.clone(), action, caller.clone());
+                let key = (point.clone(), kind, caller.clone());
                 self.by_source.get(&key)
             }
-            None => self.by_address.get(&(innermost, action)),
+            None => self.by_address.get(&(innermost, kind)),
         };
         if let Some(&site) = known {
             let watch = self.watch(site, &frames, own);
@@ -216,17 +216,17 @@ impl Places {
         }
         let site = SiteId(u32::try_from(self.all.len()).expect("fewer places than 2^32"));
         if first.is_some() {
-            text_site = call.or_else(|| self.sources.site(point.as_ref()?, action));
+            text_site = call.or_else(|| self.sources.site(point.as_ref()?, kind));
         }
-        let shown = match &point {
+        let reported_site = match &point {
             Some(point) => {
-                let key = (point.clone(), action, caller);
+                let key = (point.clone(), kind, caller);
                 self.by_source.insert(key, site);
-                let here = self.points.entry((point.clone(), action));
+                let here = self.points.entry((point.clone(), kind));
                 here.or_insert((is_wrapped, site)).1
             }
             None => {
-                self.by_address.insert((innermost, action), site);
+                self.by_address.insert((innermost, kind), site);
                 site
             }
         };
@@ -235,7 +235,7 @@ impl Places {
             .as_ref()
             .map(|site| self.text(&site.file, &site.span));
         self.all.push(Place {
-            action,
+            kind,
             order: order(operation),
             point,
             function: function.unwrap_or_default(),
@@ -248,7 +248,7 @@ impl Places {
             text,
             callers: own.map(|at| frames[at + 1..].to_vec()).unwrap_or_default(),
             is_wrapped,
-            shown,
+            reported_site,
         });
         let watch = self.watch(site, &frames, own);
         ResolvedOperation { site, watch }

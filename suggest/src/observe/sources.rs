@@ -67,8 +67,8 @@ impl Sources {
 
     /// The site that an event at this point is an execution of, if the text has
     /// exactly one that fits.
-    pub(crate) fn site(&mut self, point: &SourcePoint, action: EventKind) -> Option<Site> {
-        let kind = kind(action)?;
+    pub(crate) fn site(&mut self, point: &SourcePoint, event: EventKind) -> Option<Site> {
+        let kind = operation_kind(event)?;
         let file = self.file(&point.file)?;
         match match_site(&file.scan, point.line, point.column, kind) {
             SiteMatch::Site(site) => Some(site.clone()),
@@ -83,10 +83,10 @@ impl Sources {
         &mut self,
         function: &Frame,
         caller: &Frame,
-        action: EventKind,
+        event: EventKind,
         order: Option<MemoryOrder>,
     ) -> Option<Site> {
-        let (kind, name) = (kind(action)?, plain_name(&function.function));
+        let (kind, name) = (operation_kind(event)?, plain_name(&function.function));
         if !self.vocabularies.describes(name) {
             return None;
         }
@@ -181,8 +181,8 @@ impl Sources {
     }
 }
 
-fn kind(action: EventKind) -> Option<OperationKind> {
-    Some(match action {
+fn operation_kind(event: EventKind) -> Option<OperationKind> {
+    Some(match event {
         EventKind::Load => OperationKind::Load,
         EventKind::Store => OperationKind::Store,
         EventKind::Rmw => OperationKind::Rmw,

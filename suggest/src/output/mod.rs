@@ -101,7 +101,7 @@ pub(crate) fn print_audit(
         }
     };
     if !options.quiet {
-        eprintln!("wmfix: the audit as a page: {}", page.display());
+        eprintln!("wmfix: wrote {}", page.display());
     }
     Ok(status)
 }
@@ -139,7 +139,7 @@ fn require_working(examination: &Examination) -> Result<(), Stop> {
     }
     let stop = Stop::new(
         ExitStatus::Failed,
-        "the program fails in every run before any change: make it work first",
+        "the program fails in every run, before any change: fix that first",
     );
     Err(stop.with_output(output))
 }
@@ -152,7 +152,7 @@ fn status(examination: &Examination) -> ExitStatus {
     };
     for path in &repaired.patch.outside {
         eprintln!(
-            "wmfix: the patch applies in the root folder, because {} is not below this one",
+            "wmfix: apply the patch in the root folder: {} is not below the current one",
             path.display()
         );
     }
@@ -160,7 +160,7 @@ fn status(examination: &Examination) -> ExitStatus {
         eprint!("{}", build_failure_output(failure));
         eprintln!("wmfix: {}", build_failure_text(failure));
         eprintln!(
-            "wmfix: the patched program does not build: that is a fault of wmfix, and the patch is not shown"
+            "wmfix: internal error: the patched program does not build, so the patch is not shown"
         );
         return ExitStatus::InternalError;
     }

@@ -81,7 +81,7 @@ pub fn bring_up_to_date(
     let mut new = Manifest::default();
     let mut digest = blake3::Hasher::new();
     for entry in rules.walk(root) {
-        let entry = entry.context("cannot look through the tree")?;
+        let entry = entry.context("cannot read the source tree")?;
         let path = entry.path();
         let Ok(inside) = path.strip_prefix(root) else {
             continue;
@@ -102,7 +102,7 @@ pub fn bring_up_to_date(
         }
         if new.files.len() == MAX_FILES {
             bail!(
-                "{} has more than {MAX_FILES} files: leave out what the build does not need with `exclude` in wmfix.toml",
+                "{} has more than {MAX_FILES} files: use `exclude` in wmfix.toml to leave out what the build does not need",
                 root.display()
             );
         }

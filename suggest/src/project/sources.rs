@@ -85,7 +85,7 @@ fn same_file(one: &Path, other: &Path) -> bool {
 fn copy_headers(tree: &Path, folder: &Path) -> anyhow::Result<()> {
     let mut copied = 0;
     for entry in walk(tree, |entry| !is_hidden(entry)) {
-        let entry = entry.context("cannot look through the tree")?;
+        let entry = entry.context("cannot read the source tree")?;
         let path = entry.path();
         if !path.is_file() || !Language::may_be(path) {
             continue;
@@ -93,7 +93,7 @@ fn copy_headers(tree: &Path, folder: &Path) -> anyhow::Result<()> {
         copied += 1;
         if copied > MAX_HEADERS {
             bail!(
-                "{} has more than {MAX_HEADERS} source files: give a smaller folder",
+                "{} has more than {MAX_HEADERS} source files: choose a smaller folder",
                 tree.display()
             );
         }

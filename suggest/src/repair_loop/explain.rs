@@ -101,7 +101,7 @@ impl Explainer<'_> {
 
     /// What findings are known by, each once.
     fn keys(&self, findings: &[Finding]) -> Vec<FindingKey> {
-        let shown = |site| self.places.get(site).shown;
+        let shown = |site| self.places.get(site).reported_site;
         let mut keys: Vec<FindingKey> = Vec::new();
         for finding in findings {
             let (one, other, kind) = finding.key();

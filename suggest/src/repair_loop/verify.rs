@@ -33,7 +33,7 @@ impl PlaceKey {
         Self {
             file: name.to_string_lossy().into_owned(),
             function: place.function.clone(),
-            kind: place.action,
+            kind: place.kind,
         }
     }
 }
@@ -104,7 +104,7 @@ fn operations(evidence: &mut Evidence) -> BTreeMap<(OsString, Identity), SiteId>
     let mut operations = BTreeMap::new();
     for id in reached {
         let place = places.get(id).clone();
-        if place.action == EventKind::Fence {
+        if place.kind == EventKind::Fence {
             continue;
         }
         if let (Some(site), Some(point)) = (&place.site, &place.point)

@@ -23,7 +23,7 @@ impl RunFolders {
     pub(crate) fn new() -> anyhow::Result<Self> {
         let all = tempfile::Builder::new().prefix("wmfix-").tempdir();
         Ok(Self {
-            all: all.context("cannot make a folder for the runs")?,
+            all: all.context("cannot create a folder for the runs")?,
             free: Mutex::default(),
         })
     }

@@ -48,9 +48,9 @@ fn tell(sign: char, group: Pid) -> io::Result<()> {
         return Ok(());
     }
     let guard = GUARD.get_or_init(|| Guard::start().map_err(|error| error.to_string()));
-    let guard = guard.as_ref().map_err(|error| {
-        io::Error::other(format!("cannot start the guard of what is run: {error}"))
-    })?;
+    let guard = guard
+        .as_ref()
+        .map_err(|error| io::Error::other(format!("cannot start the guard process: {error}")))?;
     let mut pipe = guard.pipe.lock().expect("no panic while locked");
     // One line a call, so that none is ever cut in two.
     pipe.write_all(format!("{sign}{}\n", group.as_raw_nonzero()).as_bytes())

@@ -59,12 +59,12 @@ impl SpotFinder<'_> {
                     line: 0,
                     column: 0,
                     function: place.function.clone(),
-                    operation: words(place.action).to_owned(),
+                    operation: words(place.kind).to_owned(),
                     order,
                 },
                 path: None,
                 span: None,
-                identity: format!("{}/{}", place.function, words(place.action)),
+                identity: format!("{}/{}", place.function, words(place.kind)),
                 callers,
             };
         };
@@ -76,7 +76,7 @@ impl SpotFinder<'_> {
                 line: point.line,
                 column: point.column,
                 function: place.function.clone(),
-                operation: words(place.action).to_owned(),
+                operation: words(place.kind).to_owned(),
                 order,
             },
         };
@@ -98,7 +98,7 @@ impl SpotFinder<'_> {
     fn identity(&mut self, place: &observe::Place, point: &SourcePoint) -> String {
         let name = point.file.file_name().unwrap_or_default().to_string_lossy();
         let Some(file) = self.places.sources.file(&point.file) else {
-            return format!("{name}/{}/{}", place.function, words(place.action));
+            return format!("{name}/{}/{}", place.function, words(place.kind));
         };
         if let Some(site) = &place.site {
             let known = Identity::of(site, &file.scan, &file.text);
@@ -117,7 +117,7 @@ impl SpotFinder<'_> {
         format!(
             "{name}/{}/{}/{}/{alike}",
             place.function,
-            words(place.action),
+            words(place.kind),
             String::from_utf8_lossy(line)
         )
     }
@@ -181,8 +181,8 @@ pub(super) fn site_place(site: &Site, file: String, order: String) -> model::Rep
     }
 }
 
-fn words(action: EventKind) -> &'static str {
-    match action {
+fn words(kind: EventKind) -> &'static str {
+    match kind {
         EventKind::Load => "atomic load",
         EventKind::Store => "atomic store",
         EventKind::Rmw => "atomic read-modify-write",
