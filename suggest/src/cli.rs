@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use serde::Deserialize;
 
-/// Makes lock-free C and C++ code safe on weak memory.
+/// Find and repair memory-order bugs in lock-free C and C++ code
 #[derive(Debug, Parser)]
 #[command(name = "wmfix", version, about, max_term_width = 100)]
 pub(crate) struct Cli {

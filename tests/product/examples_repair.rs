@@ -31,6 +31,28 @@ fn store_buffering() {
 }
 
 #[test]
+fn the_readme_shows_what_is_printed() {
+    need(&[Need::Program("gcc")]);
+    let world = World::new();
+    sources_in(&world, "store_buffering");
+    let suggested = wmfix(&world, GCC, &["suggest", "examples/store_buffering"]);
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
+    let page = fs::read_to_string(page).expect("the README");
+    let block = |language: &str| {
+        let (_, rest) = page
+            .split_once(&format!("```{language}\n"))
+            .expect("a block");
+        rest.split_once("```").expect("its end").0
+    };
+    assert_eq!(block("diff"), suggested.stdout);
+    assert!(
+        suggested.stderr.contains(block("text")),
+        "{}",
+        suggested.stderr
+    );
+}
+
+#[test]
 fn message_passing() {
     assert_repaired(&ExpectedFindings {
         name: "message_passing",

@@ -302,11 +302,7 @@ fn a_read_only_tree_is_checked_and_not_half_applied() {
     let wmfix = |arguments: &[&str]| Ran::of(world.wmfix("gcc").args(arguments));
     said(&wmfix(&["check", "tree"]), 1, &["violation"]);
     let ran = wmfix(&["suggest", "tree", "--apply"]);
-    said(
-        &ran,
-        4,
-        &["--apply has changed nothing", "prog.c", "read-only"],
-    );
+    said(&ran, 4, &["--apply changed nothing", "prog.c", "read-only"]);
     assert!(ran.stdout.starts_with("diff --git"), "{}", ran.stdout);
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
     assert_eq!(fs::read_dir(world.path().join("tree")).unwrap().count(), 1);
