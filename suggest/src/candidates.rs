@@ -37,10 +37,10 @@ struct EditableFile {
 #[derive(Debug, thiserror::Error)]
 enum CandidateRefusal {
     /// There is no text to change.
-    #[error("the operation was not found in the text")]
+    #[error("the operation was not found in the source")]
     NotInText,
     /// The file is gone.
-    #[error("{} cannot be read", .0.display())]
+    #[error("cannot read {}", .0.display())]
     Unreadable(PathBuf),
     /// The rewriter cannot do it.
     #[error(transparent)]

@@ -96,7 +96,7 @@ fn a_mistake_has_its_line_its_key_and_what_was_meant() {
         ),
         (
             "[test]\ncommand = 7\n",
-            "/project/wmfix.toml:2: `test.command`: must be a text for the shell or a list of words",
+            "/project/wmfix.toml:2: `test.command`: must be a shell command or a list of words",
         ),
         (
             "exclude = [\"a\", \"b[\"]\n",
