@@ -1,4 +1,5 @@
-//! What every SARIF 2.1.0 log of ours has: the frame, and paths as URIs.
+//! What all SARIF 2.1.0 logs of wmfix share: the frame, and paths as URIs. Knows
+//! nothing of findings.
 
 use std::path::Path;
 

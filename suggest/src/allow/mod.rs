@@ -1,6 +1,6 @@
-//! Findings that somebody has judged to be all right: by a comment at the access
-//! or by an entry of wmfix.toml. Decides which findings those are; what becomes
-//! of them is the report's and the repair's business.
+//! Findings that were reviewed and accepted, by a comment at the access or by an
+//! entry of wmfix.toml. Decides which findings those are; knows nothing of how
+//! they are reported or left out of a repair.
 
 mod comments;
 
@@ -20,7 +20,7 @@ pub(crate) struct AllowRules {
     /// The file of the entries, and its folder.
     file: PathBuf,
     folder: PathBuf,
-    /// A folder that the sources were copied to, and the one that they come from.
+    /// The folder that the sources were copied to, and the original folder.
     moved: Option<(PathBuf, PathBuf)>,
 }
 

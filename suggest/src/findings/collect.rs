@@ -1,4 +1,5 @@
-//! What all runs together have shown, and how often.
+//! The findings of all runs together, and how often each was seen. Decides when
+//! more runs of a program would show nothing new.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

@@ -23,7 +23,7 @@ pub(super) type ViolationKey = (SiteId, Option<SiteId>, ViolationKind);
 /// What tells races apart.
 pub(super) type RaceKey = (SiteId, SiteId);
 
-/// What earlier runs have shown: its details are not worked out again.
+/// Findings of earlier runs: their details are not computed again.
 #[derive(Debug, Default)]
 pub(crate) struct KnownFindings {
     /// Violations.
@@ -127,7 +127,7 @@ pub(crate) fn observe(
         failed_output: finished.failed_output(),
         traces: Vec::new(),
     };
-    // Half a run proves nothing, and nobody waits for it any more.
+    // Half a run shows nothing, and its result is not needed any more.
     let whole = finished.ended != RunEnd::Interrupted;
     for path in finished.traces.iter().filter(|_| whole) {
         let bytes =
@@ -146,7 +146,7 @@ pub(crate) fn observe(
 }
 
 impl Observation {
-    /// Whether the run came to no good end.
+    /// Whether the run failed.
     pub(crate) fn failed(&self) -> bool {
         !self.ended.is_of_its_own() || self.ends.iter().any(|end| end.cause.is_failure())
     }

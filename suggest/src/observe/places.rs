@@ -60,12 +60,13 @@ pub(crate) struct Place {
     /// The operation is all that its function does: its sites are told apart by
     /// who calls that, the first of `callers`.
     pub is_wrapped: bool,
-    /// The site by which findings at this place are known, whoever calls it.
+    /// The site that findings at this place are reported for, the same for all
+    /// callers.
     pub reported_site: SiteId,
 }
 
-/// An operation as it was resolved: its site, and the loop that waits there if what
-/// it waits for must be learnt from the run.
+/// A recorded operation with its site, and the loop that waits there if only the
+/// run shows what it waits for.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedOperation {
     /// The site.
@@ -308,7 +309,7 @@ impl Places {
                 .skip_while(|frame| !std::ptr::eq(*frame, function));
             let rest: Vec<Frame> = rest.skip(1).cloned().collect();
             match innermost_own(&rest) {
-                // The library starts threads; nobody else calls this one.
+                // Only the library, which starts threads, calls this one.
                 None => return Some(Vec::new()),
                 Some(0) => {
                     let point = caller.and_then(|caller| caller.at.as_ref())?;
@@ -322,8 +323,8 @@ impl Places {
         None
     }
 
-    /// Where the operation stands for those who wrote the program: if the function
-    /// around it is one that a vocabulary describes, its call is the operation.
+    /// Where the author of the program sees the operation: if a vocabulary describes
+    /// the function around it, the call of that function is the operation.
     fn outermost_call(
         &mut self,
         frames: &[Frame],

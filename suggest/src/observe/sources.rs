@@ -111,7 +111,7 @@ impl Sources {
         (agrees || site.operation.kind() != kind).then(|| site.clone())
     }
 
-    /// Whether a site stands in the body of a function that a vocabulary
+    /// Whether a site is in the body of a function that a vocabulary
     /// describes: then its calls are the sites.
     pub(crate) fn is_body_of_a_layer(&self, site: &Site) -> bool {
         let function = site.function.as_deref();

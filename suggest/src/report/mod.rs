@@ -1,5 +1,6 @@
-//! What is said about findings: as data for programs, as text for people. Knows
-//! nothing of how they were found.
+//! Everything that is said about findings: as data for programs, as text and HTML
+//! for people. The only module that writes prose; knows nothing of how findings
+//! were made.
 
 mod assemble;
 mod baseline_words;

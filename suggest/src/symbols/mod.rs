@@ -42,7 +42,7 @@ pub(crate) struct Address {
     pub offset: u64,
 }
 
-/// The debug information of all modules that were met.
+/// The debug information of all modules seen so far.
 #[derive(Default)]
 pub(crate) struct Symbols {
     modules: Vec<Module>,
@@ -90,7 +90,7 @@ impl Symbols {
         let Some(loader) = &self.modules[address.module].loader else {
             return Vec::new();
         };
-        // Damaged debug information is as good as none.
+        // Damaged debug information counts as missing.
         let Ok(mut found) = loader.find_frames(address.offset) else {
             return Vec::new();
         };
@@ -137,8 +137,8 @@ impl Symbols {
     }
 }
 
-/// The innermost frame that belongs to somebody who wrote atomics, not to the
-/// library that implements them: its position among `frames`.
+/// The position of the innermost frame in code that uses atomics, not in the
+/// library that implements them.
 pub(crate) fn innermost_own(frames: &[Frame]) -> Option<usize> {
     frames.iter().position(|frame| {
         frame

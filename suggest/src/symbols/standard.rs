@@ -1,6 +1,6 @@
 //! Which source files belong to the implementation of atomics and threads (the
 //! compiler's headers, the C++ standard library, Boost.Atomic) rather than to
-//! somebody who uses them.
+//! code that uses them.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Sites of the runs → places that people find: file, line, function and what
-//! is written there.
+//! Sites of the runs → places in the source: file, line, function and what is
+//! written there.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::report::dossier::Spot;
 use crate::report::model;
 use crate::symbols::{Frame, SourcePoint};
 
-/// Knows where sites are.
+/// Finds the places of sites.
 pub(super) struct SpotFinder<'a> {
     /// The places of the runs.
     pub places: &'a mut Places,
@@ -132,7 +132,7 @@ impl SpotFinder<'_> {
         ))
     }
 
-    /// What stands at a line and column: a word, or else one character.
+    /// The range of the word at a line and column, or of one character.
     fn token(&mut self, path: &Path, line: u32, column: u32) -> Option<(usize, usize)> {
         let file = self.places.sources.file(path)?;
         let mut lines = file.text.split_inclusive(|&byte| byte == b'\n');

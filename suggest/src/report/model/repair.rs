@@ -23,8 +23,7 @@ pub(crate) struct Repair {
     pub verified_runs: u64,
     /// What the patched program showed.
     pub verification: Verification,
-    /// Changes that belong together. Each group is a patch of its own with
-    /// `--output`.
+    /// Changes that belong together. With `--output`, each group is one patch.
     pub groups: Vec<Group>,
     /// The patch hunk by hunk.
     pub hunks: Vec<ReportedHunk>,
@@ -110,7 +109,7 @@ pub(crate) struct ReportedHunk {
 pub(crate) struct ReportedChange {
     /// An order is raised, or a fence is new.
     pub kind: ReportedChangeKind,
-    /// The operation whose order is raised, or which the fence stands beside.
+    /// The operation whose order is raised, or that the fence is next to.
     pub place: ReportedPlace,
     /// The order before; `none` for a new fence.
     pub from: String,
@@ -119,7 +118,7 @@ pub(crate) struct ReportedChange {
     /// The failure orders of a compare-exchange, before and after.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<OrderChange>,
-    /// On which side of the operation a new fence stands.
+    /// The side of the operation that a new fence is on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<FenceSide>,
     /// The findings that come back without it.

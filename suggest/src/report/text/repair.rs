@@ -31,8 +31,8 @@ pub(crate) fn repair_text(dossier: &Dossier) -> String {
     text
 }
 
-/// Changes that remove the same findings, told together, each line beginning
-/// with `indent`.
+/// Describes changes; those that remove the same findings together. Each line
+/// begins with `indent`.
 pub(super) fn changes_text(changes: &[&ReportedChange], indent: &str) -> String {
     let mut told: Vec<Vec<&ReportedChange>> = Vec::new();
     for &change in changes {
@@ -78,7 +78,7 @@ fn together(changes: &[&ReportedChange], indent: &str) -> String {
     text
 }
 
-/// What a group of changes does, to stand before its patch.
+/// The text in front of the patch of a group: what its changes do.
 pub(crate) fn group_text(repair: &Repair, number: usize) -> String {
     let Some(group) = repair.groups.get(number) else {
         return String::new();
