@@ -12,6 +12,8 @@ use crate::sys;
 /// The exit code of a program whose runtime could not start.
 pub(crate) const CANNOT_START_EXIT_CODE: i32 = 125;
 
+const DEFAULT_TRACE_LIMIT_BYTES: u64 = 1 << 30;
+
 /// The settings of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct RuntimeConfig {
@@ -29,6 +31,8 @@ pub(crate) struct RuntimeConfig {
     /// Leave out what adds nothing to what the trace says.
     pub(crate) filter: bool,
     pub(crate) volatile: Volatile,
+    /// How large a trace may become, in bytes.
+    pub(crate) trace_limit: u64,
     /// Milliseconds before a thread stuck outside loses the turn.
     pub(crate) patience: u64,
     /// Milliseconds without progress that make a livelock.
@@ -68,6 +72,7 @@ impl RuntimeConfig {
                     ("acqrel", Volatile::AcqRel),
                 ],
             ),
+            trace_limit: number(c"WMFIX_TRACE_LIMIT").unwrap_or(DEFAULT_TRACE_LIMIT_BYTES),
             patience: number(c"WMFIX_PATIENCE").unwrap_or(20).max(1),
             livelock: number(c"WMFIX_LIVELOCK").unwrap_or(5000),
         }

@@ -36,6 +36,23 @@ pub(crate) struct Recorder {
     /// Up to where records may go; 0 if nothing is recorded.
     limit: usize,
     records: u64,
+    /// How large the file may become, in bytes.
+    most: u64,
+}
+
+/// Why a trace cannot grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum GrowthError {
+    /// The system refused.
+    Errno(i32),
+    /// It is as large as it may be.
+    LimitReached,
+}
+
+impl From<i32> for GrowthError {
+    fn from(errno: i32) -> Self {
+        Self::Errno(errno)
+    }
 }
 
 impl Recorder {
@@ -49,17 +66,27 @@ impl Recorder {
             at: 0,
             limit: 0,
             records: 0,
+            most: u64::MAX,
         }
     }
 
     /// Makes the file in `folder` (ended by a zero) and writes the header.
-    pub(crate) fn create(folder: &[u8], header: &Header, command: &[u8]) -> Result<Self, i32> {
+    pub(crate) fn create(
+        folder: &[u8],
+        header: &Header,
+        command: &[u8],
+        most: u64,
+    ) -> Result<Self, i32> {
         let mut recorder = Self::off();
+        recorder.most = most;
         recorder.path = new_file(folder, header.pid)?;
         let bytes = encode_header(header, command);
-        if let Err(errno) = recorder.grow(bytes.len()) {
+        if let Err(error) = recorder.grow(bytes.len()) {
             remove(&recorder.path);
-            return Err(errno);
+            return Err(match error {
+                GrowthError::Errno(errno) => errno,
+                GrowthError::LimitReached => libc::EFBIG,
+            });
         }
         // The magic last: half a header must not look like a whole one.
         let magic = wmfix_trace::MAGIC.len();
@@ -106,15 +133,31 @@ impl Recorder {
         }
         match self.grow(room) {
             Ok(()) => true,
-            Err(errno) => {
+            Err(error) => {
+                self.stop(error);
+                false
+            }
+        }
+    }
+
+    /// Ends the trace before the run ends.
+    fn stop(&mut self, error: GrowthError) {
+        match error {
+            GrowthError::Errno(errno) => {
                 sys::say(format_args!(
                     "wmfix: the trace cannot grow (errno {errno}): the run goes on unrecorded\n"
                 ));
                 self.finish(End::NoSpace { errno });
-                filter::set_plain_mode(plain::OFF);
-                false
+            }
+            GrowthError::LimitReached => {
+                sys::say(format_args!(
+                    "wmfix: the trace has reached its limit of {} bytes (--trace-limit): the run goes on unrecorded\n",
+                    self.most
+                ));
+                self.finish(End::LimitReached);
             }
         }
+        filter::set_plain_mode(plain::OFF);
     }
 
     /// Writes how the run ended, cuts the file to its length and stops.
@@ -148,7 +191,7 @@ impl Recorder {
     }
 
     /// Makes the file longer and maps its new end.
-    fn grow(&mut self, room: usize) -> Result<(), i32> {
+    fn grow(&mut self, room: usize) -> Result<(), GrowthError> {
         let position = self.window_offset + self.at;
         let offset = position / PAGE_BYTES * PAGE_BYTES;
         let old_len = self.window_offset + self.window_len;
@@ -157,11 +200,16 @@ impl Recorder {
             .max(room + END_RECORD_BYTES);
         let mut len = (old_len + step).next_multiple_of(PAGE_BYTES);
         // Growing past the limit for file sizes would be answered by a signal.
-        let limit = file_size_limit();
+        let system_limit = file_size_limit();
+        let limit = system_limit.min(self.most);
         if len as u64 > limit {
             len = limit as usize / PAGE_BYTES * PAGE_BYTES;
             if len < position + room + END_RECORD_BYTES || len <= old_len {
-                return Err(libc::EFBIG);
+                return Err(if self.most <= system_limit {
+                    GrowthError::LimitReached
+                } else {
+                    GrowthError::Errno(libc::EFBIG)
+                });
             }
         }
         let file = open(&self.path, libc::O_RDWR)?;

@@ -133,7 +133,7 @@ fn new_trace(folder: &[u8], config: &RuntimeConfig, forked: bool) -> Recorder {
         forked,
         command: Vec::new(),
     };
-    match Recorder::create(folder, &header, &command) {
+    match Recorder::create(folder, &header, &command, config.trace_limit) {
         Ok(recorder) => recorder,
         Err(errno) => {
             let folder = core::str::from_utf8(&folder[..folder.len() - 1]).unwrap_or("?");

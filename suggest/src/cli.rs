@@ -255,6 +255,10 @@ pub(crate) struct RunFlags {
     /// Look for data races on plain accesses, too [default: on]
     #[arg(long, value_name = "ON|OFF")]
     pub races: Option<Switch>,
+    /// Let the trace of a process grow to this many MiB; what comes later is not
+    /// checked [default: 1024]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..))]
+    pub trace_limit: Option<u64>,
     /// Output format on stdout
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,

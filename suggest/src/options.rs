@@ -32,6 +32,8 @@ pub(crate) struct RunOptions {
     pub model: MemoryModel,
     /// Whether races on plain accesses are looked for.
     pub races: Switch,
+    /// How large the trace of a process may become, in MiB.
+    pub trace_limit: u64,
     /// How the result is printed on stdout.
     pub format: Format,
     /// Print nothing but the result.
@@ -40,10 +42,12 @@ pub(crate) struct RunOptions {
     pub color: Color,
 }
 
-/// The defaults of `--runs`, `--timeout` (in seconds) and `--seed`.
+/// The defaults of `--runs`, `--timeout` (in seconds), `--seed` and
+/// `--trace-limit`.
 const DEFAULT_RUNS: u64 = 100;
 const DEFAULT_TIMEOUT: f64 = 60.0;
 const DEFAULT_SEED: u64 = 1;
+const DEFAULT_TRACE_LIMIT_MIB: u64 = 1024;
 
 impl RunOptions {
     /// What the flags mean for a project.
@@ -67,6 +71,7 @@ impl RunOptions {
             volatile: flags.volatile.or(run.volatile).unwrap_or(Volatile::Ignore),
             model,
             races: flags.races.or(run.races).unwrap_or(Switch::On),
+            trace_limit: flags.trace_limit.unwrap_or(DEFAULT_TRACE_LIMIT_MIB),
             format: flags.format,
             quiet: flags.quiet,
             color: flags.color,

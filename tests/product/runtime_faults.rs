@@ -245,6 +245,30 @@ fn on_a_full_disk_the_program_runs_on() {
 }
 
 #[test]
+fn a_trace_stops_at_its_limit_and_the_program_goes_on() {
+    need_gcc();
+    let program = Program::build("long.c", "gcc", &[]);
+    for strategy in STRATEGIES {
+        let settings = [
+            ("WMFIX_STRATEGY", strategy),
+            ("WMFIX_TRACE_LIMIT", "200000"),
+        ];
+        let run = program.run_with(&settings, 1, &["100000"]);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        assert!(
+            run.stderr.contains("limit of 200000 bytes"),
+            "{}",
+            run.stderr
+        );
+        let trace = run.only_trace();
+        assert_eq!(trace.ending, Ending::Complete(End::LimitReached));
+        assert!(trace.events().count() > 5_000);
+        let size = std::fs::metadata(&trace.path).expect("the trace").len();
+        assert!(size <= 200_000, "{size}");
+    }
+}
+
+#[test]
 fn a_folder_that_is_not_there_is_said_and_the_program_runs() {
     need_gcc();
     let program = Program::build("long.c", "gcc", &[]);

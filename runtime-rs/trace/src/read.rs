@@ -82,6 +82,7 @@ impl fmt::Display for Ending {
             Self::Complete(End::NoSpace { errno }) => {
                 write!(f, "the trace could not grow (errno {errno})")
             }
+            Self::Complete(End::LimitReached) => write!(f, "the trace has reached its limit"),
             Self::Open => write!(f, "the program was stopped before its end"),
             Self::Cut { offset } => write!(f, "the trace is cut at byte {offset}"),
             Self::Corrupt { offset, what } => {
@@ -339,6 +340,7 @@ impl<'a> Reader<'a> {
             4 => End::NoSpace {
                 errno: source.small()? as i32,
             },
+            5 => End::LimitReached,
             _ => return Err(Fault::field("an unknown end")),
         };
         if count != self.records {

@@ -366,4 +366,6 @@ pub enum End {
         /// The `errno` that said so.
         errno: i32,
     },
+    /// The trace was as large as it may be. The program ran on, unrecorded.
+    LimitReached,
 }

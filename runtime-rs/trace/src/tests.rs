@@ -330,6 +330,7 @@ fn every_end_and_every_wait_is_read_back() {
         End::Deadlock,
         End::Livelock,
         End::NoSpace { errno: 28 },
+        End::LimitReached,
     ];
     for end in ends {
         let mut trace = Trace::new();

@@ -136,6 +136,7 @@ pub fn encode_end(out: &mut [u8], end: End, records: u64) -> usize {
             sink.byte(4);
             sink.number(u64::from(errno as u32));
         }
+        End::LimitReached => sink.byte(5),
     }
     sink.commit(tag::END)
 }

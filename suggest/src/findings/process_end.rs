@@ -32,6 +32,8 @@ pub(crate) enum EndCause {
         /// The system's error number.
         errno: i32,
     },
+    /// The trace was as large as `--trace-limit` lets it be.
+    TraceLimit,
     /// The trace ends within a record.
     Cut {
         /// Where the record begins.
@@ -96,6 +98,7 @@ impl EndCause {
             Ending::Complete(End::Deadlock) => Self::Deadlock,
             Ending::Complete(End::Livelock) => Self::Livelock,
             Ending::Complete(End::NoSpace { errno }) => Self::NoSpace { errno },
+            Ending::Complete(End::LimitReached) => Self::TraceLimit,
             Ending::Cut { offset } => Self::Cut { offset },
             Ending::Corrupt { offset, what } => Self::Corrupt { offset, what },
         })

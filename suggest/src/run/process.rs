@@ -53,10 +53,12 @@ pub(crate) enum RunEnd {
 impl Launch {
     /// A command that is run as the options say.
     pub(crate) fn new(command: Vec<OsString>, options: &RunOptions) -> Self {
+        let trace_limit = options.trace_limit.saturating_mul(1 << 20);
         let mut settings = vec![
             ("WMFIX_STRATEGY", value_name(options.strategy).into()),
             ("WMFIX_VOLATILE", value_name(options.volatile).into()),
             ("WMFIX_RACES", value_name(options.races).into()),
+            ("WMFIX_TRACE_LIMIT", trace_limit.to_string().into()),
         ];
         if let Some(trace) = &options.replay {
             let absolute = std::path::absolute(trace).unwrap_or_else(|_| trace.clone());

@@ -67,6 +67,10 @@ fn cause(count: u64, cause: EndCause) -> String {
         EndCause::NoSpace { errno } => {
             format!("{processes}: the trace could not grow (errno {errno})")
         }
+        EndCause::TraceLimit => format!(
+            "{processes}: the trace reached its limit, and what came later was not checked: \
+             raise it with --trace-limit"
+        ),
         EndCause::Cut { offset } => format!("{processes}: the trace is cut at byte {offset}"),
         EndCause::Corrupt { offset, what } => {
             format!("{processes}: the trace is damaged at byte {offset}: {what}")
