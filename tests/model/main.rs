@@ -36,6 +36,7 @@ mod sites_recall;
 mod sites_registry;
 mod sites_tree;
 mod structure_cycles;
+mod structure_manifests;
 
 use std::path::Path;
 use std::process::ExitCode;
