@@ -37,6 +37,7 @@ mod sites_registry;
 mod sites_tree;
 mod structure_cycles;
 mod structure_manifests;
+mod structure_map;
 
 use std::path::Path;
 use std::process::ExitCode;
