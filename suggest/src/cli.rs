@@ -252,9 +252,9 @@ pub(crate) struct RunFlags {
     /// How to treat volatile accesses [default: ignore]
     #[arg(long, value_name = "AS")]
     pub volatile: Option<Volatile>,
-    /// Look for data races on plain accesses, too [default: on]
-    #[arg(long, value_name = "ON|OFF")]
-    pub races: Option<Switch>,
+    /// Look for data races on plain accesses, too [default: predict]
+    #[arg(long, value_name = "HOW")]
+    pub races: Option<Races>,
     /// Let the trace of a process grow to this many MiB; what comes later is not
     /// checked [default: 1024]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..))]
@@ -303,14 +303,16 @@ pub(crate) enum MemoryModel {
     Rc20,
 }
 
-/// On or off.
+/// How data races are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Switch {
-    /// On
+pub enum Races {
+    /// Report those that a run shows
     On,
-    /// Off
+    /// Do not look for them
     Off,
+    /// Report also those that a run hides, and make them happen
+    Predict,
 }
 
 /// Output format of a result.

@@ -10,9 +10,10 @@ use wmfix_analysis::Event;
 use wmfix_frontend::Vocabularies;
 
 use crate::allow::{AllowRules, Allowances};
-use crate::findings::{CollectedFindings, KnownFindings, observe};
+use crate::findings::{CollectedFindings, KnownFindings, ObservationConfig, observe};
 use crate::observe::Places;
 use crate::options::RunOptions;
+use crate::predictions;
 use crate::progress::{Progress, Stage};
 use crate::recorded_runs::RecordedRuns;
 use crate::run::{
@@ -29,6 +30,8 @@ pub(crate) struct RunPlan<'a> {
     pub seed: u64,
     /// Whether traces are recorded, for a repair.
     pub record: bool,
+    /// Whether races are predicted, and made to happen.
+    pub predict: bool,
     /// What the runs are for.
     pub stage: Stage,
 }
@@ -95,6 +98,15 @@ impl Evidence {
                 break;
             }
         }
+        if plan.predict {
+            let shown =
+                predictions::follow(&mut self.collected, &self.places, subject, plan.options)?;
+            if plan.record {
+                for trace in shown {
+                    self.recorded.offer(trace, true, true);
+                }
+            }
+        }
         let silent = self.collected.processes == 0 && self.collected.problems.is_empty();
         if silent && self.summary.runs > before {
             self.not_run = Some(NotRun::NotInstrumented);
@@ -111,7 +123,11 @@ impl Evidence {
         folders: &RunFolders,
         progress: &mut Progress,
     ) -> anyhow::Result<Summary> {
-        let (options, config) = (plan.options, plan.options.analyzer_config());
+        let options = plan.options;
+        let config = ObservationConfig {
+            analyzer: options.analyzer_config(),
+            predict: plan.predict,
+        };
         let time = options.time.map(Duration::from_secs_f64);
         let time = time.map(|time| time.saturating_sub(self.started.elapsed()));
         let budget = Budget {

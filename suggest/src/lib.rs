@@ -19,6 +19,7 @@ mod options;
 mod output;
 mod patch;
 mod pipeline;
+mod predictions;
 mod preparation;
 mod progress;
 mod project;

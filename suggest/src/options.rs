@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use wmfix_analysis::{AnalyzerConfig, Model};
 
-use crate::cli::{Color, Format, MemoryModel, RunFlags, Strategy, Switch, Volatile};
+use crate::cli::{Color, Format, MemoryModel, Races, RunFlags, Strategy, Volatile};
 use crate::config::ProjectConfig;
 
 /// How programs are run and findings reported.
@@ -30,8 +30,8 @@ pub(crate) struct RunOptions {
     pub volatile: Volatile,
     /// The memory model.
     pub model: MemoryModel,
-    /// Whether races on plain accesses are looked for.
-    pub races: Switch,
+    /// How races on plain accesses are looked for.
+    pub races: Races,
     /// How large the trace of a process may become, in MiB.
     pub trace_limit: u64,
     /// How the result is printed on stdout.
@@ -70,7 +70,7 @@ impl RunOptions {
             jobs: flags.jobs.or(run.jobs.map(u64::from)),
             volatile: flags.volatile.or(run.volatile).unwrap_or(Volatile::Ignore),
             model,
-            races: flags.races.or(run.races).unwrap_or(Switch::On),
+            races: flags.races.or(run.races).unwrap_or(Races::Predict),
             trace_limit: flags.trace_limit.unwrap_or(DEFAULT_TRACE_LIMIT_MIB),
             format: flags.format,
             quiet: flags.quiet,
@@ -87,7 +87,7 @@ impl RunOptions {
                 MemoryModel::Rc11 => Model::Rc11,
                 MemoryModel::Rc20 => Model::Rc20,
             },
-            races: self.races == Switch::On,
+            races: self.races != Races::Off,
             ..AnalyzerConfig::default()
         }
     }
@@ -112,7 +112,7 @@ impl RunOptions {
         if self.model != MemoryModel::Rc11 {
             add("--model", value_name(self.model));
         }
-        if self.races != Switch::On {
+        if self.races != Races::Predict {
             add("--races", value_name(self.races));
         }
         words
@@ -146,11 +146,11 @@ mod tests {
         let mut config = ProjectConfig::none(Path::new("."));
         assert_eq!(meant("wmfix check", &config).runs, DEFAULT_RUNS);
         config.run.runs = std::num::NonZeroU64::new(7);
-        config.run.races = Some(Switch::Off);
+        config.run.races = Some(Races::Off);
         let options = meant("wmfix check --races on --seed 3", &config);
         assert_eq!(
             (options.runs, options.races, options.seed),
-            (7, Switch::On, 3)
+            (7, Races::On, 3)
         );
         assert_eq!(meant("wmfix check --runs 9", &config).runs, 9);
     }

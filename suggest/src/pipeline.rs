@@ -11,7 +11,7 @@ use wmfix_frontend::{Vocabularies, scan_tree};
 use wmfix_repair::Profile;
 
 use crate::baseline;
-use crate::cli::Cost;
+use crate::cli::{Cost, Races};
 use crate::evidence::{Evidence, NotRun, RunPlan};
 use crate::exit::Stop;
 use crate::findings::FindingNames;
@@ -118,6 +118,7 @@ fn run_and_collect(subject: &Subject, settings: &Settings, record: bool) -> Resu
         options: &settings.options,
         seed: settings.options.seed,
         record,
+        predict: predicts(&settings.options),
         stage: Stage::Running,
     };
     let evidence = Evidence::new(&settings.vocabularies, settings.allow_rules.clone());
@@ -164,6 +165,7 @@ fn repaired(
                     options: &settings.options,
                     seed: settings.options.seed.wrapping_add(evidence.summary().runs),
                     record: true,
+                    predict: predicts(&settings.options),
                     stage: Stage::Running,
                 };
                 evidence = evidence.gather(&subject, plan)?;
@@ -227,6 +229,8 @@ fn verify(
         options: &settings.options,
         seed,
         record: true,
+        // A repair is judged by what runs show.
+        predict: false,
         stage: Stage::Verifying,
     };
     let mut patched = Evidence::new(&settings.vocabularies, rules).gather(&subject, plan)?;
@@ -293,6 +297,11 @@ fn files_with_sites(path: &Path, vocabularies: &Vocabularies) -> anyhow::Result<
     let files = scan.files.iter().filter(|(_, file)| !file.sites.is_empty());
     let full = files.map(|(path, _)| path.canonicalize());
     Ok(full.collect::<Result<_, _>>()?)
+}
+
+/// Whether races are predicted: not from a schedule that somebody gave.
+fn predicts(options: &RunOptions) -> bool {
+    options.races == Races::Predict && options.replay.is_none()
 }
 
 fn profile(cost: Cost) -> Profile {

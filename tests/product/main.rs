@@ -19,6 +19,7 @@ mod run_ended;
 mod run_findings;
 mod run_litmus;
 mod run_outcomes;
+mod run_predict;
 mod run_programs;
 mod runtime_abi;
 mod runtime_copies;

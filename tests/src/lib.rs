@@ -11,7 +11,6 @@ pub mod harness;
 pub mod litmus;
 pub mod predict;
 pub mod product;
-pub mod project;
 pub mod reference;
 pub mod registry;
 pub mod repairing;

@@ -64,6 +64,20 @@ impl RaceWitness {
                 schedule.push(EventIndex(index as u64));
             }
         }
+        Self::ending(schedule, first, second)
+    }
+
+    /// The run itself up to the second access: it shows the race if nothing in it
+    /// orders the two.
+    pub fn of_run(events: &[Event], first: EventIndex, second: EventIndex) -> Self {
+        let end = (second.0 as usize).min(events.len());
+        let counted = events[..end].iter().enumerate();
+        let counted = counted.filter(|(_, event)| !event.operation.stays_in_loop());
+        let schedule = counted.map(|(index, _)| EventIndex(index as u64)).collect();
+        Self::ending(schedule, first, second)
+    }
+
+    fn ending(mut schedule: Vec<EventIndex>, first: EventIndex, second: EventIndex) -> Self {
         let meeting = if schedule.contains(&first) {
             Meeting::Unordered
         } else {

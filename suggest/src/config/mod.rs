@@ -14,7 +14,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use wmfix_frontend::Vocabularies;
 
-use crate::cli::{Cost, Strategy, Switch, Volatile};
+use crate::cli::{Cost, Races, Strategy, Volatile};
 
 pub(crate) use error::ConfigError;
 pub(crate) use find::{FILE_NAME, find, repository};
@@ -109,7 +109,7 @@ pub(crate) struct RunConfig {
     /// `--volatile`
     pub volatile: Option<Volatile>,
     /// `--races`
-    pub races: Option<Switch>,
+    pub races: Option<Races>,
 }
 
 /// `[repair]`: as the options of the command line.

@@ -53,7 +53,7 @@ pub(crate) fn template(values: &TemplateValues<'_>) -> String {
          # strategy = \"pct\" # or \"random\", \"os\"\n\
          # jobs = 4 # parallel runs; 1 if the tests share files or ports\n\
          # volatile = \"ignore\" # or \"relaxed\", \"acqrel\"\n\
-         # races = \"on\" # or \"off\"\n\
+         # races = \"predict\" # or \"on\", \"off\"\n\
          \n\
          [repair]\n\
          # cost = \"fewest\" # or \"x86\", \"arm64\", \"portable\"\n\

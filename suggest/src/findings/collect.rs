@@ -9,6 +9,7 @@ use super::observation::{
     KnownFindings, Observation, RaceInstance, RaceKey, TraceProblem, ViolationInstance,
     ViolationKey,
 };
+use super::prediction::RaceOrigin;
 use super::process_end::ProcessEnd;
 use crate::run::{RunEnd, RunWorth};
 
@@ -78,9 +79,11 @@ pub(crate) struct ViolationFinding {
     pub runs: u64,
 }
 
-/// A race, as first seen.
+/// A race, as first seen or predicted.
 #[derive(Clone, Debug)]
 pub(crate) struct RaceFinding {
+    /// What it is.
+    pub key: RaceKey,
     /// The first instance.
     pub first: RaceInstance,
     /// Which of the programs showed it.
@@ -89,6 +92,23 @@ pub(crate) struct RaceFinding {
     pub seed: u64,
     /// How many runs showed it.
     pub runs: u64,
+}
+
+impl RaceFinding {
+    fn new(key: RaceKey, first: RaceInstance, program: usize, seed: u64) -> Self {
+        Self {
+            key,
+            first,
+            program,
+            seed,
+            runs: 1,
+        }
+    }
+
+    /// Whether a run showed it.
+    pub fn is_seen(&self) -> bool {
+        matches!(self.first.origin, RaceOrigin::Seen)
+    }
 }
 
 /// An end of processes, and how often it was seen.
@@ -192,28 +212,32 @@ impl CollectedFindings {
         }
         let mut raced = HashSet::new();
         for (key, instance) in observation.races {
-            match self.race_at.get(&key) {
-                Some(&at) => {
-                    if raced.insert(key) {
-                        self.races[at].runs += 1;
-                    }
-                }
-                None => {
+            let first_time = raced.insert(key);
+            match (self.race_at.get(&key), instance) {
+                // A run shows what was predicted: no need to make it happen.
+                (Some(&at), Some(instance)) if !self.races[at].is_seen() => {
                     new = true;
-                    raced.insert(key);
-                    self.race_at.insert(key, self.races.len());
-                    known
-                        .races
-                        .write()
-                        .expect("no panic while locked")
-                        .insert(key);
-                    self.races.push(RaceFinding {
-                        first: instance.expect("details of what was not known"),
-                        program,
-                        seed,
-                        runs: 1,
-                    });
+                    known.add_seen(key);
+                    self.races[at] = RaceFinding::new(key, instance, program, seed);
                 }
+                (Some(&at), _) => self.races[at].runs += u64::from(first_time),
+                (None, instance) => {
+                    new = true;
+                    known.add_seen(key);
+                    self.race_at.insert(key, self.races.len());
+                    let instance = instance.expect("details of what was not known");
+                    self.races
+                        .push(RaceFinding::new(key, instance, program, seed));
+                }
+            }
+        }
+        for (key, instance) in observation.predicted {
+            if !self.race_at.contains_key(&key) {
+                new = true;
+                known.add_predicted(key);
+                self.race_at.insert(key, self.races.len());
+                self.races
+                    .push(RaceFinding::new(key, instance, program, seed));
             }
         }
         self.reached.extend(observation.reached);

@@ -6,6 +6,7 @@ mod collect;
 mod identity;
 mod names;
 mod observation;
+mod prediction;
 mod process_end;
 mod story;
 #[cfg(test)]
@@ -14,6 +15,7 @@ mod tests;
 pub(crate) use collect::{CollectedFindings, FailedRun, RaceFinding, Tally, ViolationFinding};
 pub(crate) use identity::Identity;
 pub(crate) use names::{FindingKey, FindingNames, sort_ids};
-pub(crate) use observation::{KnownFindings, TraceProblem, ViolationInstance, observe};
+pub(crate) use observation::{KnownFindings, ObservationConfig, TraceProblem, observe};
+pub(crate) use prediction::{Deviation, PredictionOutcome, RaceOrigin};
 pub(crate) use process_end::{EndCause, WaitTarget};
-pub(crate) use story::{StepRole, StoryObject, StoryOperation};
+pub(crate) use story::{StepRole, StoryObject, StoryOperation, StoryStep};

@@ -1,18 +1,22 @@
 //! What one run showed: its traces decoded and analysed.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, RwLock};
 
 use anyhow::Context;
+use wmfix_analysis::predict::{PredictedRace, Predictor, PredictorConfig};
+use wmfix_analysis::reordering::{Defect, Meeting, RaceWitness, prove_races};
 use wmfix_analysis::{
-    Analyzer, AnalyzerConfig, Event, EventIndex, FoundRace, Model, Operation, SiteId, StreamError,
-    ThreadId, Violation, ViolationKind,
+    Analyzer, AnalyzerConfig, Bytes, Event, EventIndex, FoundRace, Model, Operation, Race, SiteId,
+    StreamError, ThreadId, Violation, ViolationKind,
 };
 use wmfix_trace::HeaderError;
 
+use super::prediction::{Prediction, RaceOrigin};
 use super::process_end::ProcessEnd;
 use super::story::{self, StoryStep};
-use crate::observe::{DecodedTrace, Places, decode};
+use crate::observe::{DecodedTrace, Places, decode, planned_schedule};
 use crate::run::{FinishedRun, RunEnd};
 
 /// What tells violations apart: the access, the newer write (none: the first
@@ -28,8 +32,24 @@ pub(super) type RaceKey = (SiteId, SiteId);
 pub(crate) struct KnownFindings {
     /// Violations.
     pub violations: RwLock<HashSet<ViolationKey>>,
-    /// Races.
+    /// Races that were seen.
     pub races: RwLock<HashSet<RaceKey>>,
+    /// Races that were predicted.
+    pub predicted: RwLock<HashSet<RaceKey>>,
+}
+
+impl KnownFindings {
+    /// A race was seen.
+    pub fn add_seen(&self, key: RaceKey) {
+        let mut races = self.races.write().expect("no panic while locked");
+        races.insert(key);
+    }
+
+    /// A race was predicted.
+    pub fn add_predicted(&self, key: RaceKey) {
+        let mut races = self.predicted.write().expect("no panic while locked");
+        races.insert(key);
+    }
 }
 
 /// One run.
@@ -41,6 +61,8 @@ pub(crate) struct Observation {
     pub violations: Vec<(ViolationKey, Option<ViolationInstance>)>,
     /// Races, and the details of those that were not known.
     pub races: Vec<(RaceKey, Option<RaceInstance>)>,
+    /// Races that were predicted and not known, with their details.
+    pub predicted: Vec<(RaceKey, RaceInstance)>,
     /// Atomic sites that were executed.
     pub reached: BTreeSet<SiteId>,
     /// How many events there were.
@@ -68,6 +90,10 @@ pub(crate) enum TraceProblem {
     Unreadable(HeaderError),
     /// Its events cannot have happened in this order.
     Contradictory(StreamError),
+    /// A race in it has no order of events that shows it, and is not reported.
+    UnprovedRace(Defect),
+    /// It has more threads than prediction can follow.
+    TooManyThreads,
 }
 
 /// A violation in one run.
@@ -102,8 +128,22 @@ pub(crate) struct RaceInstance {
     pub race: FoundRace,
     /// The variable's name, if it has one.
     pub location: Option<String>,
-    /// The trace of the process that showed it, unless it is very long.
+    /// How the two accesses meet in the order of events that shows it.
+    pub meeting: Meeting,
+    /// How it is known.
+    pub origin: RaceOrigin,
+    /// The trace of the process that showed it, unless it is very long; of a
+    /// prediction, the schedule to follow.
     pub trace: Option<Arc<[u8]>>,
+}
+
+/// How runs are analysed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ObservationConfig {
+    /// By what.
+    pub analyzer: AnalyzerConfig,
+    /// Whether races are predicted that the run does not show.
+    pub predict: bool,
 }
 
 /// Analyses the traces of a finished run.
@@ -111,12 +151,13 @@ pub(crate) fn observe(
     finished: &FinishedRun,
     places: &Mutex<Places>,
     known: &KnownFindings,
-    config: AnalyzerConfig,
+    config: ObservationConfig,
 ) -> anyhow::Result<Observation> {
     let mut observation = Observation {
         ended: finished.ended,
         violations: Vec::new(),
         races: Vec::new(),
+        predicted: Vec::new(),
         reached: BTreeSet::new(),
         events: 0,
         schedule: 0,
@@ -135,7 +176,7 @@ pub(crate) fn observe(
         match decode(&bytes, places) {
             Ok(decoded) => {
                 let (violations, races) = (observation.violations.len(), observation.races.len());
-                observation.process(&decoded, places, known, config);
+                observation.process(&decoded, &bytes, places, known, config);
                 observation.keep_trace(bytes, violations, races);
                 observation.traces.push(decoded.events);
             }
@@ -172,23 +213,32 @@ impl Observation {
     fn process(
         &mut self,
         decoded: &DecodedTrace,
+        bytes: &[u8],
         places: &Mutex<Places>,
         known: &KnownFindings,
-        config: AnalyzerConfig,
+        config: ObservationConfig,
     ) {
         self.processes += 1;
         self.events += decoded.events.len() as u64;
         let first = decoded.events.first().map(|event| event.thread);
         self.concurrent |= decoded.events.iter().any(|e| Some(e.thread) != first);
         self.schedule = self.schedule.rotate_left(1) ^ decoded.schedule;
-        let mut analyzer = Analyzer::new(config);
+        let mut analyzer = Analyzer::new(config.analyzer);
+        let mut predictor = config
+            .predict
+            .then(|| Predictor::new(PredictorConfig::default()));
         let mut refused = None;
+        let mut events = Cow::Borrowed(decoded.events.as_slice());
         for (index, event) in (0..).map(EventIndex).zip(&decoded.events) {
             if is_atomic(&event.operation) {
                 self.reached.insert(event.site);
             }
             if let Err(error) = analyzer.feed_at(index, event) {
                 refused.get_or_insert(error);
+                events.to_mut()[index.0 as usize].operation = NO_OPERATION;
+            }
+            if let Some(predictor) = &mut predictor {
+                predictor.feed(&events[index.0 as usize]);
             }
         }
         if let Some(error) = refused {
@@ -208,24 +258,116 @@ impl Observation {
                 .expect("no panic while locked")
                 .contains(&key);
             let instance = (!is_known)
-                .then(|| ViolationInstance::of(violation, decoded, places, config.model));
+                .then(|| ViolationInstance::of(violation, decoded, places, config.analyzer.model));
             self.violations.push((key, instance));
         }
-        for found in analyzer.races() {
-            let key = race_key(found, places);
-            let is_known = known
-                .races
-                .read()
-                .expect("no panic while locked")
-                .contains(&key);
-            let instance = (!is_known).then(|| RaceInstance {
-                race: found.clone(),
-                location: variable_at(found.race.bytes.address, decoded, places),
-                trace: None,
-            });
-            self.races.push((key, instance));
+        if predictor.as_ref().is_some_and(Predictor::gave_up) {
+            self.problems.push(TraceProblem::TooManyThreads);
         }
+        let predicted = predictor.map_or_else(Vec::new, Predictor::into_races);
+        self.add_races(
+            RaceSearch {
+                decoded,
+                bytes,
+                places,
+                events: &events,
+            },
+            known,
+            analyzer.races(),
+            predicted,
+        );
         self.ends.extend(ProcessEnd::of(decoded, places));
+    }
+}
+
+/// What a refused event is taken for.
+const NO_OPERATION: Operation = Operation::Death {
+    bytes: Bytes {
+        address: 0,
+        size: 0,
+    },
+};
+
+/// A run whose races are looked at.
+struct RaceSearch<'a> {
+    decoded: &'a DecodedTrace,
+    bytes: &'a [u8],
+    places: &'a Mutex<Places>,
+    events: &'a [Event],
+}
+
+impl Observation {
+    /// Adds the races that a run showed, and those that were predicted from it.
+    /// None is added without an order of events that shows it.
+    fn add_races(
+        &mut self,
+        run: RaceSearch<'_>,
+        known: &KnownFindings,
+        seen: &[FoundRace],
+        predicted: Vec<PredictedRace>,
+    ) {
+        let contains = |keys: &RwLock<HashSet<RaceKey>>, key: &RaceKey| {
+            keys.read().expect("no panic while locked").contains(key)
+        };
+        let mut new = Vec::new();
+        let mut keys = HashSet::new();
+        for found in seen {
+            let key = race_key(&found.race, run.places);
+            keys.insert(key);
+            match contains(&known.races, &key) {
+                true => self.races.push((key, None)),
+                false => new.push((key, found.clone())),
+            }
+        }
+        let mut hidden = Vec::new();
+        for found in predicted {
+            let key = race_key(&found.race, run.places);
+            if !contains(&known.races, &key)
+                && !contains(&known.predicted, &key)
+                && keys.insert(key)
+            {
+                hidden.push((key, found));
+            }
+        }
+        let races: Vec<Race> = new.iter().map(|(_, found)| found.race).collect();
+        let predictions: Vec<PredictedRace> =
+            hidden.iter().map(|(_, found)| found.clone()).collect();
+        let proofs = prove_races(run.events, &races, &predictions);
+        let instance = |race: FoundRace, witness: &RaceWitness, origin| RaceInstance {
+            location: variable_at(race.race.bytes.address, run.decoded, run.places),
+            race,
+            meeting: witness.meeting,
+            origin,
+            trace: None,
+        };
+        for ((key, race), proof) in new.into_iter().zip(proofs.seen) {
+            match proof {
+                Ok(witness) => {
+                    let instance = instance(race, &witness, RaceOrigin::Seen);
+                    self.races.push((key, Some(instance)));
+                }
+                Err(defect) => self.problems.push(TraceProblem::UnprovedRace(defect)),
+            }
+        }
+        for ((key, found), proof) in hidden.into_iter().zip(proofs.predicted) {
+            match proof {
+                Ok(witness) => {
+                    let mut prediction =
+                        Prediction::new(run.decoded, run.places, run.events, &found, &witness);
+                    prediction.plan = planned_schedule(run.bytes, &witness.schedule).map(Arc::from);
+                    let race = FoundRace {
+                        race: found.race,
+                        count: 1,
+                    };
+                    let plan = prediction.plan.clone();
+                    let origin = RaceOrigin::Predicted(prediction);
+                    let mut instance = instance(race, &witness, origin);
+                    instance.trace = plan;
+                    self.predicted.push((key, instance));
+                }
+                Err(defect) => self.problems.push(TraceProblem::UnprovedRace(defect)),
+            }
+        }
     }
 }
 
@@ -276,10 +418,10 @@ pub(super) fn variable_at(
 }
 
 /// Races have no direction: which access came first is the schedule's doing.
-fn race_key(found: &FoundRace, places: &Mutex<Places>) -> RaceKey {
+fn race_key(race: &Race, places: &Mutex<Places>) -> RaceKey {
     let places = places.lock().expect("no panic while locked");
     let shown = |site| places.get(site).reported_site;
-    let (first, second) = (shown(found.race.first.site), shown(found.race.second.site));
+    let (first, second) = (shown(race.first.site), shown(race.second.site));
     (first.min(second), first.max(second))
 }
 

@@ -75,6 +75,10 @@ pub(crate) enum StoryOperation {
     Acquire(LockMode),
     /// A lock is given back, or a signal sent.
     Release(LockMode),
+    /// A plain read.
+    PlainRead,
+    /// A plain write.
+    PlainWrite,
 }
 
 /// An atomic object of a step.
@@ -171,9 +175,12 @@ pub(super) fn steps(
 }
 
 impl StoryOperation {
-    /// What an event does; births and deaths of memory and plain accesses are not
-    /// part of the story.
-    fn of(event: &Event, decoded: &DecodedTrace, places: &Mutex<Places>) -> Option<Self> {
+    /// What an event does; births and deaths of memory are not part of the story.
+    pub(super) fn of(
+        event: &Event,
+        decoded: &DecodedTrace,
+        places: &Mutex<Places>,
+    ) -> Option<Self> {
         let object = |location: LocationId| {
             let known = decoded.locations.get(location.0 as usize);
             let name = known.and_then(|known| variable_at(known.address, decoded, places));
@@ -228,12 +235,9 @@ impl StoryOperation {
             Operation::Exit => Self::ThreadExit,
             Operation::Acquire { mode, .. } => Self::Acquire(mode),
             Operation::Release { mode, .. } => Self::Release(mode),
-            Operation::Birth { .. }
-            | Operation::Death { .. }
-            | Operation::Read { .. }
-            | Operation::Write { .. } => {
-                return None;
-            }
+            Operation::Read { .. } => Self::PlainRead,
+            Operation::Write { .. } => Self::PlainWrite,
+            Operation::Birth { .. } | Operation::Death { .. } => return None,
         })
     }
 }

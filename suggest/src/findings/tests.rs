@@ -11,7 +11,7 @@ use wmfix_trace::{
 };
 
 use super::collect::CollectedFindings;
-use super::observation::{KnownFindings, TraceProblem, observe};
+use super::observation::{KnownFindings, ObservationConfig, TraceProblem, observe};
 use super::process_end::EndCause;
 use crate::observe::Places;
 use crate::run::{FinishedRun, RunEnd};
@@ -140,7 +140,16 @@ fn collected(traces: &[Vec<u8>]) -> CollectedFindings {
             races: true,
             ..AnalyzerConfig::default()
         };
-        let observation = observe(&finished, &places, &known, config).unwrap();
+        let observation = observe(
+            &finished,
+            &places,
+            &known,
+            ObservationConfig {
+                analyzer: config,
+                predict: true,
+            },
+        )
+        .unwrap();
         collected.take(0, seed, observation, &known);
     }
     collected

@@ -5,9 +5,11 @@ mod decode;
 mod operands;
 mod orders;
 mod places;
+mod plan;
 mod sources;
 mod waits;
 
 pub(crate) use decode::{DecodedTrace, decode};
 pub(crate) use places::{EventKind, Place, Places};
+pub(crate) use plan::planned_schedule;
 pub(crate) use sources::SourceFile;

@@ -92,6 +92,8 @@ pub(crate) struct RaceSides {
     pub second_atomic: bool,
     /// How many runs showed it.
     pub runs: u64,
+    /// Whether an order of the run's events puts the two next to each other.
+    pub adjacent: bool,
 }
 
 /// Where to find the text of a place.

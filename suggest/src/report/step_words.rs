@@ -41,6 +41,8 @@ pub(super) fn operation(operation: &StoryOperation) -> String {
             "releases a lock".to_owned()
         }
         StoryOperation::Release(LockMode::Signal) => "sends a signal".to_owned(),
+        StoryOperation::PlainRead => "reads (not atomic)".to_owned(),
+        StoryOperation::PlainWrite => "writes (not atomic)".to_owned(),
     }
 }
 

@@ -3,7 +3,7 @@
 use nix::sys::signal::Signal;
 
 use super::dossier::{FindingDetail, RaceSides};
-use super::model::{Race, ReportedPlace, StaleKind, Value, Violation};
+use super::model::{FollowedSchedule, Race, ReportedPlace, StaleKind, Value, Violation};
 
 /// The headline of a violation.
 pub(super) fn title(violation: &Violation) -> String {
@@ -138,6 +138,35 @@ pub(super) fn at(place: &ReportedPlace) -> String {
 /// How often it was seen.
 pub(super) fn how_often(runs: u64, total: u64, seed: u64) -> String {
     format!("seen in {runs} of {total} runs, first with seed {seed}")
+}
+
+/// How a race is known.
+pub fn how_race_is_known(race: &Race, runs: u64, total: u64) -> String {
+    let Some(prediction) = &race.prediction else {
+        return how_often(runs, total, race.seed);
+    };
+    let from = format!("from the run with seed {}", race.seed);
+    match (prediction.outcome, &prediction.why) {
+        (FollowedSchedule::Seen, _) => format!(
+            "predicted {from}, which hides it, and then seen in a run that followed the schedule"
+        ),
+        (FollowedSchedule::Elsewhere, why) => format!(
+            "predicted {from}; following the schedule ended elsewhere because {}",
+            why.as_deref().unwrap_or("the run did something else")
+        ),
+        (FollowedSchedule::NotFollowed, _) => {
+            format!("predicted {from}; the schedule was not followed")
+        }
+    }
+}
+
+/// What the check of a race's witness says.
+pub fn race_witness(sides: &RaceSides) -> &'static str {
+    if sides.adjacent {
+        "Checked: an order of the run's events in which every read but these two reads what it read\nputs the two accesses next to each other.\n"
+    } else {
+        "Checked: happens-before does not order the two accesses. No interleaving of the run puts them\nnext to each other; the memory orders allow it all the same.\n"
+    }
 }
 
 /// The headline of a race.

@@ -9,7 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use super::watchdog::{KillReason, Watchdog};
+use crate::cli::Races;
 use crate::options::{RunOptions, value_name};
+
+/// Where the runtime is told of a schedule to follow.
+const REPLAY: &str = "WMFIX_REPLAY";
 
 /// What to run, and how.
 #[derive(Clone, Debug)]
@@ -57,12 +61,18 @@ impl Launch {
         let mut settings = vec![
             ("WMFIX_STRATEGY", value_name(options.strategy).into()),
             ("WMFIX_VOLATILE", value_name(options.volatile).into()),
-            ("WMFIX_RACES", value_name(options.races).into()),
+            (
+                "WMFIX_RACES",
+                match options.races {
+                    Races::Off => "off".into(),
+                    Races::On | Races::Predict => "on".into(),
+                },
+            ),
             ("WMFIX_TRACE_LIMIT", trace_limit.to_string().into()),
         ];
         if let Some(trace) = &options.replay {
             let absolute = std::path::absolute(trace).unwrap_or_else(|_| trace.clone());
-            settings.push(("WMFIX_REPLAY", absolute.into()));
+            settings.push((REPLAY, absolute.into()));
         }
         Self {
             command,
@@ -71,6 +81,14 @@ impl Launch {
             environment: Vec::new(),
             settings,
         }
+    }
+
+    /// The same, but following a schedule.
+    pub fn replaying(&self, schedule: &Path) -> Self {
+        let mut launch = self.clone();
+        launch.settings.retain(|(name, _)| *name != REPLAY);
+        launch.settings.push((REPLAY, schedule.into()));
+        launch
     }
 
     /// The program, if it cannot be found or executed.

@@ -48,6 +48,12 @@ pub(super) fn ends(spots: &mut SpotFinder<'_>, collected: &CollectedFindings) ->
             TraceProblem::Contradictory(error) => {
                 format!("{processes}: the trace contradicts itself: {error}")
             }
+            TraceProblem::UnprovedRace(defect) => {
+                format!("{processes}: a race is not reported, its check failed: {defect}")
+            }
+            TraceProblem::TooManyThreads => {
+                format!("{processes}: too many threads to predict races")
+            }
         });
     }
     notes.sort();

@@ -1,12 +1,15 @@
 //! One finding → what the report says about it.
 
 use wmfix_analysis::ViolationKind;
+use wmfix_analysis::reordering::Meeting;
 
 use super::spots::SpotFinder;
-use crate::findings::{RaceFinding, StepRole, ViolationFinding, ViolationInstance};
+use crate::findings::{
+    Deviation, PredictionOutcome, RaceFinding, RaceOrigin, StepRole, StoryStep, ViolationFinding,
+};
 use crate::report::dossier::{FindingDetail, Mark, RaceSides, ReportedStep};
-use crate::report::model::{self, StaleKind};
-use crate::report::step_words;
+use crate::report::model::{self, FollowedSchedule, RacePrediction, StaleKind};
+use crate::report::{step_words, words};
 
 /// A violation without its name.
 pub(super) fn violation(
@@ -46,14 +49,14 @@ pub(super) fn violation(
         newer_value: first.newer_value.map(Into::into),
         program: finding.program,
         trace: None,
-        steps: steps(spots, first),
+        steps: steps(spots, &first.steps),
         race: None,
     };
     (violation, detail)
 }
 
-fn steps(spots: &mut SpotFinder<'_>, instance: &ViolationInstance) -> Vec<ReportedStep> {
-    let lines = instance.steps.iter().map(|step| {
+fn steps(spots: &mut SpotFinder<'_>, steps: &[StoryStep]) -> Vec<ReportedStep> {
+    let lines = steps.iter().map(|step| {
         let place = spots.spot(step.site).place;
         ReportedStep {
             thread: step.thread.0,
@@ -87,6 +90,14 @@ pub(super) fn race(
         second: second.place.clone(),
         location,
         seed: finding.seed,
+        prediction: match &finding.first.origin {
+            RaceOrigin::Seen => None,
+            RaceOrigin::Predicted(prediction) => Some(followed(spots, &prediction.outcome)),
+        },
+    };
+    let steps = match &finding.first.origin {
+        RaceOrigin::Seen => Vec::new(),
+        RaceOrigin::Predicted(prediction) => steps(spots, &prediction.steps),
     };
     let detail = FindingDetail {
         access: second,
@@ -94,7 +105,7 @@ pub(super) fn race(
         newer_value: None,
         program: finding.program,
         trace: None,
-        steps: Vec::new(),
+        steps,
         race: Some(RaceSides {
             first_thread: race.first.thread.0,
             first_writes: race.first.writes,
@@ -103,9 +114,40 @@ pub(super) fn race(
             second_writes: race.second.writes,
             second_atomic: race.second.atomic,
             runs: finding.runs,
+            adjacent: finding.first.meeting == Meeting::Adjacent,
         }),
     };
     (shown, detail)
+}
+
+/// What came of following the schedule of a predicted race.
+fn followed(spots: &mut SpotFinder<'_>, outcome: &PredictionOutcome) -> RacePrediction {
+    let (outcome, why) = match *outcome {
+        PredictionOutcome::NotFollowed => (FollowedSchedule::NotFollowed, None),
+        PredictionOutcome::Seen => (FollowedSchedule::Seen, None),
+        PredictionOutcome::Elsewhere(deviation) => {
+            let mut at = |site| words::at(&spots.spot(site).place);
+            let why = match deviation {
+                Deviation::OtherWay {
+                    thread,
+                    expected,
+                    instead,
+                } => format!(
+                    "thread {} went to {} instead of {}",
+                    thread.0,
+                    at(instead),
+                    at(expected)
+                ),
+                Deviation::Stopped { thread, before } => {
+                    format!("thread {} did not get to {}", thread.0, at(before))
+                }
+                Deviation::Ordered => "something ordered the two accesses".to_owned(),
+                Deviation::NoTrace => "the run left no trace".to_owned(),
+            };
+            (FollowedSchedule::Elsewhere, Some(why))
+        }
+    };
+    RacePrediction { outcome, why }
 }
 
 /// The place of a write that no instruction made.

@@ -59,7 +59,7 @@ pub(super) fn race(dossier: &Dossier, race: &Race, others: &[&Race]) -> Markup {
                     detail.other.as_ref().map(|first| (first, words::race_side(sides.first_thread, sides.first_writes, sides.first_atomic))),
                 ]))
                 p { (words::what_races(race)) }
-                (facts(dossier, &race.id, &words::how_often(sides.runs, dossier.report.runs.total, race.seed), race.seed))
+                (facts(dossier, &race.id, &words::how_race_is_known(race, sides.runs, dossier.report.runs.total), race.seed))
                 (callers(detail))
             }
         }

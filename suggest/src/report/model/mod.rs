@@ -191,8 +191,32 @@ pub(crate) struct Race {
     pub second: ReportedPlace,
     /// What is accessed.
     pub location: String,
-    /// The seed of the first run that showed it.
+    /// The seed of the first run that showed it, or that it was predicted from.
     pub seed: u64,
+    /// What came of the prediction; `None` if a run showed the race.
+    #[serde(default)]
+    pub prediction: Option<RacePrediction>,
+}
+
+/// A race that no run showed until it was made to happen.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RacePrediction {
+    /// What came of following its schedule.
+    pub outcome: FollowedSchedule,
+    /// Why the race was not seen.
+    pub why: Option<String>,
+}
+
+/// What came of following a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FollowedSchedule {
+    /// The race was seen.
+    Seen,
+    /// The run did something else.
+    Elsewhere,
+    /// It was not followed.
+    NotFollowed,
 }
 
 impl Report {

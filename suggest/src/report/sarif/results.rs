@@ -86,6 +86,12 @@ fn race(race: &Race, dossier: &Dossier) -> Value {
             "seed": race.seed,
             "again": dossier.again_with(&race.id, race.seed),
         });
+        if race.prediction.is_some() {
+            let total = dossier.report.runs.total;
+            let known = words::how_race_is_known(race, sides.runs, total);
+            result["message"]["text"] = json!(format!("{text} {}", words::sentence(&known)));
+            result["properties"]["prediction"] = json!(race.prediction);
+        }
     }
     result
 }

@@ -16,7 +16,7 @@ use super::words;
 
 use repair::changes_text;
 pub(crate) use repair::{group_text, repair_text};
-use steps::steps;
+use steps::{race_steps, steps};
 
 /// Renders reports, with or without colours.
 pub(crate) struct TextRenderer {
@@ -101,6 +101,12 @@ impl TextRenderer {
         let race = dossier.report.race(id)?;
         let mut text = self.race(dossier, race, detail, &[]);
         text += "\n\n";
+        if race.prediction.is_some() {
+            text += &race_steps(detail);
+        }
+        if let Some(sides) = &detail.race {
+            text += words::race_witness(sides);
+        }
         if let Some(first) = &detail.other {
             text += &calls("the first access", first);
         }
@@ -197,10 +203,10 @@ impl TextRenderer {
             Level::NOTE.message(
                 "no lock, thread start or end, or release/acquire pair orders the two accesses",
             ),
-            Level::NOTE.message(words::how_often(
+            Level::NOTE.message(words::how_race_is_known(
+                race,
                 sides.runs,
                 dossier.report.runs.total,
-                race.seed,
             )),
         ];
         messages.extend(others.iter().map(|other| Level::NOTE.message(other)));

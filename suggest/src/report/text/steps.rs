@@ -5,13 +5,29 @@ use crate::report::model::{ReportedPlace, Violation};
 
 /// The run that showed a violation, a column a thread.
 pub(super) fn steps(detail: &FindingDetail, violation: &Violation) -> String {
-    let mut threads: Vec<u32> = detail.steps.iter().map(|step| step.thread).collect();
-    threads.sort_unstable();
-    threads.dedup();
     let mut text = format!(
         "The relevant steps of the run with seed {}, from top to bottom:\n\n",
         violation.seed
     );
+    text += &table(detail);
+    text += "\n  + the newer write    * the access that may be stale\n";
+    text += "  In parentheses: what puts a step after the previous step of the chain in every interleaving.\n";
+    text
+}
+
+/// The schedule that shows a predicted race, a column a thread.
+pub(super) fn race_steps(detail: &FindingDetail) -> String {
+    let mut text = "The end of the schedule that shows it, from top to bottom:\n\n".to_owned();
+    text += &table(detail);
+    text += "\n  * the two accesses, which nothing orders\n";
+    text
+}
+
+fn table(detail: &FindingDetail) -> String {
+    let mut threads: Vec<u32> = detail.steps.iter().map(|step| step.thread).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    let mut text = String::new();
     let place_width = detail
         .steps
         .iter()
@@ -53,8 +69,6 @@ pub(super) fn steps(detail: &FindingDetail, violation: &Violation) -> String {
         }
         text.push('\n');
     }
-    text += "\n  + the newer write    * the access that may be stale\n";
-    text += "  In parentheses: what puts a step after the previous step of the chain in every interleaving.\n";
     text
 }
 
