@@ -1,5 +1,5 @@
-//! OrderRaise the order that a site says. The order is a lattice: what is asked
-//! for is joined with what is there, so raise twice changes nothing.
+//! Raises the order that a site names. Orders are a lattice: what is asked for is
+//! joined with what is there, so raising twice changes nothing.
 
 use wmfix_frontend::{
     MemoryOrder, OrderForm, OrderSpelling, ParsedFile, Site, SiteOperation, Span,

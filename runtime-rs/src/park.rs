@@ -1,5 +1,5 @@
 //! Waiting for the turn, and watching whoever holds it meanwhile: a holder that
-//! makes no step, asleep in a call that is not controlled, is preempted of it.
+//! makes no step, asleep in a call that is not controlled, is preempted.
 
 use core::ptr;
 use core::sync::atomic::{

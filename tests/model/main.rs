@@ -36,6 +36,8 @@ mod sites_recall;
 mod sites_registry;
 mod sites_tree;
 mod structure_cycles;
+mod structure_manifests;
+mod structure_map;
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -6,15 +6,15 @@ use wmfix_tests::product::{Ran, World};
 use wmfix_tests::tools::{Need, need};
 
 /// Store buffering: two violations, no race.
-pub const STORE_BUFFERING: &str = include_str!("../corpus/suggest/sb.c");
+pub(crate) const STORE_BUFFERING: &str = include_str!("../corpus/suggest/sb.c");
 /// Message passing: a race.
-pub const MESSAGE_PASSING: &str = include_str!("../corpus/suggest/mp.c");
+pub(crate) const MESSAGE_PASSING: &str = include_str!("../corpus/suggest/mp.c");
 /// Peterson's lock: violations and races.
-pub const PETERSON: &str = include_str!("../corpus/suggest/peterson.c");
+pub(crate) const PETERSON: &str = include_str!("../corpus/suggest/peterson.c");
 
 /// Two pairs of threads that have nothing to do with each other: store buffering
 /// in one file's beginning, message passing at its end.
-pub const TWO_CAUSES: &str = "#include <pthread.h>\n#include <stdatomic.h>\n\
+pub(crate) const TWO_CAUSES: &str = "#include <pthread.h>\n#include <stdatomic.h>\n\
     static atomic_int x, y, ready;\nstatic int data, a, b;\n\
     static void *left(void *p) {\n\
     \x20   atomic_store_explicit(&x, 1, memory_order_relaxed);\n\
@@ -37,11 +37,11 @@ pub const TWO_CAUSES: &str = "#include <pthread.h>\n#include <stdatomic.h>\n\
     \x20   return a + b > 100;\n}\n";
 
 /// Whether what a test of a report needs is here.
-pub fn need_tools() {
+pub(crate) fn need_tools() {
     need(&[Need::Program("gcc"), Need::Program("git")]);
 }
 
 /// Runs wmfix in a world with the words of a line.
-pub fn wmfix(world: &World, line: &str) -> Ran {
+pub(crate) fn wmfix(world: &World, line: &str) -> Ran {
     Ran::of(world.wmfix("gcc").args(line.split_whitespace()))
 }

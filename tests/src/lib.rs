@@ -11,6 +11,7 @@ pub mod harness;
 pub mod litmus;
 pub mod predict;
 pub mod product;
+pub mod project;
 pub mod reference;
 pub mod registry;
 pub mod repairing;

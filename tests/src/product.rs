@@ -1,5 +1,5 @@
-//! The `wmfix` binary as its users have it, for the end-to-end tests: the one that
-//! cargo built for the executable, called in a world of its own.
+//! The `wmfix` binary for the product tests: the one that cargo built for the test
+//! executable, called in a temporary folder with an environment of its own.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

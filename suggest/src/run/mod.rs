@@ -1,4 +1,4 @@
-//! RunningProcess the program under test again and again: processes, their limits,
+//! Runs the program under test again and again: processes, their limits,
 //! and the loop that ends when nothing new is found. Knows nothing of what a
 //! finding is but whether it is new.
 

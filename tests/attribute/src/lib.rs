@@ -1,7 +1,7 @@
-//! The `#[test]` of the test executables that have a harness of their own (see
-//! `wmfix_tests::harness`): registers the function. Without `rustc --test` the
-//! built-in attribute of this name drops the function without a word, so an
-//! executable imports this one for all its modules, with `#[macro_use]`.
+//! The `#[test]` attribute of the test executables that have a harness of their own
+//! (`wmfix_tests::harness`): it registers the function. Without `rustc --test` the
+//! built-in attribute of this name drops the function silently, so an executable
+//! imports this one for all its modules, with `#[macro_use]`.
 #![forbid(unsafe_code)]
 
 use proc_macro::{TokenStream, TokenTree};

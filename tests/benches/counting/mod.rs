@@ -4,12 +4,12 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The system's allocator, counted.
-pub struct CountingAllocator;
+pub(crate) struct CountingAllocator;
 
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
 
 /// How many bytes are in use.
-pub fn bytes_in_use() -> usize {
+pub(crate) fn bytes_in_use() -> usize {
     IN_USE.load(Ordering::Relaxed)
 }
 

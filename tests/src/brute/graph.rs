@@ -355,7 +355,7 @@ impl Graph {
 }
 
 /// The node of an atomic access.
-pub fn node_of(operation: &Operation) -> Option<Node> {
+pub(super) fn node_of(operation: &Operation) -> Option<Node> {
     Some(match *operation {
         Operation::Load {
             location, order, ..

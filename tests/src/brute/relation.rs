@@ -3,7 +3,7 @@
 use std::ops::BitOr;
 
 /// More nodes than any graph here has.
-pub const MAX_NODES: usize = 64;
+pub(super) const MAX_NODES: usize = 64;
 
 /// A relation: bit `b` of row `a` says that `a` is related to `b`.
 #[derive(Clone, Copy)]
@@ -132,7 +132,7 @@ impl BitOr for Relation {
 }
 
 /// The places of the bits that are set.
-pub fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+pub(super) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         if word == 0 {
             return None;

@@ -2,16 +2,16 @@
 
 /// Pairs of location and timestamp, by location; what is missing is 0.
 #[derive(Clone, Debug, Default)]
-pub struct LocationClock(Vec<(u32, u32)>);
+pub(super) struct LocationClock(Vec<(u32, u32)>);
 
 impl LocationClock {
     /// The newest known write to a location.
-    pub fn get(&self, location: u32) -> u32 {
+    pub(super) fn get(&self, location: u32) -> u32 {
         self.find(location).map_or(0, |place| self.0[place].1)
     }
 
     /// Makes a write to a location known. Timestamps only grow.
-    pub fn set(&mut self, location: u32, timestamp: u32) {
+    pub(super) fn set(&mut self, location: u32, timestamp: u32) {
         match self.find(location) {
             Ok(place) => self.0[place].1 = self.0[place].1.max(timestamp),
             Err(place) if timestamp > 0 => self.0.insert(place, (location, timestamp)),
@@ -20,7 +20,7 @@ impl LocationClock {
     }
 
     /// Learns all that another clock knows.
-    pub fn join(&mut self, other: &Self) {
+    pub(super) fn join(&mut self, other: &Self) {
         let mut mine = self.0.iter_mut().peekable();
         let mut missing = 0;
         // First what both have, in place: the usual case is that this is all.
@@ -37,7 +37,7 @@ impl LocationClock {
     }
 
     /// Becomes equal to another clock.
-    pub fn copy_from(&mut self, other: &Self) {
+    pub(super) fn copy_from(&mut self, other: &Self) {
         self.0.clone_from(&other.0);
     }
 
