@@ -1,0 +1,67 @@
+//! How often one run is enough: for the published bugs of data structures, in how
+//! many of 100 runs, each with its own seed, the race is found, by happens-before
+//! alone and with prediction. Beside it the rate that the paper on C11Tester ("A
+//! Race Detector for C/C++ Atomics", Luo and Demsky, ASPLOS 2021) prints for the
+//! program of that name. Its programs are not these: ours have the same structure
+//! and a bug of the same kind, written anew.
+
+use std::path::Path;
+
+use wmfix_tests::product::{Ran, World, use_binary};
+
+const SEEDS: u64 = 100;
+
+/// The program, and the published rate in percent.
+const PROGRAMS: [(&str, Option<f64>); 8] = [
+    ("barrier", Some(76.6)),
+    ("chase_lev", Some(94.6)),
+    ("dekker_fences", Some(21.6)),
+    ("linuxrwlocks", Some(86.2)),
+    ("mcs", Some(89.4)),
+    ("mpmc", Some(59.4)),
+    ("ms_queue", Some(100.0)),
+    ("figure_1a", None),
+];
+
+fn main() {
+    use_binary(env!("CARGO_BIN_EXE_wmfix"));
+    println!("races found in {SEEDS} runs, in percent");
+    println!("program        | runs show | predicted too | published");
+    let mut sums = [0.0; 3];
+    for (name, published) in PROGRAMS {
+        let world = World::new();
+        let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../tests/corpus/structures")
+            .join(format!("{name}.c"));
+        let mut command = world.wmfix("gcc");
+        command
+            .args(["cc", "-g", "-pthread", "-o", name])
+            .arg(source);
+        Ran::well(&mut command);
+        let [shown, predicted] = ["on", "predict"].map(|races| rate(&world, name, races));
+        let text = published.map_or_else(String::new, |rate| format!("{rate:9.1}"));
+        println!("{name:14} | {shown:9.0} | {predicted:13.0} | {text}");
+        if let Some(published) = published {
+            for (sum, rate) in sums.iter_mut().zip([shown, predicted, published]) {
+                *sum += rate;
+            }
+        }
+    }
+    let [shown, predicted, published] = sums.map(|sum| sum / 7.0);
+    println!("average of 7   | {shown:9.1} | {predicted:13.1} | {published:9.1}");
+}
+
+/// In how many runs of a hundred a race is found.
+fn rate(world: &World, program: &str, races: &str) -> f64 {
+    let found = (1..=SEEDS).filter(|seed| {
+        let mut command = world.wmfix("gcc");
+        command.args(["run", "--runs", "1", "--format", "json", "--races", races]);
+        command.args(["--seed", &seed.to_string(), "--"]);
+        command.arg(world.path().join(program));
+        let report = Ran::of(&mut command).json();
+        report["races"]
+            .as_array()
+            .is_some_and(|races| !races.is_empty())
+    });
+    100.0 * found.count() as f64 / SEEDS as f64
+}
