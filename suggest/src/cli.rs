@@ -130,7 +130,7 @@ impl From<AuditArgs> for SuggestArgs {
 /// The cost model that ranks repairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Cost {
+pub(crate) enum Cost {
     /// Fewest changes: every change costs the same
     Fewest,
     /// Cost on x86-64, times how often the change runs
@@ -273,7 +273,7 @@ pub(crate) struct RunFlags {
 /// How the next thread is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Strategy {
+pub(crate) enum Strategy {
     /// Random priorities with a few changes: finds rare orderings with known probability
     Pct,
     /// A random thread at every step
@@ -285,7 +285,7 @@ pub enum Strategy {
 /// How volatile accesses are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Volatile {
+pub(crate) enum Volatile {
     /// As plain accesses
     Ignore,
     /// As relaxed atomics
@@ -306,7 +306,7 @@ pub(crate) enum MemoryModel {
 /// How data races are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Races {
+pub(crate) enum Races {
     /// Report those that a run shows
     On,
     /// Do not look for them

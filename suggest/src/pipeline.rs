@@ -12,7 +12,7 @@ use wmfix_repair::Profile;
 
 use crate::baseline;
 use crate::cli::{Cost, Races};
-use crate::evidence::{Evidence, NotRun, RunPlan};
+use crate::evidence::{Evidence, RunPlan};
 use crate::exit::Stop;
 use crate::findings::FindingNames;
 use crate::options::{RunOptions, value_name};
@@ -125,16 +125,10 @@ fn run_and_collect(subject: &Subject, settings: &Settings, record: bool) -> Resu
     let evidence = evidence.gather(subject, plan)?;
     match evidence.not_run() {
         None => Ok(evidence),
-        Some(NotRun::NoProgram(program)) => Err(Stop::usage(format_args!(
-            "{} does not exist or is not executable",
-            program.display()
-        ))),
-        Some(NotRun::NotInstrumented) if !subject.must_pass => Err(Stop::usage(
-            "the command left no trace: build it with `wmfix cc` or `wmfix c++`, then run it again",
-        )),
-        Some(NotRun::NotInstrumented) => Err(Stop::usage(
-            "the command left no trace: does it run the programs that were built?",
-        )),
+        Some(not_run) => {
+            let text = report::not_run_text(not_run, subject.must_pass);
+            Err(Stop::usage(text))
+        }
     }
 }
 

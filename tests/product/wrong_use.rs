@@ -246,6 +246,8 @@ fn a_test_command_that_fails_or_is_not_there() {
         2,
         &["./no-such-test does not exist"],
     );
+    // What was built is first on PATH.
+    said(&check(&["prog"]), 1, &[]);
     let mut wmfix = world.wmfix("gcc");
     let command = [
         "suggest",

@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// What a command line asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
+pub(super) struct Request {
     /// It has sources that go through the compiler.
     pub compiles: bool,
     /// What it links, if it links.
@@ -17,7 +17,7 @@ pub struct Request {
 
 /// What a link makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Output {
+pub(super) enum Output {
     /// A program.
     Executable,
     /// A shared library.
@@ -115,7 +115,7 @@ const SOURCES: &[&str] = &[
 
 /// Reads a command line without the compiler's name; response files are
 /// already expanded.
-pub fn classify(arguments: &[OsString]) -> Request {
+pub(super) fn classify(arguments: &[OsString]) -> Request {
     let mut question = false;
     let mut stops_early = false;
     let mut output = Output::Executable;
@@ -172,7 +172,7 @@ pub fn classify(arguments: &[OsString]) -> Request {
 
 /// Replaces each `@file` by the arguments in it, as the compiler does; one that
 /// cannot be read stays as it is, for the compiler to complain about.
-pub fn expand_response_files(arguments: &[OsString]) -> Vec<OsString> {
+pub(super) fn expand_response_files(arguments: &[OsString]) -> Vec<OsString> {
     // A response file may name another one; one that names itself must not
     // keep us busy for ever.
     const DEEPEST: usize = 16;

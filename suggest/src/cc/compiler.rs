@@ -17,7 +17,7 @@ pub(crate) enum Language {
 
 /// Whose options a compiler understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
+pub(super) enum Family {
     /// GNU.
     Gcc {
         /// The first number of its version.
@@ -29,7 +29,7 @@ pub enum Family {
 
 /// A real compiler.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Compiler {
+pub(super) struct Compiler {
     /// The program.
     pub program: OsString,
     /// What comes before the arguments proper, if the program is itself a
@@ -90,7 +90,10 @@ impl Language {
 impl Compiler {
     /// Finds the real compiler. If the first of the arguments is one (that is
     /// how build systems call a launcher), it is taken off.
-    pub fn find(language: Language, arguments: &mut Vec<OsString>) -> Result<Self, NoCompiler> {
+    pub(super) fn find(
+        language: Language,
+        arguments: &mut Vec<OsString>,
+    ) -> Result<Self, NoCompiler> {
         let handed_over = arguments.iter().take_while(|a| is_launcher(a)).count();
         if arguments
             .get(handed_over)
@@ -150,7 +153,7 @@ impl Compiler {
 
     /// Whose options it understands. Decided by the name where the name says
     /// it, and else by asking.
-    pub fn family(&self) -> Family {
+    pub(super) fn family(&self) -> Family {
         let compiler = self.leading.last().unwrap_or(&self.program);
         let target = on_path(compiler).and_then(|path| fs::canonicalize(path).ok());
         let names = [Some(PathBuf::from(compiler)), target];

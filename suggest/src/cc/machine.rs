@@ -16,7 +16,7 @@ const OPTIONS_FOR_OTHERS: &[&str] = &["-m32", "-mx32", "-m16", "-mabi=ilp32"];
 
 /// What asks for another machine than ours, if anything does: an option, or the
 /// compiler's own name.
-pub fn other_machine(compiler: &OsStr, arguments: &[OsString]) -> Option<String> {
+pub(super) fn other_machine(compiler: &OsStr, arguments: &[OsString]) -> Option<String> {
     let name = Path::new(compiler).file_name().and_then(OsStr::to_str);
     if let Some(name) = name.filter(|name| is_for_another(name)) {
         return Some(name.to_owned());

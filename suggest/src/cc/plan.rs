@@ -10,7 +10,7 @@ use crate::runtime_archive::{RuntimeFiles, WRAP};
 
 /// A command line for the real compiler.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Plan {
+pub(super) struct Plan {
     /// All the arguments.
     pub arguments: Vec<OsString>,
     /// What the user should know, because it is not what was asked for.
@@ -71,7 +71,7 @@ const STATIC: &[&str] = &[
 /// Plans the call for what the arguments ask for. `expanded` is `given` with the
 /// response files read: these are passed on as they are (there may be more in
 /// them than fits on a command line) unless something in them must change.
-pub fn plan(
+pub(super) fn plan(
     family: Family,
     request: Request,
     given: &[OsString],

@@ -7,7 +7,7 @@ use crate::output;
 use crate::pipeline::{self, RepairRequest, Request};
 
 /// Examines what is at the path, and every file there.
-pub fn run(arguments: AuditArgs) -> Result<ExitStatus, Stop> {
+pub(super) fn run(arguments: AuditArgs) -> Result<ExitStatus, Stop> {
     let name = arguments.path.display().to_string();
     let request = Request {
         path: arguments.path,

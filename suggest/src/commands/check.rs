@@ -6,7 +6,7 @@ use crate::output;
 use crate::pipeline::{self, Request};
 
 /// Builds what is at the path, runs it, and reports.
-pub fn run(arguments: CheckArgs) -> Result<ExitStatus, Stop> {
+pub(super) fn run(arguments: CheckArgs) -> Result<ExitStatus, Stop> {
     let examination = pipeline::check(Request {
         path: arguments.path,
         command: arguments.command,

@@ -9,7 +9,7 @@ use crate::cli::Cli;
 use crate::exit::{ExitStatus, Stop};
 
 /// Prints the completion script for `shell`.
-pub fn run(shell: Shell) -> Result<ExitStatus, Stop> {
+pub(super) fn run(shell: Shell) -> Result<ExitStatus, Stop> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "wmfix", &mut script);
     std::io::stdout().write_all(&script)?;

@@ -9,7 +9,7 @@ use crate::report::TextRenderer;
 use crate::state;
 
 /// Shows one finding of the last run in this folder.
-pub fn run(arguments: &ExplainArgs) -> Result<ExitStatus, Stop> {
+pub(super) fn run(arguments: &ExplainArgs) -> Result<ExitStatus, Stop> {
     let Some(dossier) = state::load()? else {
         return Err(Stop::usage(
             "no report for this folder yet: use `wmfix check` or `wmfix run` first",

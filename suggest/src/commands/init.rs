@@ -13,7 +13,7 @@ use crate::inventory::propose_vocabulary;
 use crate::project::BuildTool;
 
 /// Writes the file, and prints it.
-pub fn run(arguments: &InitArgs) -> Result<ExitStatus, Stop> {
+pub(super) fn run(arguments: &InitArgs) -> Result<ExitStatus, Stop> {
     let file = Path::new(FILE_NAME);
     if file.exists() && !arguments.force {
         return Err(Stop::usage(format_args!(

@@ -9,7 +9,7 @@ use crate::cli::Cli;
 use crate::exit::{ExitStatus, Stop};
 
 /// Prints the manual page of wmfix, then that of each command.
-pub fn run() -> Result<ExitStatus, Stop> {
+pub(super) fn run() -> Result<ExitStatus, Stop> {
     let mut command = Cli::command();
     command.build();
     let mut page = Vec::new();

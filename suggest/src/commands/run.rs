@@ -6,7 +6,7 @@ use crate::output;
 use crate::pipeline::{self, Request};
 
 /// Runs something that was built with the wrappers, and reports.
-pub fn run(arguments: RunArgs) -> Result<ExitStatus, Stop> {
+pub(super) fn run(arguments: RunArgs) -> Result<ExitStatus, Stop> {
     let examination = pipeline::run(Request {
         path: ".".into(),
         command: arguments.command,

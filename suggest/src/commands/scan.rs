@@ -11,7 +11,7 @@ use crate::inventory;
 
 /// Scans and prints. An inventory is no finding: the command ends well unless it
 /// was given something that is not there.
-pub fn run(arguments: ScanArgs) -> Result<ExitStatus, Stop> {
+pub(super) fn run(arguments: ScanArgs) -> Result<ExitStatus, Stop> {
     let mut paths = arguments.paths;
     if paths.is_empty() {
         paths.push(PathBuf::from("."));

@@ -9,7 +9,7 @@ use crate::output;
 use crate::pipeline::{self, RepairRequest, RepairStage, Repaired, Request};
 
 /// Finds the cheapest repair of what is at the path, and prints it.
-pub fn run(arguments: SuggestArgs) -> Result<ExitStatus, Stop> {
+pub(super) fn run(arguments: SuggestArgs) -> Result<ExitStatus, Stop> {
     let name = arguments.path.display().to_string();
     let request = Request {
         path: arguments.path,

@@ -11,7 +11,7 @@ use crate::cc;
 use crate::exit::{ExitStatus, Stop};
 
 /// Links the wrappers into `folder` and prints where they are.
-pub fn run(folder: Option<PathBuf>) -> Result<ExitStatus, Stop> {
+pub(super) fn run(folder: Option<PathBuf>) -> Result<ExitStatus, Stop> {
     let wmfix = env::current_exe().context("cannot find the wmfix executable")?;
     let folder = match folder {
         Some(folder) => folder,

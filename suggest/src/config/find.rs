@@ -35,7 +35,7 @@ pub(crate) fn repository(folder: &Path) -> Option<PathBuf> {
 }
 
 /// A path's folder, absolute: itself, or the one that a file is in.
-pub fn folder_of(path: &Path) -> PathBuf {
+pub(super) fn folder_of(path: &Path) -> PathBuf {
     let full = path
         .canonicalize()
         .or_else(|_| std::path::absolute(path))

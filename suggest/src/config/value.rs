@@ -73,7 +73,7 @@ impl<'de> Deserialize<'de> for Glob {
 }
 
 /// A text that says something.
-pub fn not_empty<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+pub(super) fn not_empty<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let text = String::deserialize(from)?;
     if text.trim().is_empty() {
         return Err(D::Error::custom("must not be empty"));

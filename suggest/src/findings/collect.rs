@@ -106,7 +106,7 @@ impl RaceFinding {
     }
 
     /// Whether a run showed it.
-    pub fn is_seen(&self) -> bool {
+    pub(crate) fn is_seen(&self) -> bool {
         matches!(self.first.origin, RaceOrigin::Seen)
     }
 }

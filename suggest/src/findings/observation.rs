@@ -40,13 +40,13 @@ pub(crate) struct KnownFindings {
 
 impl KnownFindings {
     /// A race was seen.
-    pub fn add_seen(&self, key: RaceKey) {
+    pub(crate) fn add_seen(&self, key: RaceKey) {
         let mut races = self.races.write().expect("no panic while locked");
         races.insert(key);
     }
 
     /// A race was predicted.
-    pub fn add_predicted(&self, key: RaceKey) {
+    pub(crate) fn add_predicted(&self, key: RaceKey) {
         let mut races = self.predicted.write().expect("no panic while locked");
         races.insert(key);
     }

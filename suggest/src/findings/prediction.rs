@@ -76,7 +76,7 @@ pub(crate) enum Deviation {
 
 impl Prediction {
     /// Of a race that was predicted from a run with these events.
-    pub fn new(
+    pub(crate) fn new(
         decoded: &DecodedTrace,
         places: &Mutex<Places>,
         events: &[Event],
@@ -120,7 +120,7 @@ impl Prediction {
 
     /// Whether a run that followed the schedule shows the race: nothing in it orders
     /// the two accesses. The analysis names one race of an access; there may be more.
-    pub fn is_shown_by(&self, followed: &[Event]) -> bool {
+    pub(crate) fn is_shown_by(&self, followed: &[Event]) -> bool {
         /// How many executions of each access are looked at.
         const MOST: usize = 4;
         let checker = Checker::new(followed);
@@ -143,7 +143,7 @@ impl Prediction {
     }
 
     /// Why a run that followed the schedule did not show the race.
-    pub fn deviation(&self, followed: &[Event]) -> Deviation {
+    pub(crate) fn deviation(&self, followed: &[Event]) -> Deviation {
         let by_thread = |way: &[(ThreadId, SiteId)]| {
             let mut threads: BTreeMap<ThreadId, Vec<SiteId>> = BTreeMap::new();
             for &(thread, site) in way {

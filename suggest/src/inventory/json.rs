@@ -8,7 +8,7 @@ use wmfix_frontend::{
 };
 
 /// The object, indented.
-pub fn render(scan: &TreeScan) -> anyhow::Result<String> {
+pub(super) fn render(scan: &TreeScan) -> anyhow::Result<String> {
     let files: Vec<Value> = scan
         .files
         .iter()
@@ -63,7 +63,7 @@ fn note(note: &Note) -> Value {
 }
 
 /// What an operation is called in reports.
-pub fn operation_name(operation: SiteOperation) -> &'static str {
+pub(super) fn operation_name(operation: SiteOperation) -> &'static str {
     match operation {
         SiteOperation::Load => "load",
         SiteOperation::Store => "store",
@@ -75,7 +75,7 @@ pub fn operation_name(operation: SiteOperation) -> &'static str {
 }
 
 /// The order, or `?` where the text does not decide it.
-pub fn order_name(spelling: &OrderSpelling) -> &'static str {
+pub(super) fn order_name(spelling: &OrderSpelling) -> &'static str {
     spelling.order.map_or("?", |order| order.name())
 }
 
@@ -90,7 +90,7 @@ fn form_name(form: &OrderForm) -> &'static str {
 }
 
 /// A role in a few words, with the condition that ends the loop.
-pub fn role_name(role: &LoopRole) -> Option<String> {
+pub(super) fn role_name(role: &LoopRole) -> Option<String> {
     match role {
         LoopRole::None => None,
         LoopRole::CasLoop => Some("cas loop".to_owned()),

@@ -8,7 +8,7 @@ use super::json::{operation_name, order_name};
 use crate::sarif::{self, uri};
 
 /// The log, indented.
-pub fn render(scan: &TreeScan) -> anyhow::Result<String> {
+pub(super) fn render(scan: &TreeScan) -> anyhow::Result<String> {
     let mut results: Vec<Value> = Vec::new();
     for (_, file) in &scan.files {
         results.extend(file.sites.iter().map(site));

@@ -8,7 +8,7 @@ use wmfix_frontend::{NoteKind, OrderForm, Site, TreeScan};
 use super::json::{operation_name, order_name, role_name};
 
 /// The report. `quiet` leaves only the numbers.
-pub fn render(scan: &TreeScan, quiet: bool) -> String {
+pub(super) fn render(scan: &TreeScan, quiet: bool) -> String {
     let mut out = String::new();
     if scan.seen == 0 && scan.unreadable.is_empty() {
         return "No C or C++ files found.\n".to_owned();

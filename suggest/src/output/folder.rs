@@ -14,7 +14,7 @@ use crate::report::{Dossier, Page, group_text, html};
 
 /// Writes the patches of a repair and the page of a report into a folder. Patches
 /// of an earlier repair are removed first.
-pub fn write(
+pub(super) fn write(
     folder: &Path,
     dossier: &Dossier,
     result: Option<&RepairResult>,

@@ -20,7 +20,7 @@ use crate::config::BuildConfig;
 
 /// Builds programs.
 #[derive(Debug)]
-pub struct Builder<'a> {
+pub(super) struct Builder<'a> {
     /// Quoted includes are also looked for here.
     pub include: &'a [PathBuf],
     /// Options of the project.
@@ -48,7 +48,7 @@ struct Hashes(Mutex<BTreeMap<PathBuf, Option<String>>>);
 
 impl Builder<'_> {
     /// The executables, one for each program.
-    pub fn build(
+    pub(super) fn build(
         &self,
         programs: &[Program],
     ) -> anyhow::Result<Result<Vec<PathBuf>, BuildFailure>> {

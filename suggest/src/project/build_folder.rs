@@ -19,14 +19,14 @@ const MAX_FOLDERS: usize = 64;
 
 /// A build folder that this process holds until it is dropped.
 #[derive(Debug)]
-pub struct BuildFolder {
+pub(super) struct BuildFolder {
     folder: PathBuf,
     _lock: File,
 }
 
 impl BuildFolder {
     /// A build folder for what is at this path.
-    pub fn of(path: &Path) -> anyhow::Result<Self> {
+    pub(super) fn of(path: &Path) -> anyhow::Result<Self> {
         let all = cache_folder()?.join("projects");
         fs::create_dir_all(&all).with_context(|| format!("cannot make {}", all.display()))?;
         Self::in_folder(&all.canonicalize()?, path)
@@ -52,7 +52,7 @@ impl BuildFolder {
     }
 
     /// The folder, absolute and without links.
-    pub fn folder(&self) -> &Path {
+    pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 }
@@ -109,7 +109,7 @@ fn remove_unused(all: &Path) {
 }
 
 /// Removes a folder with all that is in it, if it is there.
-pub fn remove(folder: &Path) -> std::io::Result<()> {
+pub(super) fn remove(folder: &Path) -> std::io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),

@@ -107,7 +107,7 @@ impl BuildCommand {
 }
 
 /// The last lines of a file.
-pub fn last_lines(file: &Path) -> anyhow::Result<String> {
+pub(super) fn last_lines(file: &Path) -> anyhow::Result<String> {
     let mut file = File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(MAX_SHOWN_BYTES)))?;

@@ -23,7 +23,7 @@ const RECENT_CHANGE: Duration = Duration::from_secs(2);
 
 /// What a copy holds.
 #[derive(Debug)]
-pub struct TreeCopy {
+pub(super) struct TreeCopy {
     /// Its files, relative to the tree, sorted.
     pub files: Vec<PathBuf>,
     /// Equal for equal contents.
@@ -61,7 +61,7 @@ struct FileMetadata {
 /// Brings the copy of the tree at `root` up to date: `folder` then holds what the
 /// rules take, with the files of `instead` instead of the tree's own, and
 /// what builds have left there. `manifest` is where its state is kept.
-pub fn bring_up_to_date(
+pub(super) fn bring_up_to_date(
     root: &Path,
     rules: &Rules,
     instead: &BTreeMap<PathBuf, &[u8]>,

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 /// The prerequisites of a compiler's dependency file.
-pub fn files(text: &[u8]) -> Vec<PathBuf> {
+pub(super) fn files(text: &[u8]) -> Vec<PathBuf> {
     let Some(colon) = text.windows(2).position(|pair| {
         // The first colon that ends a word: a target may hold others.
         pair[0] == b':' && pair[1].is_ascii_whitespace()

@@ -31,7 +31,7 @@ const LISTENED_TO: [&str; 14] = [
 
 /// The wrappers under names of one word.
 #[derive(Debug)]
-pub struct Wrappers {
+pub(super) struct Wrappers {
     /// For C.
     pub cc: PathBuf,
     /// For C++.
@@ -40,7 +40,7 @@ pub struct Wrappers {
 
 impl Wrappers {
     /// The wrappers of this wmfix.
-    pub fn ready() -> anyhow::Result<Self> {
+    pub(super) fn ready() -> anyhow::Result<Self> {
         let wmfix = std::env::current_exe()?;
         let hash = blake3::hash(wmfix.as_os_str().as_encoded_bytes()).to_hex();
         let folder = cache_folder()?.join(format!("wrappers-{}", &hash[..16]));
@@ -53,7 +53,7 @@ impl Wrappers {
 }
 
 /// What a build tool finds in its environment.
-pub fn for_tools(wrappers: &Wrappers, config: &BuildConfig) -> Vec<(OsString, OsString)> {
+pub(super) fn for_tools(wrappers: &Wrappers, config: &BuildConfig) -> Vec<(OsString, OsString)> {
     let mut all: Vec<(OsString, OsString)> = vec![
         ("CC".into(), wrappers.cc.clone().into()),
         ("CXX".into(), wrappers.cxx.clone().into()),
@@ -91,7 +91,10 @@ pub fn for_tools(wrappers: &Wrappers, config: &BuildConfig) -> Vec<(OsString, Os
 
 /// Puts the wrappers under the usual names of compilers into a folder, for build
 /// files that have such a name in them, and gives the PATH that leads there.
-pub fn in_the_place_of_compilers(wrappers: &Wrappers, folder: &Path) -> io::Result<OsString> {
+pub(super) fn in_the_place_of_compilers(
+    wrappers: &Wrappers,
+    folder: &Path,
+) -> io::Result<OsString> {
     let names = [
         ("cc", &wrappers.cc),
         ("gcc", &wrappers.cc),
@@ -125,7 +128,7 @@ pub fn in_the_place_of_compilers(wrappers: &Wrappers, folder: &Path) -> io::Resu
 
 /// Everything but the files that a build depends on, as one text: what is built
 /// under another one is of no use.
-pub fn setting(config: &BuildConfig, more: &[&str]) -> Result<String, NoCompiler> {
+pub(super) fn setting(config: &BuildConfig, more: &[&str]) -> Result<String, NoCompiler> {
     let mut hasher = blake3::Hasher::new();
     let mut add = |text: &[u8]| {
         hasher.update(&(text.len() as u64).to_le_bytes());

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// A command that tests a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Test {
+pub(super) struct Test {
     /// The program and its arguments.
     pub words: Vec<String>,
     /// Where it runs; where the project was built, if not given.
@@ -50,7 +50,7 @@ struct Property {
 
 /// The tests of what `ctest --show-only=json-v1` prints; `None` if there is one
 /// that only ctest can run, or if the text is not that.
-pub fn ctest(text: &str) -> Option<Vec<Test>> {
+pub(super) fn ctest(text: &str) -> Option<Vec<Test>> {
     let listing: Listing = serde_json::from_str(text).ok()?;
     let mut tests = Vec::new();
     for listed in listing.tests {
@@ -93,7 +93,7 @@ struct OfMeson {
 
 /// The tests of what `meson introspect --tests` prints; `None` if there is one
 /// that is not judged by its exit code, or if the text is not that.
-pub fn meson(text: &str) -> Option<Vec<Test>> {
+pub(super) fn meson(text: &str) -> Option<Vec<Test>> {
     let listing: Vec<OfMeson> = serde_json::from_str(text).ok()?;
     let by_code = |test: &OfMeson| ["exitcode", "gtest"].contains(&test.protocol.as_str());
     if !listing.iter().all(by_code) {

@@ -2,7 +2,7 @@
 //! outside of everything. Comments, strings and preprocessor lines do not count.
 
 /// Whether `text` defines `main`.
-pub fn is_defined_in(text: &[u8]) -> bool {
+pub(super) fn is_defined_in(text: &[u8]) -> bool {
     let code = without_comments(text);
     let mut depth = 0usize;
     for at in 0..code.len() {

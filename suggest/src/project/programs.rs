@@ -11,7 +11,7 @@ use super::main_function;
 
 /// A program that can be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program {
+pub(super) struct Program {
     /// Its name: the file with `main` without the ending.
     pub name: String,
     /// Its source files, the one with `main` first.
@@ -36,7 +36,7 @@ pub(crate) enum NothingToBuild {
 }
 
 /// Finds the programs at a path.
-pub fn find_programs(path: &Path) -> Result<Vec<Program>, NothingToBuild> {
+pub(super) fn find_programs(path: &Path) -> Result<Vec<Program>, NothingToBuild> {
     let unreadable = |error| NothingToBuild::Unreadable(path.to_owned(), error);
     let metadata = fs::metadata(path).map_err(unreadable)?;
     if metadata.is_file() {
@@ -103,7 +103,7 @@ fn name_of(path: &Path) -> String {
 }
 
 /// Whether a file is one that is compiled by itself (a header is not).
-pub fn is_source(path: &Path) -> bool {
+pub(super) fn is_source(path: &Path) -> bool {
     let extension = path
         .extension()
         .and_then(|extension| extension.to_str())
@@ -112,7 +112,7 @@ pub fn is_source(path: &Path) -> bool {
 }
 
 /// The language that a source file is compiled as.
-pub fn language_of(path: &Path) -> Language {
+pub(super) fn language_of(path: &Path) -> Language {
     Language::of(path, b"").unwrap_or(Language::C)
 }
 

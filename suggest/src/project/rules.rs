@@ -28,13 +28,13 @@ const BUILD_FOLDERS: [&str; 2] = ["CMakeCache.txt", "meson-private"];
 
 /// What is copied.
 #[derive(Clone, Debug)]
-pub struct Rules {
+pub(super) struct Rules {
     excluded: Gitignore,
 }
 
 impl Rules {
     /// The rules of a project.
-    pub fn of(config: &ProjectConfig) -> anyhow::Result<Self> {
+    pub(super) fn of(config: &ProjectConfig) -> anyhow::Result<Self> {
         let mut builder = GitignoreBuilder::new(&config.folder);
         for pattern in &config.exclude {
             let added = builder.add_line(config.file.clone(), pattern);
@@ -46,7 +46,7 @@ impl Rules {
     }
 
     /// The files and folders of a tree that are copied, sorted.
-    pub fn walk<'t>(
+    pub(super) fn walk<'t>(
         &'t self,
         root: &'t Path,
     ) -> impl Iterator<Item = walkdir::Result<DirEntry>> + 't {
@@ -56,7 +56,7 @@ impl Rules {
     }
 
     /// Whether a file is named by a pattern with `!`: it is copied whatever it is.
-    pub fn keeps(&self, path: &Path) -> bool {
+    pub(super) fn keeps(&self, path: &Path) -> bool {
         matches!(self.matched(path, false), Match::Whitelist(_))
     }
 
@@ -84,7 +84,7 @@ impl Rules {
 
 /// Whether a file is an object, a library or an executable, or was written by a
 /// configured build.
-pub fn is_build_product(path: &Path) -> io::Result<bool> {
+pub(super) fn is_build_product(path: &Path) -> io::Result<bool> {
     const ELF: &[u8] = b"\x7fELF";
     const ARCHIVE: &[u8] = b"!<arch>\n";
     let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -17,7 +17,7 @@ const MAX_HEADERS: usize = 20_000;
 
 /// The patched sources of programs in a folder of their own.
 #[derive(Debug)]
-pub struct PatchedCopy {
+pub(super) struct PatchedCopy {
     /// The programs, their sources in the copy.
     pub programs: Vec<Program>,
     /// The folders of the original sources, for quoted includes.
@@ -26,7 +26,7 @@ pub struct PatchedCopy {
 
 impl PatchedCopy {
     /// Copies the sources of programs into a folder, and the patched files.
-    pub fn make(
+    pub(super) fn make(
         programs: &[Program],
         files: &[PatchedFile],
         tree: &Path,

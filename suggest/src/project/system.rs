@@ -187,7 +187,7 @@ impl BuildTool {
 }
 
 /// The test command that the user or the configuration gives.
-pub fn given(
+pub(super) fn given(
     command: &[OsString],
     config: &ProjectConfig,
     is_projects: bool,

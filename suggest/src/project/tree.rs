@@ -26,7 +26,7 @@ use crate::subject::{SourceCopy, Subject};
 
 /// One variant of a project, the original or the patched one, and where it is
 /// built.
-pub struct TreeBuild<'a> {
+pub(super) struct TreeBuild<'a> {
     /// The project.
     pub project: &'a Project,
     /// What builds it.
@@ -39,7 +39,7 @@ pub struct TreeBuild<'a> {
 
 impl TreeBuild<'_> {
     /// Brings the copy and what is built of it up to date.
-    pub fn prepare(&self, patched: &[PatchedFile]) -> anyhow::Result<Prepared> {
+    pub(super) fn prepare(&self, patched: &[PatchedFile]) -> anyhow::Result<Prepared> {
         let project = self.project;
         let config = if project.is_described() {
             project.config.build.clone()

@@ -4,10 +4,10 @@
 
 mod assemble;
 mod baseline_words;
-mod build_failure;
 mod causes;
 mod change_words;
 mod dossier;
+mod failure_words;
 mod html;
 pub(crate) mod model;
 mod repair_words;
@@ -20,8 +20,8 @@ mod text;
 mod words;
 
 pub(crate) use assemble::{RepairInputs, ReportInputs, assemble, names};
-pub(crate) use build_failure::{build_failure_output, build_failure_text};
 pub(crate) use dossier::Dossier;
+pub(crate) use failure_words::{build_failure_output, build_failure_text, not_run_text};
 pub(crate) use html::{Page, html};
 pub(crate) use model::Verdict;
 pub(crate) use sarif::sarif;

@@ -141,7 +141,7 @@ pub(super) fn how_often(runs: u64, total: u64, seed: u64) -> String {
 }
 
 /// How a race is known.
-pub fn how_race_is_known(race: &Race, runs: u64, total: u64) -> String {
+pub(super) fn how_race_is_known(race: &Race, runs: u64, total: u64) -> String {
     let Some(prediction) = &race.prediction else {
         return how_often(runs, total, race.seed);
     };
@@ -161,7 +161,7 @@ pub fn how_race_is_known(race: &Race, runs: u64, total: u64) -> String {
 }
 
 /// What the check of a race's witness says.
-pub fn race_witness(sides: &RaceSides) -> &'static str {
+pub(super) fn race_witness(sides: &RaceSides) -> &'static str {
     if sides.adjacent {
         "Checked: an order of the run's events in which every read but these two reads what it read\nputs the two accesses next to each other.\n"
     } else {

@@ -84,7 +84,7 @@ impl Launch {
     }
 
     /// The same, but following a schedule.
-    pub fn replaying(&self, schedule: &Path) -> Self {
+    pub(crate) fn replaying(&self, schedule: &Path) -> Self {
         let mut launch = self.clone();
         launch.settings.retain(|(name, _)| *name != REPLAY);
         launch.settings.push((REPLAY, schedule.into()));

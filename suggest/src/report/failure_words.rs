@@ -1,5 +1,6 @@
-//! Why a project cannot be run, in words that say what to do.
+//! Why something cannot be built or run, in words that say what to do.
 
+use crate::evidence::NotRun;
 use crate::project::{BuildFailure, BuildTool};
 
 /// One line about a failure.
@@ -48,5 +49,21 @@ pub(crate) fn build_failure_output(failure: &BuildFailure) -> &str {
     match failure {
         BuildFailure::Compiler { output, .. } | BuildFailure::Command { output, .. } => output,
         _ => "",
+    }
+}
+
+/// Why something could not be run. `was_built` says that wmfix has built it.
+pub(crate) fn not_run_text(not_run: &NotRun, was_built: bool) -> String {
+    match not_run {
+        NotRun::NoProgram(program) => {
+            format!("{} does not exist or is not executable", program.display())
+        }
+        NotRun::NotInstrumented if was_built => {
+            "the command left no trace: does it run the programs that were built?".to_owned()
+        }
+        NotRun::NotInstrumented => {
+            "the command left no trace: build it with `wmfix cc` or `wmfix c++`, then run it again"
+                .to_owned()
+        }
     }
 }
