@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::ffi::CStr;
 use core::str::FromStr;
 
-use wmfix_trace::{Strategy, Volatile};
+use wmfix_trace::{StaleTarget, Strategy, Volatile};
 
 use crate::sys;
 
@@ -33,6 +33,8 @@ pub(crate) struct RuntimeConfig {
     pub(crate) volatile: Volatile,
     /// How large a trace may become, in bytes.
     pub(crate) trace_limit: u64,
+    /// The stale choice to be made.
+    pub(crate) stale: Option<StaleTarget>,
     /// Milliseconds before a thread stuck outside loses the turn.
     pub(crate) patience: u64,
     /// Milliseconds without progress that make a livelock.
@@ -73,6 +75,7 @@ impl RuntimeConfig {
                 ],
             ),
             trace_limit: number(c"WMFIX_TRACE_LIMIT").unwrap_or(DEFAULT_TRACE_LIMIT_BYTES),
+            stale: stale_target(),
             patience: number(c"WMFIX_PATIENCE").unwrap_or(20).max(1),
             livelock: number(c"WMFIX_LIVELOCK").unwrap_or(5000),
         }
@@ -87,6 +90,14 @@ pub(crate) fn cannot_start(why: core::fmt::Arguments<'_>) -> ! {
 
 fn variable(name: &CStr) -> Option<&'static CStr> {
     sys::variable(name).filter(|value| !value.is_empty())
+}
+
+fn stale_target() -> Option<StaleTarget> {
+    let text = variable(c"WMFIX_STALE")?.to_str().unwrap_or("?");
+    match text.parse() {
+        Ok(target) => Some(target),
+        Err(error) => cannot_start(format_args!("WMFIX_STALE={text}: {error}")),
+    }
 }
 
 fn number(name: &CStr) -> Option<u64> {

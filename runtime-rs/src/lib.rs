@@ -33,6 +33,7 @@ mod arena;
 mod clocks;
 mod config;
 mod contexts;
+mod directed;
 mod filter;
 mod finish;
 mod gate;

@@ -22,7 +22,6 @@ pub(crate) trait Word: Copy + Eq {
     fn wide(self) -> u128;
 
     /// Without the upper bits.
-    #[cfg(test)]
     fn narrow(value: u128) -> Self;
 
     /// Reads.
@@ -97,7 +96,6 @@ macro_rules! word {
                 u128::from(self)
             }
 
-            #[cfg(test)]
             fn narrow(value: u128) -> Self {
                 value as Self
             }
@@ -140,7 +138,6 @@ impl Word for u128 {
         self
     }
 
-    #[cfg(test)]
     fn narrow(value: u128) -> Self {
         value
     }

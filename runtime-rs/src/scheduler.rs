@@ -11,7 +11,7 @@ use core::sync::atomic::Ordering;
 use wmfix_trace::WaitsFor;
 
 use crate::spin::{Detector, Read};
-use crate::strategy::{AnyStrategy, Kind, Point, Strategy};
+use crate::strategy::{AnyStrategy, Kind, Pct, Point, Random, Strategy};
 use crate::thread::{Thread, phase};
 
 /// What a choice costs on the counted clock, in nanoseconds.
@@ -119,6 +119,19 @@ impl Scheduler {
     /// The entry of a thread.
     pub(crate) fn entry(&mut self, thread: u32) -> &mut ThreadEntry {
         &mut self.threads[thread as usize]
+    }
+
+    /// From here on the schedule is drawn with another seed: by a uniform walk or
+    /// by priorities.
+    pub(crate) fn draw_anew(&mut self, seed: u64) {
+        self.strategy = if seed.is_multiple_of(2) {
+            AnyStrategy::Pct(Pct::new(seed, None, None))
+        } else {
+            AnyStrategy::Random(Random::new(seed))
+        };
+        for thread in 0..self.threads.len() as u32 {
+            self.strategy.started(thread);
+        }
     }
 
     /// Whether the strategy has anything to decide for this thread.

@@ -1,12 +1,14 @@
 //! The beginning of the run and of each thread, and a thread's end.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
-use wmfix_trace::{Header, Reader, RecordedOperation, Strategy as Named, WaitsFor};
+use wmfix_trace::{Header, Reader, RecordedOperation, Strategy as Named, WaitsFor, process_key_of};
 
 use crate::config::{RuntimeConfig, cannot_start};
+use crate::directed::Directed;
 use crate::filter::{self, plain};
 use crate::finish;
 use crate::park::{WATCH_INTERVAL_MS, park};
@@ -92,6 +94,11 @@ pub(crate) fn begin_run(config: RuntimeConfig, forked: bool) {
     let mut scheduler = Scheduler::new(chosen);
     // SAFETY: asks who is calling.
     scheduler.add(main, unsafe { libc::pthread_self() });
+    // Where the system schedules, no run can be repeated.
+    let target = config.stale.filter(|target| {
+        let key = || process_key_of(&command_line(), forked);
+        strategy != Named::Os && target.process.is_none_or(|process| process == key())
+    });
     let (filters, races) = (config.filter, config.races && recorder.is_on());
     let controlled = strategy != Named::Os;
     let mut state = State::new(config, scheduler, recorder);
@@ -101,6 +108,7 @@ pub(crate) fn begin_run(config: RuntimeConfig, forked: bool) {
     if filters {
         state.start_filtering(main_record, controlled);
     }
+    state.directed = target.map(|target| Box::new(Directed::new(target)));
     state::install(state);
     if !forked {
         settle(main);

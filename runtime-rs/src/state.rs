@@ -2,6 +2,7 @@
 //! the trace: its context and its location are numbered, new ones
 //! are introduced, then it is written.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
@@ -14,6 +15,7 @@ use wmfix_trace::{
 use crate::alone::{self, AloneWrites, location_of};
 use crate::config::RuntimeConfig;
 use crate::contexts::{ContextNumber, Interner};
+use crate::directed::Directed;
 use crate::filter::{AccessFilter, plain, plain_mode, set_plain_mode};
 use crate::locations::Locations;
 use crate::modules::Modules;
@@ -35,6 +37,8 @@ pub(crate) struct State {
     alone_writes: AloneWrites,
     /// Decides which plain accesses are recorded; none where all are, or none.
     filter: Option<AccessFilter>,
+    /// The stale choice that this run is to make.
+    pub(crate) directed: Option<Box<Directed>>,
     /// Under `os`: the thread of the last record.
     pub(crate) last_thread: u32,
     /// Looks for help from outside since the last change.
@@ -77,6 +81,7 @@ pub(crate) unsafe fn state() -> &'static mut State {
 impl State {
     pub(crate) fn new(config: RuntimeConfig, scheduler: Scheduler, recorder: Recorder) -> Self {
         Self {
+            directed: None,
             config,
             scheduler,
             recorder,
@@ -208,6 +213,30 @@ impl State {
         location
     }
 
+    /// Keeps a block that is given back from being handed out again, in a run with
+    /// a stale choice: a stale pointer must not lead to somebody else's memory.
+    #[cfg(not(test))]
+    pub(crate) fn quarantine(&mut self, address: u64, size: u64) -> bool {
+        let Some(directed) = &mut self.directed else {
+            return false;
+        };
+        if size == 0 || !directed.may_quarantine(size) {
+            return false;
+        }
+        // SAFETY: the program has just given this block back.
+        unsafe {
+            core::ptr::write_bytes(
+                address as *mut u8,
+                crate::directed::FREED_BYTE,
+                size as usize,
+            );
+        }
+        self.recorder.write(wmfix_trace::MAX_RECORD, |out| {
+            wmfix_trace::encode_quarantine(out, address, size)
+        });
+        true
+    }
+
     /// Ends what lies in memory that is given back.
     pub(crate) fn free(&mut self, context: u32, address: u64, size: u64) {
         let mut known = self.end_locations(address, size);
@@ -284,6 +313,9 @@ impl State {
     #[cold]
     fn introduce(&mut self, context: u32, location: u32, value: u128) -> u32 {
         let (number, address, size) = self.locations.introduce(location);
+        if let Some(directed) = &mut self.directed {
+            directed.born(value);
+        }
         let operation = RecordedOperation::Birth {
             location: LocationId(number),
             address,

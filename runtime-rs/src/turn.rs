@@ -187,14 +187,21 @@ impl Held {
     /// tells nothing.
     #[inline(always)]
     pub(crate) fn record_read(&mut self, read: Read, operation: &RecordedOperation) {
+        if !self.looks(read) {
+            let (thread, state) = self.parts();
+            state.record(thread, read.context, operation);
+        }
+    }
+
+    /// This thread has read without changing anything. True if the read tells
+    /// nothing that is not recorded.
+    #[inline(always)]
+    pub(crate) fn looks(&mut self, read: Read) -> bool {
         if self.controlled {
             let me = self.thread().id;
             self.state().scheduler.done(me, Some(read));
         }
-        if !self.has_read(read) {
-            let (thread, state) = self.parts();
-            state.record(thread, read.context, operation);
-        }
+        self.has_read(read)
     }
 
     /// Asks the strategy who goes next. Returns when it is this thread's turn.

@@ -5,6 +5,7 @@ use core::ffi::c_int;
 
 use wmfix_trace::{LocationId, Order, RecordedOperation, RmwKind, Volatile};
 
+use super::directed::{self, Reach};
 use crate::memory::{Word, full_fence};
 use crate::spin::Read;
 use crate::strategy::Kind;
@@ -30,10 +31,19 @@ unsafe extern "C" fn load<W: Word>(address: *mut W, order: c_int, pc: u64) -> W 
             unsafe { W::load(address) }
         });
     };
-    record_load(&mut held, context, address, order_of(order))
+    record_load(&mut held, context, address, order_of(order), Reach::Ours)
 }
 
-fn record_load<W: Word>(held: &mut Held, context: u32, address: *mut W, order: Order) -> W {
+fn record_load<W: Word>(
+    held: &mut Held,
+    context: u32,
+    address: *mut W,
+    order: Order,
+    reach: Reach,
+) -> W {
+    if held.state().directed.is_some() {
+        return directed::load(held, context, address, order, reach);
+    }
     // SAFETY: the program would do the same.
     let value = unsafe { W::load(address) };
     let wide = value.wide();
@@ -55,6 +65,9 @@ unsafe extern "C" fn store<W: Word>(address: *mut W, value: W, order: c_int, pc:
             unsafe { W::store(address, value) };
         });
     };
+    if held.state().directed.is_some() {
+        return directed::store(&mut held, context, address, value, order_of(order));
+    }
     // SAFETY: the program would do the same.
     let before = unsafe { W::load(address) };
     let state = held.state();
@@ -79,6 +92,10 @@ fn rmw<W: Word>(address: *mut W, operand: W, order: c_int, pc: u64, kind: RmwKin
             unsafe { W::rmw(address, kind, operand) }
         });
     };
+    if held.state().directed.is_some() {
+        let order = order_of(order);
+        return directed::rmw(&mut held, context, address, operand, order, kind);
+    }
     // SAFETY: the program would do the same.
     let read = unsafe { W::rmw(address, kind, operand) };
     let written = read.modified(kind, operand);
@@ -103,7 +120,7 @@ fn rmw<W: Word>(address: *mut W, operand: W, order: c_int, pc: u64, kind: RmwKin
     read
 }
 
-fn reading(context: u32, location: u32, value: u128, order: Order) -> Read {
+pub(super) fn reading(context: u32, location: u32, value: u128, order: Order) -> Read {
     Read {
         context,
         location,
@@ -113,12 +130,12 @@ fn reading(context: u32, location: u32, value: u128, order: Order) -> Read {
 }
 
 /// A compare-exchange, as the program has it.
-struct CompareExchange<W> {
-    expected: W,
-    value: W,
-    success: c_int,
-    failure: c_int,
-    weak: bool,
+pub(super) struct CompareExchange<W> {
+    pub(super) expected: W,
+    pub(super) value: W,
+    pub(super) success: c_int,
+    pub(super) failure: c_int,
+    pub(super) weak: bool,
 }
 
 #[inline(always)]
@@ -132,6 +149,9 @@ fn swap<W: Word>(address: *mut W, swap: &CompareExchange<W>, pc: u64) -> W {
             unsafe { W::compare_exchange(address, expected, value) }
         });
     };
+    if held.state().directed.is_some() {
+        return directed::swap(&mut held, context, address, swap);
+    }
     // SAFETY: the program would do the same.
     let read = unsafe { W::compare_exchange(address, expected, value) };
     let exchanged = read == expected;
@@ -258,7 +278,7 @@ fn unrecorded<R>(operation: impl FnOnce() -> R) -> R {
 }
 
 /// The ABI's integer for a memory order; its upper bits are hints.
-fn order_of(order: c_int) -> Order {
+pub(super) fn order_of(order: c_int) -> Order {
     match order & 0x7fff {
         0 => Order::Relaxed,
         1 => Order::Consume,
@@ -277,7 +297,7 @@ pub(crate) fn volatile_read<W: Word>(address: *mut W, pc: u64, meaning: Volatile
         _ => Order::Relaxed,
     };
     if let Some((mut held, context)) = visible(pc) {
-        record_load(&mut held, context, address, order);
+        record_load(&mut held, context, address, order, Reach::Theirs);
     }
 }
 
@@ -331,6 +351,9 @@ fn record_volatile_write(held: &mut Held, pending: PendingWrite) {
         None => state.new_location(context, pending.address, pending.size, value),
     };
     state.locations.set_value(location, value);
+    if state.directed.is_some() {
+        directed::stored(held, location, value);
+    }
     let operation = RecordedOperation::Store {
         location: LocationId(location),
         order,

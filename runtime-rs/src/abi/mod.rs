@@ -4,6 +4,7 @@
 
 mod annotate;
 mod atomic;
+mod directed;
 mod function;
 mod plain;
 mod trampoline;

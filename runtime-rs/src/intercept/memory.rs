@@ -5,6 +5,7 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU8, Ordering};
 
+use crate::directed;
 use crate::filter::{self, plain};
 use crate::locations::may_hold_atomic;
 use crate::real;
@@ -25,6 +26,14 @@ fn given_back(address: u64, size: u64, pc: u64) {
     }
 }
 
+/// Whether a block that was given back is kept from being handed out again.
+fn keep_back(address: u64, size: u64) -> bool {
+    match turn::enter() {
+        Some(mut held) => held.state().quarantine(address, size),
+        None => false,
+    }
+}
+
 fn size_of(block: *mut c_void) -> u64 {
     if block.is_null() {
         0
@@ -35,7 +44,11 @@ fn size_of(block: *mut c_void) -> u64 {
 
 unsafe extern "C" fn free(block: *mut c_void, pc: u64) {
     if turn::is_on() {
-        given_back(block as u64, size_of(block), pc);
+        let size = size_of(block);
+        given_back(block as u64, size, pc);
+        if directed::is_on() && keep_back(block as u64, size) {
+            return;
+        }
     } else if FOUND.load(Ordering::Relaxed) == 0 {
         if real::is_finding_free() {
             return;

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::bytes::{ByteError, Source};
+use crate::stale::process_key;
 
 /// The first bytes of a trace.
 pub const MAGIC: [u8; 8] = *b"WMFIXTRC";
@@ -93,6 +94,16 @@ impl fmt::Display for HeaderError {
 }
 
 impl core::error::Error for HeaderError {}
+
+impl Header {
+    /// Tells the processes of a test command apart.
+    pub fn process_key(&self) -> u64 {
+        process_key(
+            self.command.iter().map(|argument| argument.as_bytes()),
+            self.forked,
+        )
+    }
+}
 
 /// The header's bytes. `command` is as the kernel gives it: the arguments, each
 /// ended by a zero byte. The magic must reach the file after the rest.

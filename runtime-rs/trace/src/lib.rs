@@ -68,6 +68,7 @@ mod bytes;
 mod header;
 mod read;
 mod record;
+mod stale;
 mod write;
 
 #[cfg(test)]
@@ -78,10 +79,11 @@ pub use header::{
 };
 pub use read::{Corruption, Ending, Reader};
 pub use record::{
-    Cause, ContextId, End, Event, LocationId, LockMode, Module, Order, Record, RecordedOperation,
-    RmwKind, StackId, StuckThread, ThreadId, Turn, WaitsFor,
+    AccessName, Cause, ContextId, End, Event, LocationId, LockMode, Module, Order, Record,
+    RecordedOperation, RmwKind, StackId, StuckThread, ThreadId, Turn, WaitsFor,
 };
+pub use stale::{BadStaleTarget, StaleTarget, TakenWrite, process_key, process_key_of};
 pub use write::{
-    MAX_RECORD, encode_context, encode_end, encode_event, encode_exec, encode_module, encode_stack,
-    encode_stuck, encode_turn, module_len,
+    MAX_RECORD, encode_context, encode_end, encode_event, encode_exec, encode_module,
+    encode_quarantine, encode_stack, encode_stale, encode_stuck, encode_turn, module_len,
 };

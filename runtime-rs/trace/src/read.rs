@@ -9,8 +9,8 @@ use core::fmt;
 use crate::bytes::{ByteError, Source};
 use crate::header::{Header, HeaderError, decode_header};
 use crate::record::{
-    Cause, ContextId, End, Event, LocationId, LockMode, Module, Order, Record, RecordedOperation,
-    RmwKind, StackId, StuckThread, ThreadId, Turn, WaitsFor,
+    AccessName, Cause, ContextId, End, Event, LocationId, LockMode, Module, Order, Record,
+    RecordedOperation, RmwKind, StackId, StuckThread, ThreadId, Turn, WaitsFor,
 };
 use crate::write::tag;
 
@@ -170,6 +170,18 @@ impl<'a> Reader<'a> {
             }
             tag::STUCK => Record::Stuck(self.stuck(source)?),
             tag::EXEC => Record::Exec,
+            tag::STALE => match source.byte()? {
+                0 => Record::Stale(None),
+                1 => Record::Stale(Some(AccessName {
+                    thread: self.known_thread(source)?,
+                    number: source.small()?,
+                })),
+                _ => return Err(Fault::field("an unknown stale write")),
+            },
+            tag::QUARANTINE => Record::Quarantine {
+                address: source.address()?,
+                size: source.number()?,
+            },
             tag::END => {
                 self.end(source)?;
                 return Ok(None);

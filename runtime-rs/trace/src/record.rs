@@ -20,6 +20,15 @@ pub struct ContextId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StackId(pub u32);
 
+/// An atomic access by who makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AccessName {
+    /// Who.
+    pub thread: ThreadId,
+    /// Its number among the recorded atomic accesses of the thread, from 1.
+    pub number: u32,
+}
+
 /// One record of the trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
@@ -52,6 +61,18 @@ pub enum Record {
     /// The process is about to become another program. If records follow, it
     /// could not.
     Exec,
+    /// The next event is an access that was made to take this write instead of the
+    /// newest one; `None` for the location's first value. What it wrote, if it did,
+    /// is older than what memory holds.
+    Stale(Option<AccessName>),
+    /// The memory that was given back last is kept from being handed out again:
+    /// whoever touches it from now on uses freed memory.
+    Quarantine {
+        /// The first byte.
+        address: u64,
+        /// How many.
+        size: u64,
+    },
 }
 
 /// A file mapped into the process that holds code.

@@ -3,8 +3,8 @@
 
 use crate::bytes::Sink;
 use crate::record::{
-    Cause, ContextId, End, LocationId, LockMode, Module, Order, RecordedOperation, StackId,
-    StuckThread, ThreadId, Turn, WaitsFor,
+    AccessName, Cause, ContextId, End, LocationId, LockMode, Module, Order, RecordedOperation,
+    StackId, StuckThread, ThreadId, Turn, WaitsFor,
 };
 
 /// No record but a module's is longer: `out` must have this much room.
@@ -18,6 +18,8 @@ pub(crate) mod tag {
     pub(crate) const STUCK: u8 = 5;
     pub(crate) const EXEC: u8 = 6;
     pub(crate) const END: u8 = 7;
+    pub(crate) const STALE: u8 = 8;
+    pub(crate) const QUARANTINE: u8 = 9;
     pub(crate) const LOAD: u8 = 16;
     pub(crate) const STORE: u8 = 17;
     pub(crate) const RMW: u8 = 18;
@@ -113,6 +115,28 @@ pub fn encode_stuck(out: &mut [u8], stuck: &StuckThread) -> usize {
 /// Writes that the process is about to become another program.
 pub fn encode_exec(out: &mut [u8]) -> usize {
     Sink::new(out).commit(tag::EXEC)
+}
+
+/// Writes which write the access of the next event takes.
+pub fn encode_stale(out: &mut [u8], source: Option<AccessName>) -> usize {
+    let mut sink = Sink::new(out);
+    match source {
+        None => sink.byte(0),
+        Some(source) => {
+            sink.byte(1);
+            sink.number(u64::from(source.thread.0));
+            sink.number(u64::from(source.number));
+        }
+    }
+    sink.commit(tag::STALE)
+}
+
+/// Writes that memory given back is not handed out again.
+pub fn encode_quarantine(out: &mut [u8], address: u64, size: u64) -> usize {
+    let mut sink = Sink::new(out);
+    sink.address(address);
+    sink.number(size);
+    sink.commit(tag::QUARANTINE)
 }
 
 /// Writes how the run ended. `records` counts all records before this one.

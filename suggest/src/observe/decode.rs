@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use wmfix_analysis::{self as analysis, Bytes, CasOutcome, CasStrength, LockId, SiteId};
 use wmfix_trace::{
-    self as trace, ContextId, HeaderError, LockMode, Module, Reader, Record, StackId, StuckThread,
+    self as trace, AccessName, ContextId, HeaderError, LockMode, Module, Reader, Record, StackId,
+    StuckThread,
 };
 
 use super::operands::{OperandTracker, Round, TextId, WaitLoop};
@@ -34,6 +35,14 @@ pub(crate) struct DecodedTrace {
     pub modules: Modules,
     /// Values of 16 bytes that the analysis knows by a number only.
     pub wide_values: WideValues,
+    /// Tells the processes of a test command apart.
+    pub process: u64,
+    /// The events that took an old write, and the access that wrote it; `None` for
+    /// a first value.
+    pub stale: Vec<(usize, Option<AccessName>)>,
+    /// Freed memory that was kept from being used again, and the number of events
+    /// before that.
+    pub quarantined: Vec<(usize, Bytes)>,
 }
 
 /// An atomic location.
@@ -74,7 +83,11 @@ pub(crate) fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrac
         wide_values: WideValues::default(),
         operands: OperandTracker::default(),
         schedule: std::hash::DefaultHasher::new(),
+        stale: Vec::new(),
+        next_is_stale: None,
+        quarantined: Vec::new(),
     };
+    let process = reader.header().process_key();
     for record in reader.by_ref() {
         decoder.record(record);
     }
@@ -92,6 +105,9 @@ pub(crate) fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrac
         schedule: decoder.schedule.finish(),
         modules: decoder.modules,
         wide_values: decoder.wide_values,
+        process,
+        stale: decoder.stale,
+        quarantined: decoder.quarantined,
     })
 }
 
@@ -109,6 +125,9 @@ struct Decoder<'a> {
     wide_values: WideValues,
     operands: OperandTracker,
     schedule: std::hash::DefaultHasher,
+    stale: Vec<(usize, Option<AccessName>)>,
+    next_is_stale: Option<Option<AccessName>>,
+    quarantined: Vec<(usize, Bytes)>,
 }
 
 /// What is known about a context of the trace.
@@ -139,6 +158,11 @@ impl Decoder<'_> {
                 self.stuck.push((stuck, site));
             }
             Record::Exec => {}
+            Record::Stale(source) => self.next_is_stale = Some(source),
+            Record::Quarantine { address, size } => {
+                let kept = (self.events.len(), Bytes { address, size });
+                self.quarantined.push(kept);
+            }
         }
     }
 
@@ -155,6 +179,9 @@ impl Decoder<'_> {
         let thread = analysis::ThreadId(event.thread.0);
         let round = self.round(&operation, &known);
         self.operands.event(self.events.len(), thread, round);
+        if let Some(source) = self.next_is_stale.take() {
+            self.stale.push((self.events.len(), source));
+        }
         self.events.push(analysis::Event {
             thread,
             site: known.site,

@@ -1,0 +1,231 @@
+//! Atomic operations of a run with a stale choice. They are what `atomic` does,
+//! but count the accesses that are recorded, and one of them takes an old write:
+//! memory stays as it is, and the trace says which write was taken.
+
+use wmfix_trace::{LocationId, Order, RecordedOperation, RmwKind, encode_stale};
+
+use super::atomic::{CompareExchange, order_of, reading};
+use crate::directed::Part;
+use crate::memory::Word;
+use crate::turn::Held;
+
+/// Whether an access of this kind can be given another value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// The value comes from us.
+    Ours,
+    /// The program reads memory itself.
+    Theirs,
+}
+
+pub(super) fn load<W: Word>(
+    held: &mut Held,
+    context: u32,
+    address: *mut W,
+    order: Order,
+    reach: Reach,
+) -> W {
+    // SAFETY: the program would do the same.
+    let value = unsafe { W::load(address) };
+    let location = (held.state()).location(context, address as u64, W::SIZE, value.wide());
+    if held.looks(reading(context, location, value.wide(), order)) {
+        return value;
+    }
+    let load = |value: W| RecordedOperation::Load {
+        location: LocationId(location),
+        order,
+        value: value.wide(),
+    };
+    match part(held, location) {
+        Part::Stale(stale) if reach == Reach::Ours => {
+            let stale = W::narrow(stale);
+            record_stale(held, context, &load(stale));
+            stale
+        }
+        _ => {
+            let (thread, state) = held.parts();
+            state.record(thread, context, &load(value));
+            value
+        }
+    }
+}
+
+pub(super) fn store<W: Word>(
+    held: &mut Held,
+    context: u32,
+    address: *mut W,
+    value: W,
+    order: Order,
+) {
+    // SAFETY: the program would do the same.
+    let before = unsafe { W::load(address) };
+    let location = (held.state()).location(context, address as u64, W::SIZE, before.wide());
+    let operation = RecordedOperation::Store {
+        location: LocationId(location),
+        order,
+        value: value.wide(),
+    };
+    match part(held, location) {
+        Part::Stale(_) => record_stale(held, context, &operation),
+        part => {
+            // SAFETY: the program would do the same.
+            unsafe { W::store(address, value) };
+            wrote(held, location, value, part);
+            held.record(context, &operation);
+            held.has_changed();
+        }
+    }
+}
+
+/// A volatile write that the program has made.
+pub(super) fn stored(held: &mut Held, location: u32, value: u128) {
+    if part(held, location) == Part::Source
+        && let Some(directed) = &mut held.state().directed
+    {
+        directed.remember(value);
+    }
+}
+
+pub(super) fn rmw<W: Word>(
+    held: &mut Held,
+    context: u32,
+    address: *mut W,
+    operand: W,
+    order: Order,
+    kind: RmwKind,
+) -> W {
+    // SAFETY: the program would do the same.
+    let current = unsafe { W::load(address) };
+    let location = (held.state()).location(context, address as u64, W::SIZE, current.wide());
+    let part = part(held, location);
+    let read = match part {
+        Part::Stale(stale) => W::narrow(stale),
+        _ => current,
+    };
+    let written = read.modified(kind, operand);
+    let operation = RecordedOperation::Rmw {
+        location: LocationId(location),
+        order,
+        kind,
+        read: read.wide(),
+        written: written.wide(),
+    };
+    if matches!(part, Part::Stale(_)) {
+        record_stale(held, context, &operation);
+        return read;
+    }
+    // SAFETY: the program would do the same.
+    unsafe { W::store(address, written) };
+    wrote(held, location, written, part);
+    held.record(context, &operation);
+    if read == written {
+        held.state().scheduler.changes += 1;
+        held.has_read(reading(context, location, read.wide(), order));
+    } else {
+        held.has_changed();
+    }
+    read
+}
+
+pub(super) fn swap<W: Word>(
+    held: &mut Held,
+    context: u32,
+    address: *mut W,
+    swap: &CompareExchange<W>,
+) -> W {
+    let (expected, value) = (swap.expected, swap.value);
+    // SAFETY: the program would do the same.
+    let current = unsafe { W::load(address) };
+    let location = (held.state()).location(context, address as u64, W::SIZE, current.wide());
+    let looks = reading(context, location, current.wide(), order_of(swap.failure));
+    if current != expected && held.looks(looks) {
+        return current;
+    }
+    let operation = |read: W| RecordedOperation::CompareExchange {
+        location: LocationId(location),
+        success: order_of(swap.success),
+        failure: order_of(swap.failure),
+        weak: swap.weak,
+        expected: expected.wide(),
+        read: read.wide(),
+        written: (read == expected).then_some(value.wide()),
+    };
+    let part = part(held, location);
+    if let Part::Stale(stale) = part {
+        let stale = W::narrow(stale);
+        record_stale(held, context, &operation(stale));
+        return stale;
+    }
+    if current != expected {
+        let (thread, state) = held.parts();
+        state.record(thread, context, &operation(current));
+        return current;
+    }
+    // SAFETY: the program would do the same.
+    unsafe { W::store(address, value) };
+    wrote(held, location, value, part);
+    held.record(context, &operation(current));
+    if current == value {
+        held.state().scheduler.changes += 1;
+        held.has_read(looks);
+    } else {
+        held.has_changed();
+    }
+    current
+}
+
+fn part(held: &mut Held, location: u32) -> Part {
+    let me = held.thread().id;
+    let state = held.state();
+    let number = state.locations.trace_number(location);
+    let Some(directed) = &mut state.directed else {
+        return Part::None;
+    };
+    let part = directed.access(me, number);
+    if part == Part::Control
+        && let Some(seed) = directed.seed()
+    {
+        state.scheduler.draw_anew(seed);
+    }
+    part
+}
+
+fn wrote<W: Word>(held: &mut Held, location: u32, value: W, part: Part) {
+    let state = held.state();
+    state.locations.set_value(location, value.wide());
+    if part == Part::Source
+        && let Some(directed) = &mut state.directed
+    {
+        directed.remember(value.wide());
+    }
+}
+
+/// Where a debugger stops: the calling thread is about to take an old write.
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn __wmfix_stale_access() {
+    // A call to an empty function would be left out.
+    core::hint::black_box(());
+}
+
+/// Writes the access that took an old write. From here on the schedule is drawn
+/// anew, if that was asked for.
+fn record_stale(held: &mut Held, context: u32, operation: &RecordedOperation) {
+    __wmfix_stale_access();
+    let me = held.thread().id;
+    let state = held.state();
+    let (source, seed) = match &state.directed {
+        Some(directed) => (directed.source(), directed.seed()),
+        None => (None, None),
+    };
+    (state.recorder).write(wmfix_trace::MAX_RECORD, |out| encode_stale(out, source));
+    let (thread, state) = held.parts();
+    state.record(thread, context, operation);
+    // What it read is not what memory holds: its next look is news.
+    let detector = &mut state.scheduler.entry(me).detector;
+    detector.progress();
+    detector.other();
+    if let Some(seed) = seed {
+        state.scheduler.draw_anew(seed);
+    }
+}
