@@ -8,9 +8,14 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wmfix_analysis::weak::LogLimits;
-use wmfix_tests::brute::{Axioms, outcomes};
+use wmfix_analysis::witness::{Machine, machines};
+use wmfix_analysis::{Event, Model};
+use wmfix_tests::brute::{Axioms, State, explore, outcomes};
+use wmfix_tests::compare::candidate;
 use wmfix_tests::litmus::{Program, Rng, corpus, program, varied};
-use wmfix_tests::weak::{directed, free, random_free_run};
+use wmfix_tests::weak::{
+    directed, free, random_free_run, runs_out_of_order, runs_with_store_buffers,
+};
 
 /// Programs with more graphs, or states of the weak memory, are left out.
 const GRAPHS: usize = 12_000;
@@ -191,6 +196,145 @@ fn store_buffering_is_shown_by_both() {
     assert_eq!(directed.sequential.len(), 3);
     assert_eq!(directed.outcomes.len(), 4);
     assert_eq!(free(&program, GRAPHS).unwrap().outcomes.len(), 4);
+}
+
+#[test]
+fn machines_by_axioms_are_those_that_a_search_finds() {
+    let mut rng = Rng::new(7);
+    let mut counts = [0usize; 3];
+    let mut programs: Vec<Program> = corpus().unwrap().into_iter().map(|e| e.program).collect();
+    programs.extend((0..600).map(nth));
+    for program in &programs {
+        let mut state = State::new(program, Axioms::RC11);
+        let mut run = state.machine.prologue();
+        loop {
+            for thread in 0..program.threads.len() {
+                let Some((_, next)) = state.machine.next(thread) else {
+                    continue;
+                };
+                for stale in state.stale(thread) {
+                    let witness = candidate(program, &run, thread, next, &stale, Model::Rc11);
+                    let mut events = run.clone();
+                    let value = stale.value;
+                    if let Some(&choice) = state.machine.choices_on(thread, value).first() {
+                        let mut machine = state.machine.clone();
+                        events.push(machine.step_on(thread, choice, value).event);
+                    }
+                    let shown = machines(&witness, &events);
+                    let on_x86 = runs_with_store_buffers(&witness, &events);
+                    let on_arm = runs_out_of_order(&witness, &events);
+                    assert_eq!(
+                        shown.contains(&Machine::X86_64),
+                        on_x86,
+                        "{program}\n{stale:?}"
+                    );
+                    assert_eq!(
+                        shown.contains(&Machine::AArch64),
+                        on_arm,
+                        "{program}\n{stale:?}"
+                    );
+                    let most_ordered = *shown.iter().min().expect("C11 always");
+                    counts[most_ordered as usize] += 1;
+                }
+            }
+            let able = (0..program.threads.len())
+                .filter(|&t| !state.machine.choices(t).is_empty())
+                .collect::<Vec<_>>();
+            if able.is_empty() {
+                break;
+            }
+            let thread = rng.pick(&able);
+            let choice = rng.pick(state.machine.choices(thread));
+            let stepped = state.step(thread, choice);
+            run.push(stepped.event);
+            if stepped.ended {
+                run.push(state.machine.exit_event(thread));
+            }
+        }
+    }
+    println!("x86-64, AArch64, C11: {counts:?}");
+    assert!(counts.iter().all(|&count| count > 5), "{counts:?}");
+}
+
+#[test]
+fn named_programs_are_shown_by_the_machines_known_for_them() {
+    for (threads, most_ordered) in [
+        (
+            &["x=1.rlx; a=y.rlx", "y=1.rlx; b=x.rlx"][..],
+            Machine::X86_64,
+        ),
+        (
+            &["x=1.rel; a=y.acq", "y=1.rel; b=x.acq"][..],
+            Machine::X86_64,
+        ),
+        (
+            &["x=1.rlx; y=1.rlx", "a=y.rlx; b=x.rlx"][..],
+            Machine::AArch64,
+        ),
+        (
+            &["x=1.rlx; y=1.rlx", "y=2.rlx; x=2.rlx"][..],
+            Machine::AArch64,
+        ),
+        (
+            &["x=1.rel", "y=1.rel", "a=x.acq; b=y.acq", "c=y.acq; d=x.acq"][..],
+            Machine::C11,
+        ),
+        (
+            &["x=1.rlx", "y=1.rlx", "a=x.rlx; b=y.rlx", "c=y.rlx; d=x.rlx"][..],
+            Machine::AArch64,
+        ),
+    ] {
+        let program = program("named", threads).unwrap();
+        let mut found = Vec::new();
+        explore(&program, Axioms::RC11, |state| {
+            for thread in 0..program.threads.len() {
+                found.extend(most_ordered_machines(&program, state, thread));
+            }
+            true
+        });
+        assert_eq!(found.iter().min(), Some(&most_ordered), "{threads:?}");
+    }
+}
+
+/// For each stale choice of a thread, the most ordered machine that shows it, over
+/// some run that leads to the state.
+fn most_ordered_machines(program: &Program, state: &State<'_>, thread: usize) -> Vec<Machine> {
+    let Some((_, next)) = state.machine.next(thread) else {
+        return Vec::new();
+    };
+    let Some(run) = run_to(program, state) else {
+        return Vec::new();
+    };
+    let stale = state.stale(thread);
+    let machine = |stale: &_| {
+        let witness = candidate(program, &run, thread, next, stale, Model::Rc11);
+        *machines(&witness, &run).iter().min().expect("C11 always")
+    };
+    stale.iter().map(machine).collect()
+}
+
+/// The events of a run that makes the graph of a state.
+fn run_to(program: &Program, wanted: &State<'_>) -> Option<Vec<Event>> {
+    let start = State::new(program, Axioms::RC11);
+    let prologue = start.machine.prologue();
+    let mut stack = vec![(start, prologue)];
+    while let Some((state, run)) = stack.pop() {
+        if state.graph.key() == wanted.graph.key() {
+            return Some(run);
+        }
+        for thread in 0..program.threads.len() {
+            for &choice in state.machine.choices(thread) {
+                let (mut state, mut run) = (state.clone(), run.clone());
+                let stepped = state.step(thread, choice);
+                run.push(stepped.event);
+                if stepped.ended {
+                    run.push(state.machine.exit_event(thread));
+                }
+                stack.push((state, run));
+            }
+        }
+    }
+    None
 }
 
 fn nth(n: usize) -> Program {

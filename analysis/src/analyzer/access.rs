@@ -8,7 +8,7 @@ use super::history::{LastAccess, Mark, ScAccess, ScMark};
 use super::location::Location;
 use super::thread::Thread;
 use super::values::WriteRecord;
-use super::view::ScSet;
+use super::view::{ScSet, View};
 use crate::event::{LocationId, SiteId};
 
 /// An access as the clocks see it.
@@ -87,6 +87,39 @@ pub(crate) fn apply(
         thread.epoch += 1;
     }
     grown + usize::from(access.writes.is_some())
+}
+
+/// The thread in `slot` makes an access that takes an old write, which hands on
+/// `message`. Only happens-before follows it: the run is not SC any more, and
+/// nothing but its races can be asked for from here on.
+pub(crate) fn apply_stale(
+    thread: &mut Thread,
+    slot: ThreadSlot,
+    location: &mut Location,
+    message: &View,
+    access: &Access,
+) {
+    thread.number += 1;
+    thread.leave_run(None);
+    if access.reads {
+        let receiver = if access.acquires {
+            &mut thread.view
+        } else {
+            &mut thread.acquirable
+        };
+        receiver.join(message);
+    }
+    thread.view.happened_before.set(slot, thread.number);
+    let last = LastAccess {
+        number: thread.number,
+        thread: thread.id,
+        site: access.site,
+    };
+    let history = location.history_mut(slot);
+    history.last_access = last;
+    if access.writes.is_some() {
+        history.last_write = last;
+    }
 }
 
 /// hb_SC: a write comes after every earlier access, a read after the last write.

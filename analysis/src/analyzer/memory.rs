@@ -13,6 +13,7 @@ use super::plain::race_with_plain;
 use super::shadow::Shadow;
 use super::thread::Threads;
 use super::values::{Values, WriteRecord};
+use super::view::View;
 use super::{AnalyzerConfig, AtomicAccess, EventFindings, LAST_NUMBER};
 use crate::error::StreamError;
 use crate::event::{Bytes, Event, LocationId, SiteId};
@@ -30,6 +31,8 @@ pub(crate) struct Memory {
     pub(super) shadow: Shadow,
     pub(super) remembered: usize,
     unseen_writes: u64,
+    /// The write that a stale access will take, and what it hands on.
+    taken: Option<(EventIndex, View)>,
 }
 
 /// A location with what is known about its bytes.
@@ -55,6 +58,7 @@ impl Memory {
             shadow: Shadow::default(),
             remembered: 0,
             unseen_writes: 0,
+            taken: None,
         }
     }
 
@@ -113,6 +117,11 @@ impl Memory {
             return Ok(found);
         };
         self.remembered += access::apply(thread, slot, location, made.location, access);
+        if let Some((write, message)) = &mut self.taken
+            && *write == index
+        {
+            message.copy_from(&location.message);
+        }
         if self.races && cell.mixed {
             let thread = threads.at(slot);
             let race = self.layout.bytes(made.location).and_then(|bytes| {
@@ -125,6 +134,44 @@ impl Memory {
             self.forget_the_oldest(threads);
         }
         Ok(found)
+    }
+
+    /// Keeps what the write of an event to come hands on, for a stale access.
+    pub(crate) fn keep_message_of(&mut self, write: EventIndex) {
+        self.taken = Some((write, View::default()));
+    }
+
+    /// The thread makes an access that takes an old write: that of the event whose
+    /// message is kept, or the location's first value. What it writes, if it does,
+    /// nobody sees.
+    pub(crate) fn stale(
+        &mut self,
+        threads: &mut Threads,
+        findings: &mut Findings,
+        slot: ThreadSlot,
+        made: &AtomicAccess,
+        source: Option<EventIndex>,
+        index: EventIndex,
+    ) -> EventFindings {
+        let mut found = EventFindings::default();
+        let (Some(access), Some(cell)) = (&made.access, self.locations.get_mut(&made.location))
+        else {
+            return found;
+        };
+        let nothing = View::default();
+        let message = match &self.taken {
+            Some((write, message)) if Some(*write) == source => message,
+            _ => &nothing,
+        };
+        let thread = threads.at_mut(slot);
+        access::apply_stale(thread, slot, &mut cell.location, message, access);
+        if self.races && cell.mixed {
+            let race = self.layout.bytes(made.location).and_then(|bytes| {
+                race_with_plain(&self.shadow, bytes, thread, slot, access, index)
+            });
+            found.race = race.map(|race| findings.add_race(race));
+        }
+        found
     }
 
     /// The paper's SC fence is an access to one location, never checked.

@@ -132,6 +132,48 @@ impl Analyzer {
         self.feed_at(self.next, event)
     }
 
+    /// Keeps what the write of this event, which is still to come, hands on: a
+    /// stale access will take it.
+    pub fn keep_message_of(&mut self, write: EventIndex) {
+        self.memory.keep_message_of(write);
+    }
+
+    /// Takes the next event, an atomic access that took an old write instead of the
+    /// newest one: that of an event given to [`Self::keep_message_of`], or with
+    /// `None` the location's first value. From here on happens-before, and with it
+    /// the races, are those of the run as it was; violations are not any more.
+    ///
+    /// An event that is no atomic access is taken as usual.
+    ///
+    /// # Errors
+    /// As for [`Self::feed`].
+    pub fn feed_stale_at(
+        &mut self,
+        index: EventIndex,
+        event: &Event,
+        source: Option<EventIndex>,
+    ) -> Result<EventFindings, StreamError> {
+        if index < self.next {
+            let last = EventIndex(self.next.0 - 1);
+            return Err(StreamError::OutOfOrder(last, index));
+        }
+        if !matches!(
+            event.operation,
+            Operation::Load { .. }
+                | Operation::Store { .. }
+                | Operation::Rmw { .. }
+                | Operation::CompareExchange { .. }
+        ) {
+            return self.feed_at(index, event);
+        }
+        let slot = self.threads.slot(event.thread)?;
+        let made = AtomicAccess::of(event, index, self.config.model)?;
+        let (threads, findings) = (&mut self.threads, &mut self.findings);
+        let found = (self.memory).stale(threads, findings, slot, &made, source, index);
+        self.next = EventIndex(index.0 + 1);
+        Ok(found)
+    }
+
     /// Takes an event that has an index of its own, for feeding only part of a
     /// recorded stream. Indices must grow.
     pub fn feed_at(

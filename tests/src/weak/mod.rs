@@ -4,6 +4,8 @@
 
 mod directed;
 mod free;
+mod machines;
 
 pub use directed::{Directed, directed};
 pub use free::{Free, free, random_free_run};
+pub use machines::{runs_out_of_order, runs_with_store_buffers};
