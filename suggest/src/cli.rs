@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use serde::Deserialize;
+use wmfix_trace::StaleTarget;
 
 /// Find and repair memory-order bugs in lock-free C and C++ code
 #[derive(Debug, Parser)]
@@ -78,6 +79,9 @@ pub(crate) struct SuggestArgs {
     /// Write report.html and numbered patches, one per group of changes, to this folder
     #[arg(long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+    /// Repair findings that do at least this much harm
+    #[arg(long, value_name = "LEVEL", default_value = "survived")]
+    pub fix: HarmLevel,
     /// Add a comment to each change that names the findings it removes
     #[arg(long)]
     pub annotate: bool,
@@ -105,6 +109,9 @@ pub(crate) struct AuditArgs {
     /// wmfix-audit.html to the current one
     #[arg(long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+    /// Repair findings that do at least this much harm
+    #[arg(long, value_name = "LEVEL", default_value = "survived")]
+    pub fix: HarmLevel,
     /// How to run and report
     #[command(flatten)]
     pub how: RunFlags,
@@ -119,6 +126,7 @@ impl From<AuditArgs> for SuggestArgs {
             path: audit.path,
             cost: audit.cost,
             apply: false,
+            fix: audit.fix,
             output: audit.output,
             annotate: false,
             how: audit.how,
@@ -165,6 +173,9 @@ pub(crate) struct CheckArgs {
 /// `wmfix run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
+    /// Start gdb where a finding of the last report takes its stale value
+    #[arg(long, value_name = "ID", conflicts_with = "command")]
+    pub(crate) debug: Option<String>,
     /// Memory model
     #[arg(long, value_name = "MODEL", default_value = "rc11")]
     pub model: MemoryModel,
@@ -172,7 +183,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub how: RunFlags,
     /// Command to run
-    #[arg(last = true, required = true)]
+    #[arg(last = true, required_unless_present = "debug")]
     pub command: Vec<OsString>,
 }
 
@@ -249,6 +260,18 @@ pub(crate) struct RunFlags {
     /// Number of parallel runs [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub jobs: Option<u64>,
+    /// Exit with 1 for findings that do at least this much harm
+    #[arg(long, value_name = "LEVEL", default_value = "survived")]
+    pub fail_on: HarmLevel,
+    /// Report and repair only what these machines can show
+    #[arg(long, value_name = "MACHINE", default_value = "c11")]
+    pub(crate) target: Target,
+    /// Run once and make this stale choice (reports print them)
+    #[arg(long, value_name = "CHOICE")]
+    pub stale: Option<StaleTarget>,
+    /// With --stale: run under gdb, which stops where the choice is made
+    #[arg(long, requires = "stale")]
+    pub gdb: bool,
     /// How to treat volatile accesses [default: ignore]
     #[arg(long, value_name = "AS")]
     pub volatile: Option<Volatile>,
@@ -268,6 +291,33 @@ pub(crate) struct RunFlags {
     /// When to use colors
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
+}
+
+/// What findings count: by what the stale value does to the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HarmLevel {
+    /// The program failed, or raced where it does not otherwise.
+    Harmful,
+    /// Also: it printed something else.
+    Visible,
+    /// Also: it used the value. Everything but what it threw away.
+    Survived,
+    /// Everything.
+    All,
+}
+
+/// The machines that findings are reported for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Target {
+    /// Only what x86-64 itself can show
+    #[value(name = "x86-64")]
+    X86_64,
+    /// Also what AArch64 can show
+    Aarch64,
+    /// Everything that the C and C++ standards allow
+    C11,
 }
 
 /// How the next thread is chosen.

@@ -11,6 +11,7 @@ use wmfix_frontend::Vocabularies;
 
 use crate::allow::{AllowRules, Allowances};
 use crate::findings::{CollectedFindings, KnownFindings, ObservationConfig, observe};
+use crate::harm::{self, HarmPlan, Harms};
 use crate::observe::Places;
 use crate::options::RunOptions;
 use crate::predictions;
@@ -167,6 +168,22 @@ impl Evidence {
                 })
             },
         )
+    }
+
+    /// What the violations do to the program, each made to happen. What is judged
+    /// already is not judged again.
+    pub fn judge_harm(
+        &self,
+        subject: &Subject,
+        options: &RunOptions,
+        known: Harms,
+    ) -> anyhow::Result<Harms> {
+        let time = options.time.map(Duration::from_secs_f64);
+        let plan = HarmPlan {
+            options,
+            deadline: time.map(|time| self.started + time),
+        };
+        harm::judge(&self.collected, &self.places, subject, plan, known)
     }
 
     /// Why the last subject could not be examined.

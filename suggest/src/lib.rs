@@ -13,6 +13,7 @@ mod config;
 mod evidence;
 mod exit;
 mod findings;
+mod harm;
 mod inventory;
 mod observe;
 mod options;

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use wmfix_analysis::{AnalyzerConfig, Model};
 
-use crate::cli::{Color, Format, MemoryModel, Races, RunFlags, Strategy, Volatile};
+use crate::cli::{
+    Color, Format, HarmLevel, MemoryModel, Races, RunFlags, Strategy, Target, Volatile,
+};
 use crate::config::ProjectConfig;
 
 /// How programs are run and findings reported.
@@ -34,6 +36,12 @@ pub(crate) struct RunOptions {
     pub races: Races,
     /// How large the trace of a process may become, in MiB.
     pub trace_limit: u64,
+    /// What findings make the command end with exit code 1.
+    pub fail_on: HarmLevel,
+    /// The machines that findings are reported for.
+    pub target: Target,
+    /// Run under gdb.
+    pub gdb: bool,
     /// How the result is printed on stdout.
     pub format: Format,
     /// Print nothing but the result.
@@ -72,6 +80,9 @@ impl RunOptions {
             model,
             races: flags.races.or(run.races).unwrap_or(Races::Predict),
             trace_limit: flags.trace_limit.unwrap_or(DEFAULT_TRACE_LIMIT_MIB),
+            fail_on: flags.fail_on,
+            target: flags.target,
+            gdb: flags.gdb,
             format: flags.format,
             quiet: flags.quiet,
             color: flags.color,

@@ -11,10 +11,11 @@ use wmfix_frontend::{Vocabularies, scan_tree};
 use wmfix_repair::Profile;
 
 use crate::baseline;
-use crate::cli::{Cost, Races};
+use crate::cli::{Cost, HarmLevel, Races, Target};
 use crate::evidence::{Evidence, RunPlan};
 use crate::exit::Stop;
 use crate::findings::FindingNames;
+use crate::harm::Harms;
 use crate::options::{RunOptions, value_name};
 use crate::patch::{Patch, patch};
 use crate::preparation::{Settings, find_project, prepare, prepare_command};
@@ -23,7 +24,7 @@ use crate::project::{Prepared, Project};
 use crate::repair_loop::{
     NextRound, PatchedRuns, Proposal, RepairLoop, RepairResult, RepairTask, Trial, Verification,
 };
-use crate::report::{self, Dossier, RepairInputs, ReportInputs, Verdict};
+use crate::report::{self, Dossier, RepairInputs, ReportInputs};
 use crate::run::interrupted;
 use crate::subject::Subject;
 
@@ -33,6 +34,8 @@ pub(crate) use crate::preparation::Request;
 pub(crate) struct RepairRequest {
     /// The cost model, if it is not the project's.
     pub cost: Option<Cost>,
+    /// What findings are repaired.
+    pub fix: HarmLevel,
     /// Whether changes name the findings they remove in the text.
     pub annotate: bool,
     /// Whether the sites of files that are part of no test are counted too.
@@ -74,14 +77,16 @@ pub(crate) fn check(request: Request) -> Result<Examination, Stop> {
     let (settings, project) = find_project(request)?;
     let subject = prepare(&project, &settings.options)?;
     let evidence = run_and_collect(&subject, &settings, false)?;
-    examination(evidence, subject, settings)
+    let harms = evidence.judge_harm(&subject, &settings.options, Harms::default())?;
+    examination(evidence, &harms, subject, settings)
 }
 
 /// Runs a command that was built with the wrappers, and reports.
 pub(crate) fn run(request: Request) -> Result<Examination, Stop> {
     let (settings, subject) = prepare_command(request)?;
     let evidence = run_and_collect(&subject, &settings, false)?;
-    examination(evidence, subject, settings)
+    let harms = evidence.judge_harm(&subject, &settings.options, Harms::default())?;
+    examination(evidence, &harms, subject, settings)
 }
 
 /// Builds and runs what is at a path, finds the cheapest repair of what that
@@ -95,15 +100,12 @@ pub(crate) fn suggest(request: Request, wanted: &RepairRequest) -> Result<Examin
         subject.files.extend(found);
     }
     let mut evidence = run_and_collect(&subject, &settings, true)?;
-    let dossier = assemble_report(&mut evidence, &subject, &settings, None)?;
-    let repair = match dossier.report.verdict {
-        Verdict::Clean | Verdict::Failed => RepairStage::None,
-        Verdict::Findings if evidence.collected().every_run_failed() => RepairStage::NeverWorks,
-        Verdict::Findings => {
-            let cost = wanted.cost.or(project.config.repair.cost);
-            let cost = cost.unwrap_or(Cost::Fewest);
-            return repaired(evidence, subject, settings, &project, cost, wanted.annotate);
-        }
+    let harms = evidence.judge_harm(&subject, &settings.options, Harms::default())?;
+    let dossier = assemble_report(&mut evidence, &harms, &subject, &settings, None)?;
+    let repair = match needs_repair(&mut evidence, &harms, wanted.fix, settings.options.target) {
+        false => RepairStage::None,
+        true if evidence.collected().every_run_failed() => RepairStage::NeverWorks,
+        true => return repaired(evidence, harms, subject, settings, &project, wanted),
     };
     Ok(Examination {
         dossier,
@@ -132,25 +134,56 @@ fn run_and_collect(subject: &Subject, settings: &Settings, record: bool) -> Resu
     }
 }
 
+/// Whether a finding that is not allowed does enough harm to be repaired.
+fn needs_repair(evidence: &mut Evidence, harms: &Harms, fix: HarmLevel, target: Target) -> bool {
+    let allowances = evidence.allowances(&[]);
+    let found = evidence.collected();
+    let violation = found.violations.iter().any(|finding| {
+        let (access, _, kind) = finding.key;
+        harms.counts(&finding.key, fix, target) && allowances.violation(access, kind).is_none()
+    });
+    violation
+        || found.races.iter().any(|finding| {
+            let race = &finding.first.race.race;
+            let (first, second) = (race.first.site, race.second.site);
+            allowances.race(first, second).is_none()
+        })
+}
+
 /// Repair and verify, round by round, then report on all runs.
 fn repaired(
     mut evidence: Evidence,
+    mut harms: Harms,
     subject: Subject,
     settings: Settings,
     project: &Project,
-    cost: Cost,
-    annotate: bool,
+    wanted: &RepairRequest,
 ) -> Result<Examination, Stop> {
+    let cost = wanted.cost.or(project.config.repair.cost);
+    let cost = cost.unwrap_or(Cost::Fewest);
     let mut repair_loop = RepairLoop::new(RepairTask {
         tree: project.tree(),
         profile: profile(cost),
         options: &settings.options,
     });
     let result = loop {
-        let names = annotate.then(|| finding_names(&mut evidence)).transpose()?;
-        let proposal = repair_loop.propose(&mut evidence, names.as_ref())?;
+        let names = wanted.annotate.then(|| {
+            let target = settings.options.target;
+            finding_names(&mut evidence, &harms, target)
+        });
+        let names = names.transpose()?;
+        let target = settings.options.target;
+        let left = harms.below(wanted.fix, target).copied().collect();
+        let proposal = repair_loop.propose(&mut evidence, &left, names.as_ref())?;
         let seed = repair_loop.seed();
-        let trial = verify(&mut evidence, &proposal, project, &settings, seed)?;
+        let trial = verify(
+            &mut evidence,
+            &proposal,
+            project,
+            &settings,
+            seed,
+            wanted.fix,
+        )?;
         match repair_loop.conclude(&mut evidence, proposal, trial) {
             NextRound::Finished(result) => break *result,
             NextRound::Search => {}
@@ -163,6 +196,7 @@ fn repaired(
                     stage: Stage::Running,
                 };
                 evidence = evidence.gather(&subject, plan)?;
+                harms = evidence.judge_harm(&subject, &settings.options, harms)?;
             }
         }
     };
@@ -175,7 +209,7 @@ fn repaired(
         profile: value_name(cost),
         patch: &patch.text,
     };
-    let dossier = assemble_report(&mut evidence, &subject, &settings, Some(inputs))?;
+    let dossier = assemble_report(&mut evidence, &harms, &subject, &settings, Some(inputs))?;
     Ok(Examination {
         dossier,
         options: settings.options,
@@ -195,6 +229,7 @@ fn verify(
     project: &Project,
     settings: &Settings,
     seed: u64,
+    fix: HarmLevel,
 ) -> anyhow::Result<Trial> {
     let started = Instant::now();
     let without_runs = |verification| Trial {
@@ -228,8 +263,10 @@ fn verify(
         stage: Stage::Verifying,
     };
     let mut patched = Evidence::new(&settings.vocabularies, rules).gather(&subject, plan)?;
+    let harms = patched.judge_harm(&subject, &settings.options, Harms::default())?;
+    let left = harms.below(fix, settings.options.target).copied().collect();
     Ok(Trial {
-        verification: proposal.verify(original, &mut patched),
+        verification: proposal.verify(original, &mut patched, &left),
         runs: Some(PatchedRuns {
             evidence: patched,
             copy: subject.copy,
@@ -241,6 +278,7 @@ fn verify(
 /// Report: everything that is known, as data.
 fn assemble_report(
     evidence: &mut Evidence,
+    harms: &Harms,
     subject: &Subject,
     settings: &Settings,
     repair: Option<RepairInputs<'_>>,
@@ -252,6 +290,8 @@ fn assemble_report(
         rerun: subject.commands.iter().map(|c| c.rerun.clone()).collect(),
         current_folder: std::env::current_dir().context("cannot find the current folder")?,
         baseline: baseline::notes(evidence.collected(), subject, &settings.options),
+        fail_on: settings.options.fail_on,
+        target: settings.options.target,
     };
     let allowances = evidence.allowances(&subject.files);
     let (collected, places) = evidence.findings();
@@ -259,6 +299,7 @@ fn assemble_report(
         collected,
         places,
         &allowances,
+        harms,
         inputs,
         repair,
     ))
@@ -267,22 +308,33 @@ fn assemble_report(
 /// What `check` and `run` come to: a report without a repair.
 fn examination(
     mut evidence: Evidence,
+    harms: &Harms,
     subject: Subject,
     settings: Settings,
 ) -> Result<Examination, Stop> {
     Ok(Examination {
-        dossier: assemble_report(&mut evidence, &subject, &settings, None)?,
+        dossier: assemble_report(&mut evidence, harms, &subject, &settings, None)?,
         options: settings.options,
         repair: RepairStage::None,
     })
 }
 
 /// The names that the findings have in a report of now.
-fn finding_names(evidence: &mut Evidence) -> anyhow::Result<FindingNames> {
+fn finding_names(
+    evidence: &mut Evidence,
+    harms: &Harms,
+    target: Target,
+) -> anyhow::Result<FindingNames> {
     let current = std::env::current_dir().context("cannot find the current folder")?;
     let allowances = evidence.allowances(&[]);
     let (collected, places) = evidence.findings();
-    Ok(report::names(collected, places, &allowances, current))
+    Ok(report::names(
+        collected,
+        places,
+        &allowances,
+        (harms, target),
+        current,
+    ))
 }
 
 /// Every file at a path that has atomic operations.

@@ -8,6 +8,7 @@ mod cases;
 mod cc_arguments;
 mod cc_build_systems;
 mod examples_repair;
+mod harm;
 mod observe_waits;
 mod project_builds;
 mod report_allow;

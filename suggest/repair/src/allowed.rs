@@ -7,6 +7,7 @@ use wmfix_analysis::{Race, SiteId, Violation, ViolationKind};
 #[derive(Clone, Debug, Default)]
 pub struct AllowedFindings {
     violations: FxHashSet<(SiteId, ViolationKind)>,
+    between: FxHashSet<(SiteId, Option<SiteId>, ViolationKind)>,
     races: FxHashSet<SiteId>,
 }
 
@@ -16,13 +17,21 @@ impl AllowedFindings {
         self.violations.insert((access, kind));
     }
 
+    /// Allows violations of this kind at this access that miss this write; `None`
+    /// for a first value.
+    pub fn allow_between(&mut self, access: SiteId, newer: Option<SiteId>, kind: ViolationKind) {
+        self.between.insert((access, newer, kind));
+    }
+
     /// Allows races of this access.
     pub fn allow_race(&mut self, access: SiteId) {
         self.races.insert(access);
     }
 
     pub(crate) fn allows_violation(&self, violation: &Violation) -> bool {
-        self.violations.contains(&(violation.site, violation.kind))
+        let (access, kind) = (violation.site, violation.kind);
+        let newer = violation.newer.origin.map(|(_, site)| site);
+        self.violations.contains(&(access, kind)) || self.between.contains(&(access, newer, kind))
     }
 
     pub(crate) fn allows_race(&self, race: &Race) -> bool {

@@ -17,6 +17,7 @@ pub(super) fn run(arguments: AuditArgs) -> Result<ExitStatus, Stop> {
     };
     let wanted = RepairRequest {
         cost: arguments.cost,
+        fix: arguments.fix,
         annotate: false,
         all_files: true,
     };

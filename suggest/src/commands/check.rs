@@ -1,5 +1,6 @@
 //! `wmfix check [PATH] [-- TEST COMMAND]`.
 
+use super::stale;
 use crate::cli::CheckArgs;
 use crate::exit::{ExitStatus, Stop};
 use crate::output;
@@ -7,11 +8,16 @@ use crate::pipeline::{self, Request};
 
 /// Builds what is at the path, runs it, and reports.
 pub(super) fn run(arguments: CheckArgs) -> Result<ExitStatus, Stop> {
-    let examination = pipeline::check(Request {
+    let target = arguments.how.stale;
+    let request = Request {
         path: arguments.path,
         command: arguments.command,
         model: arguments.model,
         flags: arguments.how,
-    })?;
+    };
+    if let Some(target) = target {
+        return stale::check(request, target);
+    }
+    let examination = pipeline::check(request)?;
     output::print_report(&examination)
 }

@@ -9,6 +9,7 @@ mod init;
 mod man;
 mod run;
 mod scan;
+mod stale;
 mod suggest;
 mod wrappers;
 

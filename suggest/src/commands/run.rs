@@ -1,17 +1,35 @@
 //! `wmfix run -- COMMAND`.
 
-use crate::cli::RunArgs;
+use clap::Parser;
+
+use super::stale;
+use crate::cli::{Cli, RunArgs};
 use crate::exit::{ExitStatus, Stop};
 use crate::output;
 use crate::pipeline::{self, Request};
 
 /// Runs something that was built with the wrappers, and reports.
 pub(super) fn run(arguments: RunArgs) -> Result<ExitStatus, Stop> {
-    let examination = pipeline::run(Request {
+    if let Some(id) = &arguments.debug {
+        return debug(stale::command_of(id)?);
+    }
+    let target = arguments.how.stale;
+    let request = Request {
         path: ".".into(),
         command: arguments.command,
         model: arguments.model,
         flags: arguments.how,
-    })?;
+    };
+    if let Some(target) = target {
+        return stale::run(request, target);
+    }
+    let examination = pipeline::run(request)?;
     output::print_report(&examination)
+}
+
+/// Runs the command that shows a finding once more, under gdb.
+fn debug(mut words: Vec<String>) -> Result<ExitStatus, Stop> {
+    let end = words.iter().position(|word| word == "--");
+    words.insert(end.unwrap_or(words.len()), "--gdb".to_owned());
+    super::run(Cli::parse_from(words))
 }

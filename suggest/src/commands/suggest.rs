@@ -19,6 +19,7 @@ pub(super) fn run(arguments: SuggestArgs) -> Result<ExitStatus, Stop> {
     };
     let wanted = RepairRequest {
         cost: arguments.cost,
+        fix: arguments.fix,
         annotate: arguments.annotate,
         all_files: false,
     };

@@ -23,6 +23,9 @@ const MAX_FAILED_RUNS: u64 = 10;
 /// come in another order.
 const MAX_SINGLE_THREADED_RUNS: u64 = 2;
 
+/// Of this many runs that showed a violation the seeds are kept.
+const MAX_SEEDS: usize = 8;
+
 /// How the runs of one program went.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
@@ -36,6 +39,10 @@ pub(crate) struct Tally {
     pub concurrent: u64,
     /// The first that failed.
     pub failure: Option<FailedRun>,
+    /// How they ended.
+    pub ends: BTreeSet<RunEnd>,
+    /// What they printed, as fingerprints.
+    pub printed: BTreeSet<u64>,
 }
 
 /// A run that failed.
@@ -77,6 +84,8 @@ pub(crate) struct ViolationFinding {
     pub seed: u64,
     /// How many runs showed it.
     pub runs: u64,
+    /// The seeds of the first few that did.
+    pub seeds: Vec<u64>,
 }
 
 /// A race, as first seen or predicted.
@@ -172,6 +181,8 @@ impl CollectedFindings {
         tally.failed += u64::from(failed);
         tally.hung += u64::from(observation.ended == RunEnd::TimedOut);
         tally.concurrent += u64::from(observation.concurrent);
+        tally.ends.insert(observation.ended);
+        tally.printed.insert(observation.printed);
         if failed && tally.failure.is_none() {
             tally.failure = Some(FailedRun {
                 ended: observation.ended,
@@ -188,7 +199,11 @@ impl CollectedFindings {
             match self.violation_at.get(&key) {
                 Some(&at) => {
                     if in_this_run.insert(key) {
-                        self.violations[at].runs += 1;
+                        let finding = &mut self.violations[at];
+                        finding.runs += 1;
+                        if finding.seeds.len() < MAX_SEEDS && finding.program == program {
+                            finding.seeds.push(seed);
+                        }
                     }
                 }
                 None => {
@@ -206,6 +221,7 @@ impl CollectedFindings {
                         program,
                         seed,
                         runs: 1,
+                        seeds: vec![seed],
                     });
                 }
             }

@@ -15,7 +15,10 @@ mod tests;
 pub(crate) use collect::{CollectedFindings, FailedRun, RaceFinding, Tally, ViolationFinding};
 pub(crate) use identity::Identity;
 pub(crate) use names::{FindingKey, FindingNames, sort_ids};
-pub(crate) use observation::{KnownFindings, ObservationConfig, TraceProblem, observe};
+pub(crate) use observation::{
+    KnownFindings, ObservationConfig, RaceKey, TraceProblem, ViolationKey, fingerprint, observe,
+    race_key,
+};
 pub(crate) use prediction::{Deviation, PredictionOutcome, RaceOrigin};
-pub(crate) use process_end::{EndCause, WaitTarget};
+pub(crate) use process_end::{EndCause, ProcessEnd, WaitTarget};
 pub(crate) use story::{StepRole, StoryObject, StoryOperation, StoryStep};

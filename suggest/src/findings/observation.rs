@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, RwLock};
 
 use anyhow::Context;
@@ -22,10 +23,10 @@ use crate::run::{FinishedRun, RunEnd};
 /// What tells violations apart: the access, the newer write (none: the first
 /// value), and what could go stale. Who calls a function that is nothing but the
 /// operation makes no difference: the cause is the same.
-pub(super) type ViolationKey = (SiteId, Option<SiteId>, ViolationKind);
+pub(crate) type ViolationKey = (SiteId, Option<SiteId>, ViolationKind);
 
 /// What tells races apart.
-pub(super) type RaceKey = (SiteId, SiteId);
+pub(crate) type RaceKey = (SiteId, SiteId);
 
 /// Findings of earlier runs: their details are not computed again.
 #[derive(Debug, Default)]
@@ -79,6 +80,8 @@ pub(crate) struct Observation {
     pub problems: Vec<TraceProblem>,
     /// The end of what the program printed, if it did not end well.
     pub failed_output: Option<String>,
+    /// Equal for runs that printed the same.
+    pub printed: u64,
     /// What each process did.
     pub traces: Vec<Vec<Event>>,
 }
@@ -166,6 +169,7 @@ pub(crate) fn observe(
         concurrent: false,
         problems: Vec::new(),
         failed_output: finished.failed_output(),
+        printed: fingerprint(&finished.printed()),
         traces: Vec::new(),
     };
     // Half a run shows nothing, and its result is not needed any more.
@@ -403,6 +407,13 @@ impl ViolationInstance {
     }
 }
 
+/// Equal for equal texts.
+pub(crate) fn fingerprint(text: &[u8]) -> u64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// The name of the variable at an address of the run.
 pub(super) fn variable_at(
     address: u64,
@@ -418,7 +429,7 @@ pub(super) fn variable_at(
 }
 
 /// Races have no direction: which access came first is the schedule's doing.
-fn race_key(race: &Race, places: &Mutex<Places>) -> RaceKey {
+pub(crate) fn race_key(race: &Race, places: &Mutex<Places>) -> RaceKey {
     let places = places.lock().expect("no panic while locked");
     let shown = |site| places.get(site).reported_site;
     let (first, second) = (shown(race.first.site), shown(race.second.site));

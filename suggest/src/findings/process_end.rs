@@ -107,7 +107,7 @@ impl EndCause {
 
 impl ProcessEnd {
     /// How the process of a trace ended, if not by itself.
-    pub(super) fn of(decoded: &DecodedTrace, places: &Mutex<Places>) -> Option<Self> {
+    pub(crate) fn of(decoded: &DecodedTrace, places: &Mutex<Places>) -> Option<Self> {
         let cause = EndCause::of(decoded.ending)?;
         let stuck = decoded.stuck.iter().map(|(stuck, site)| StuckThread {
             thread: stuck.thread.0,

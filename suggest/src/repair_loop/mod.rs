@@ -16,7 +16,7 @@ use std::time::Duration;
 use wmfix_repair::Profile;
 
 use crate::evidence::Evidence;
-use crate::findings::FindingNames;
+use crate::findings::{FindingNames, ViolationKey};
 use crate::options::RunOptions;
 use crate::run::interrupted;
 use crate::subject::{PatchedFile, SourceCopy};
@@ -110,15 +110,17 @@ impl<'a> RepairLoop<'a> {
     }
 
     /// Starts a round: the cheapest repair of the recorded runs. The patch names
-    /// the findings that a change removes beside it, if `names` are given.
+    /// the findings that a change removes beside it, if `names` are given. What is
+    /// `left_alone` does too little harm to be repaired.
     pub(crate) fn propose(
         &mut self,
         evidence: &mut Evidence,
+        left_alone: &BTreeSet<ViolationKey>,
         names: Option<&FindingNames>,
     ) -> anyhow::Result<Proposal> {
         self.round += 1;
         loop {
-            if let Some(proposal) = self.search(evidence, names)? {
+            if let Some(proposal) = self.search(evidence, left_alone, names)? {
                 return Ok(proposal);
             }
         }
@@ -198,7 +200,13 @@ impl Proposal {
     }
 
     /// What the runs of the patched program come to.
-    pub(crate) fn verify(&self, original: &mut Evidence, patched: &mut Evidence) -> Verification {
-        verify::compare(original, patched, &self.remaining)
+    /// What is `left_alone` in them does too little harm to be repaired.
+    pub(crate) fn verify(
+        &self,
+        original: &mut Evidence,
+        patched: &mut Evidence,
+        left_alone: &BTreeSet<ViolationKey>,
+    ) -> Verification {
+        verify::compare(original, patched, &self.remaining, left_alone)
     }
 }

@@ -1,11 +1,13 @@
 //! One search: from the recorded runs to the cheapest set of changes that fit
 //! into the text together.
 
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use wmfix_analysis::SiteId;
 use wmfix_repair::{
     Change, ChangeKind, Options, Outcome, Problem, ReasonedChange, SearchEnd, repair, unneeded,
 };
@@ -14,7 +16,8 @@ use super::explain::Explainer;
 use super::{Proposal, RepairLoop, RepairTask};
 use crate::candidates::Candidates;
 use crate::evidence::Evidence;
-use crate::findings::FindingNames;
+use crate::findings::{FindingNames, ViolationKey};
+use crate::observe::Places;
 use crate::progress::{Progress, Stage};
 use crate::run::interrupted;
 
@@ -36,9 +39,13 @@ impl RepairLoop<'_> {
     pub(super) fn search(
         &mut self,
         evidence: &mut Evidence,
+        left_alone: &BTreeSet<ViolationKey>,
         names: Option<&FindingNames>,
     ) -> anyhow::Result<Option<Proposal>> {
-        let allowed = evidence.allowances(&[]).allowed_findings();
+        let mut allowed = evidence.allowances(&[]).allowed_findings();
+        for (access, newer, kind) in sites_of(left_alone, evidence.places()) {
+            allowed.allow_between(access, newer, kind);
+        }
         let (traces, places) = evidence.lend_traces();
         let mut candidates = Candidates::new(&traces, places, self.task.tree);
         for refused in &self.refused {
@@ -85,6 +92,26 @@ impl RepairLoop<'_> {
             remaining: explainer.remaining_places(&outcome),
         }))
     }
+}
+
+/// Findings by the sites of their events: several may be shown as one.
+fn sites_of(keys: &BTreeSet<ViolationKey>, places: &Places) -> Vec<ViolationKey> {
+    let mut shown_as: HashMap<SiteId, Vec<SiteId>> = HashMap::new();
+    for (site, place) in places.iter() {
+        shown_as.entry(place.reported_site).or_default().push(site);
+    }
+    let all = |site: SiteId| shown_as.get(&site).cloned().unwrap_or_else(|| vec![site]);
+    let mut sites = Vec::new();
+    for &(access, newer, kind) in keys {
+        let newer: Vec<Option<SiteId>> = match newer {
+            Some(newer) => all(newer).into_iter().map(Some).collect(),
+            None => vec![None],
+        };
+        for access in all(access) {
+            sites.extend(newer.iter().map(|&newer| (access, newer, kind)));
+        }
+    }
+    sites
 }
 
 /// The changes of the cheapest repair; none if there is no repair.

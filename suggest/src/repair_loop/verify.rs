@@ -9,7 +9,7 @@ use wmfix_analysis::SiteId;
 
 use super::result::{Verification, VerificationFailure, VerifiedRuns};
 use crate::evidence::Evidence;
-use crate::findings::Identity;
+use crate::findings::{Identity, ViolationKey};
 use crate::observe::{EventKind, Places};
 use crate::run::interrupted;
 
@@ -39,11 +39,12 @@ impl PlaceKey {
 }
 
 /// What the runs of a patched program come to. `remaining` are the places of
-/// findings that no change removes.
+/// findings that no change removes, `left_alone` what does too little harm.
 pub(super) fn compare(
     original: &mut Evidence,
     patched: &mut Evidence,
     remaining: &BTreeSet<PlaceKey>,
+    left_alone: &BTreeSet<ViolationKey>,
 ) -> Verification {
     if patched.not_run().is_some() {
         return Verification::Fails(VerificationFailure::CannotRun);
@@ -56,7 +57,7 @@ pub(super) fn compare(
     if let Some(&end) = ends.find(|end| !known_ends.contains_key(end)) {
         return Verification::Fails(VerificationFailure::NewEnd(end));
     }
-    for sites in counted_findings(patched) {
+    for sites in counted_findings(patched, left_alone) {
         let places = patched.places();
         let keys = sites.into_iter().map(|site| PlaceKey::of(places, site));
         let keys: Vec<PlaceKey> = keys.collect();
@@ -78,12 +79,16 @@ pub(super) fn compare(
     })
 }
 
-/// The sites of each finding that is not allowed.
-fn counted_findings(evidence: &mut Evidence) -> Vec<Vec<SiteId>> {
+/// The sites of each finding that is neither allowed nor left alone.
+fn counted_findings(
+    evidence: &mut Evidence,
+    left_alone: &BTreeSet<ViolationKey>,
+) -> Vec<Vec<SiteId>> {
     let allowances = evidence.allowances(&[]);
     let found = evidence.collected();
     let violations = found.violations.iter().map(|finding| finding.key);
     let violations = violations
+        .filter(|key| !left_alone.contains(key))
         .filter(|&(access, _, kind)| allowances.violation(access, kind).is_none())
         .map(|(access, newer, _)| std::iter::once(access).chain(newer).collect());
     let races = found.races.iter().map(|finding| {

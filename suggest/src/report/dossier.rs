@@ -73,6 +73,10 @@ pub(crate) struct FindingDetail {
     pub steps: Vec<ReportedStep>,
     /// The threads of a race's accesses, first and second, and whether they write.
     pub race: Option<RaceSides>,
+    /// The end of what the program printed when it took the stale value, where that
+    /// was harmful or visible.
+    #[serde(default)]
+    pub last_words: Option<String>,
 }
 
 /// The two sides of a race.

@@ -2,12 +2,20 @@
 
 use std::path::Path;
 
+use wmfix_trace::StaleTarget;
+
 use crate::subject::RerunCommand;
 
 /// The command line for one run with a seed.
 pub(super) fn with_seed(rerun: &RerunCommand, seed: u64) -> String {
     let seed = seed.to_string();
     shell_line(rerun, &["--seed", &seed, "--runs", "1"])
+}
+
+/// The command line for one run that makes a stale choice.
+pub fn with_stale(rerun: &RerunCommand, seed: u64, target: &StaleTarget) -> String {
+    let (seed, target) = (seed.to_string(), target.to_string());
+    shell_line(rerun, &["--seed", &seed, "--stale", &target])
 }
 
 /// The command line that follows a recorded schedule.

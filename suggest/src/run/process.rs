@@ -8,6 +8,8 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
+use wmfix_trace::StaleTarget;
+
 use super::watchdog::{KillReason, Watchdog};
 use crate::cli::Races;
 use crate::options::{RunOptions, value_name};
@@ -91,6 +93,25 @@ impl Launch {
         launch
     }
 
+    /// The same with a stale choice. Plain accesses are recorded: what comes of the
+    /// choice may be a race.
+    pub fn with_stale(&self, target: &StaleTarget) -> Self {
+        let mut launch = self.unfiltered();
+        let target = target.to_string().into();
+        launch.settings.push(("WMFIX_STALE", target));
+        launch
+    }
+
+    /// The same with everything recorded, so that an access has the same number in
+    /// every run.
+    pub fn unfiltered(&self) -> Self {
+        let mut launch = self.clone();
+        launch
+            .settings
+            .extend([("WMFIX_FILTER", "off".into()), ("WMFIX_RACES", "on".into())]);
+        launch
+    }
+
     /// The program, if it cannot be found or executed.
     pub(crate) fn missing_program(&self) -> Option<PathBuf> {
         let program = self.command.first()?;
@@ -114,9 +135,28 @@ impl Launch {
         watchdog: &Watchdog,
     ) -> io::Result<FinishedRun> {
         let output = into.join("output");
+        let out = File::create(&output)?;
+        self.start(seed, into, watchdog, |command| {
+            command.stdout(out.try_clone()?).stderr(out);
+            Ok(())
+        })
+    }
+
+    /// The same, but what it prints is shown.
+    pub fn shown(&self, seed: u64, into: &Path, watchdog: &Watchdog) -> io::Result<FinishedRun> {
+        self.start(seed, into, watchdog, |_| Ok(()))
+    }
+
+    fn start(
+        &self,
+        seed: u64,
+        into: &Path,
+        watchdog: &Watchdog,
+        redirect: impl FnOnce(&mut Command) -> io::Result<()>,
+    ) -> io::Result<FinishedRun> {
+        let output = into.join("output");
         let traces = into.join("traces");
         empty_folder(&traces)?;
-        let out = File::create(&output)?;
         let mut command = Command::new(&self.command[0]);
         command
             .args(&self.command[1..])
@@ -128,13 +168,12 @@ impl Launch {
                 Some(file) => Stdio::from(File::open(file)?),
                 None => Stdio::null(),
             })
-            .stdout(out.try_clone()?)
-            .stderr(out)
             // Its own group, so that a run can be ended with all its children.
             .process_group(0);
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }
+        redirect(&mut command)?;
         let (status, killed) = wait(command.spawn()?, watchdog)?;
         let mut found = Vec::new();
         for entry in std::fs::read_dir(&traces)? {
@@ -188,6 +227,43 @@ impl FinishedRun {
         printed.take(MOST).read_to_end(&mut end).ok()?;
         Some(String::from_utf8_lossy(&end).into_owned())
     }
+}
+
+impl FinishedRun {
+    /// What it printed, as far as that can be compared with other runs: without
+    /// addresses, and only its first megabyte.
+    pub fn printed(&self) -> Vec<u8> {
+        /// Longer outputs are told apart by their beginnings.
+        const MOST: u64 = 1 << 20;
+        let mut printed = Vec::new();
+        if let Ok(file) = File::open(&self.output) {
+            // What cannot be read compares as what could be.
+            let _ = file.take(MOST).read_to_end(&mut printed);
+        }
+        without_addresses(&printed)
+    }
+}
+
+/// The text with every hexadecimal number of an address's length replaced.
+fn without_addresses(text: &[u8]) -> Vec<u8> {
+    /// Shorter numbers are values.
+    const SHORTEST: usize = 6;
+    let mut result = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while at < text.len() {
+        let digits = match &text[at..] {
+            [b'0', b'x', rest @ ..] => rest.iter().take_while(|b| b.is_ascii_hexdigit()).count(),
+            _ => 0,
+        };
+        if digits >= SHORTEST {
+            result.extend_from_slice(b"0x?");
+            at += 2 + digits;
+        } else {
+            result.push(text[at]);
+            at += 1;
+        }
+    }
+    result
 }
 
 impl RunEnd {

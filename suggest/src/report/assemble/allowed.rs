@@ -46,6 +46,12 @@ impl<'a> AppliedAllowances<'a> {
         });
     }
 
+    /// How many violations are allowed.
+    pub(super) fn violations(&self) -> usize {
+        let is_violation = |one: &&AllowedFinding| matches!(one.finding, Finding::Violation(_));
+        self.allowed.iter().filter(is_violation).count()
+    }
+
     /// Allowances without a reason or without a finding.
     pub(super) fn notes(&self, spots: &SpotFinder<'_>) -> Vec<String> {
         let mut notes = Vec::new();

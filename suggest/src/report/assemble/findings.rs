@@ -7,9 +7,12 @@ use super::spots::SpotFinder;
 use crate::findings::{
     Deviation, PredictionOutcome, RaceFinding, RaceOrigin, StepRole, StoryStep, ViolationFinding,
 };
+use crate::harm::{Harm, HarmVerdict};
 use crate::report::dossier::{FindingDetail, Mark, RaceSides, ReportedStep};
-use crate::report::model::{self, FollowedSchedule, RacePrediction, StaleKind};
-use crate::report::{step_words, words};
+use crate::report::model::{self, FollowedSchedule, RacePrediction, ReportedHarm, StaleKind};
+use crate::report::rerun::with_stale;
+use crate::report::{harm_words, step_words, words};
+use crate::subject::RerunCommand;
 
 /// A violation without its name.
 pub(super) fn violation(
@@ -42,6 +45,8 @@ pub(super) fn violation(
         runs: finding.runs,
         seed: finding.seed,
         witness_checked: first.witness_checked,
+        harm: None,
+        machines: Vec::new(),
     };
     let detail = FindingDetail {
         access: access_spot,
@@ -51,8 +56,36 @@ pub(super) fn violation(
         trace: None,
         steps: steps(spots, &first.steps),
         race: None,
+        last_words: None,
     };
     (violation, detail)
+}
+
+/// What taking the stale value did to the program, and what it printed then.
+pub(super) fn harm(
+    spots: &mut SpotFinder<'_>,
+    harm: &Harm,
+    rerun: Option<&RerunCommand>,
+) -> (ReportedHarm, Option<String>) {
+    let shown_by = harm.shown_by.as_ref();
+    let ended = match (shown_by, harm.untried) {
+        (Some(run), _) => {
+            harm_words::effect(run.effect, &run.last_words, |site| spots.spot(site).place)
+        }
+        (None, Some(reason)) => harm_words::untried(reason).to_owned(),
+        (None, None) => String::new(),
+    };
+    let command = shown_by.zip(rerun);
+    let reported = ReportedHarm {
+        verdict: harm_words::word(harm.verdict),
+        runs: harm.runs,
+        ended,
+        seed: shown_by.map(|run| run.seed),
+        command: command.map(|(run, rerun)| with_stale(rerun, run.seed, &run.target)),
+    };
+    let telling = shown_by.filter(|_| harm.verdict >= HarmVerdict::Visible);
+    let words = telling.map(|run| run.last_words.clone());
+    (reported, words.filter(|words| !words.trim().is_empty()))
 }
 
 fn steps(spots: &mut SpotFinder<'_>, steps: &[StoryStep]) -> Vec<ReportedStep> {
@@ -116,6 +149,7 @@ pub(super) fn race(
             runs: finding.runs,
             adjacent: finding.first.meeting == Meeting::Adjacent,
         }),
+        last_words: None,
     };
     (shown, detail)
 }

@@ -16,11 +16,15 @@ use std::sync::Arc;
 
 use super::baseline_words::baseline_text;
 use super::dossier::{Dossier, FindingDetail, Seconds};
+use super::harm_words;
 use super::model::{self, Finding, Report, Runs, VERSION, Verdict};
 use crate::allow::Allowances;
 use crate::baseline::BaselineNote;
-use crate::findings::{CollectedFindings, FindingKey, FindingNames};
+use crate::cli::{HarmLevel, Target};
+use crate::findings::{CollectedFindings, FindingKey, FindingNames, ViolationFinding};
+use crate::harm::Harms;
 use crate::observe::Places;
+use crate::options::value_name;
 use crate::repair_loop::RepairResult;
 use crate::run::{StopReason, Summary};
 use crate::subject::RerunCommand;
@@ -42,6 +46,10 @@ pub(crate) struct ReportInputs {
     pub current_folder: PathBuf,
     /// What is wrong with the program as it is.
     pub baseline: Vec<BaselineNote>,
+    /// What findings the verdict counts.
+    pub fail_on: HarmLevel,
+    /// The machines that findings are reported for.
+    pub target: Target,
 }
 
 /// A repair for the report.
@@ -59,6 +67,7 @@ pub(crate) fn assemble(
     collected: &CollectedFindings,
     places: &mut Places,
     allowances: &Allowances,
+    harms: &Harms,
     setting: ReportInputs,
     repaired: Option<RepairInputs<'_>>,
 ) -> Dossier {
@@ -68,10 +77,23 @@ pub(crate) fn assemble(
     };
     let mut found = NamedFindings::default();
     let mut applied = AppliedAllowances::new(allowances);
-    let violations = found.violations(collected, &mut spots, &mut applied);
+    let judged = Judgement {
+        harms,
+        rerun: &setting.rerun,
+        target: setting.target,
+    };
+    let violations = found.violations(collected, &mut spots, &mut applied, judged);
     let races = found.races(collected, &mut spots, &mut applied);
+    let all = collected.violations.len();
+    let hidden = all - violations.len() - applied.violations();
     let (sites, inventory) = sites::sites(&mut spots, collected, &setting.files);
     let mut notes = Vec::new();
+    if hidden > 0 {
+        let target = value_name(setting.target);
+        notes.push(format!(
+            "{hidden} of {all} violations are left out: {target} cannot show them"
+        ));
+    }
     match setting.summary.stopped {
         StopReason::Quiet => {}
         StopReason::TimeUp => {
@@ -81,7 +103,11 @@ pub(crate) fn assemble(
             notes.push("interrupted: these results are incomplete".to_owned())
         }
     }
-    let any = !violations.is_empty() || !races.is_empty();
+    let counts = |violation: &model::Violation| {
+        let harm = violation.harm.as_ref();
+        harm.is_none_or(|harm| harm_words::counts(harm.verdict, setting.fail_on))
+    };
+    let any = violations.iter().any(counts) || !races.is_empty();
     let verdict = match (
         any,
         collected.every_run_failed() || setting.summary.runs == 0,
@@ -140,6 +166,7 @@ pub(crate) fn names(
     collected: &CollectedFindings,
     places: &mut Places,
     allowances: &Allowances,
+    (harms, target): (&Harms, Target),
     current_folder: PathBuf,
 ) -> FindingNames {
     let mut spots = SpotFinder {
@@ -148,9 +175,22 @@ pub(crate) fn names(
     };
     let mut found = NamedFindings::default();
     let mut applied = AppliedAllowances::new(allowances);
-    found.violations(collected, &mut spots, &mut applied);
+    let judged = Judgement {
+        harms,
+        rerun: &[],
+        target,
+    };
+    found.violations(collected, &mut spots, &mut applied, judged);
     found.races(collected, &mut spots, &mut applied);
     found.names
+}
+
+/// What is known about the harm of violations.
+#[derive(Clone, Copy)]
+struct Judgement<'a> {
+    harms: &'a Harms,
+    rerun: &'a [RerunCommand],
+    target: Target,
 }
 
 /// What is kept about findings beside the report.
@@ -189,17 +229,34 @@ impl NamedFindings {
         collected: &CollectedFindings,
         spots: &mut SpotFinder<'_>,
         applied: &mut AppliedAllowances<'_>,
+        judged: Judgement<'_>,
     ) -> Vec<model::Violation> {
         let mut drafts = Vec::new();
-        for finding in &collected.violations {
-            let (violation, detail) = findings::violation(spots, finding);
+        let shown = |finding: &&ViolationFinding| {
+            let harm = judged.harms.get(&finding.key);
+            harm.is_none_or(|harm| harm.shows_on(judged.target))
+        };
+        for finding in collected.violations.iter().filter(shown) {
+            let (mut violation, mut detail) = findings::violation(spots, finding);
+            if let Some(harm) = judged.harms.get(&finding.key) {
+                let rerun = judged.rerun.get(finding.program);
+                let machines = harm_words::machines(harm.machine);
+                let (harm, last_words) = findings::harm(spots, harm, rerun);
+                violation.harm = Some(harm);
+                violation.machines = machines;
+                detail.last_words = last_words;
+            }
             let allowance = applied.allowances.violation(finding.key.0, finding.key.2);
             drafts.push((violation, detail, finding, allowance));
         }
-        // What is allowed comes last, so that the others' names have no gaps.
+        // What is allowed comes last, so that the others' names have no gaps. The
+        // worst comes first.
+        fn worst(violation: &model::Violation) -> Option<model::HarmWord> {
+            violation.harm.as_ref().map(|harm| harm.verdict)
+        }
         drafts.sort_by(|(a, _, _, one), (b, _, _, other)| {
-            let key = (one.is_some(), &a.access, &a.write, a.kind);
-            key.cmp(&(other.is_some(), &b.access, &b.write, b.kind))
+            let key = (one.is_some(), worst(a), &a.access, &a.write, a.kind);
+            key.cmp(&(other.is_some(), worst(b), &b.access, &b.write, b.kind))
         });
         let mut violations = Vec::new();
         for (number, (mut violation, detail, finding, allowance)) in (1..).zip(drafts) {

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::graph::graph;
 use crate::report::dossier::{Dossier, FindingDetail, Spot};
 use crate::report::model::{Race, ReportedChange, Violation};
-use crate::report::words;
+use crate::report::{harm_words, words};
 
 /// How many lines are shown before and after a place.
 const CONTEXT_LINES: usize = 2;
@@ -27,6 +27,18 @@ pub(super) fn violation(dossier: &Dossier, violation: &Violation, others: &[&Vio
                     detail.other.as_ref().map(|write| (write, words::at_write(violation, detail))),
                 ]))
                 p { (words::sentence(&words::consequence(violation, detail))) }
+            }
+            @if let Some(harm) = harm_words::consequence(violation) {
+                p { strong { (words::sentence(&harm)) } }
+            }
+            @if let Some(machines) = harm_words::shown_by(violation) {
+                p { (words::sentence(machines)) }
+            }
+            @if let Some(printed) = detail.and_then(|detail| detail.last_words.as_ref()) {
+                details {
+                    summary { "What the program printed then" }
+                    pre { (printed) }
+                }
             }
             p { (words::sentence(&words::orders(violation))) }
             @for other in others { p { (other.id) " is between the same two lines: " (words::title(other)) "." } }

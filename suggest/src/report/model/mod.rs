@@ -2,10 +2,12 @@
 //! run. Everything in it is sorted and free of addresses, so that two runs with
 //! the same seed give the same report but for the seconds.
 
+mod harm;
 mod repair;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use harm::{HarmWord, ReportedHarm};
 pub(crate) use repair::{
     FenceSide, Group, OrderChange, Position, Price, Repair, ReportedChange, ReportedChangeKind,
     ReportedEdit, ReportedHunk, UnrepairedFindings, Verification, VerificationOutcome,
@@ -153,6 +155,12 @@ pub(crate) struct Violation {
     pub seed: u64,
     /// The independent checker of witnesses agrees.
     pub witness_checked: bool,
+    /// What taking the stale value did to the program.
+    pub harm: Option<ReportedHarm>,
+    /// The machines that can show it: `x86-64`, `aarch64`, `c11`. Empty where that
+    /// is not known.
+    #[serde(default)]
+    pub machines: Vec<String>,
 }
 
 /// What could go stale.

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::locations::{of_place, of_spot, replacement, with_message};
 use crate::report::dossier::{Dossier, FindingDetail};
 use crate::report::model::{
-    AllowedFinding, Finding, Group, Race, Repair, ReportedPlace, StaleKind, Violation,
+    AllowedFinding, Finding, Group, HarmWord, Race, Repair, ReportedPlace, StaleKind, Violation,
 };
-use crate::report::words;
+use crate::report::{harm_words, words};
 use crate::sarif::uri;
 
 /// All findings, those that are allowed last.
@@ -40,12 +40,22 @@ fn violation(violation: &Violation, dossier: &Dossier) -> Value {
         StaleKind::Write => "stale-write",
         StaleKind::Rmw => "stale-rmw",
     };
-    let text = format!(
+    let mut text = format!(
         "{} {}",
         words::sentence(&words::title(violation)),
         words::what_happens(violation)
     );
+    if let Some(harm) = harm_words::consequence(violation) {
+        text += &format!(" {}", words::sentence(&harm));
+    }
     let mut result = result(rule, &violation.id, &text, &violation.access, dossier);
+    if let Some(harm) = &violation.harm {
+        result["level"] = json!(match harm.verdict {
+            HarmWord::Harmful => "error",
+            HarmWord::Visible | HarmWord::Survived | HarmWord::Untried => "warning",
+            HarmWord::Discarded => "note",
+        });
+    }
     if let Some(detail) = dossier.details.get(&violation.id) {
         if let Some(write) = &detail.other {
             let said = words::at_write(violation, detail);
@@ -63,6 +73,8 @@ fn violation(violation: &Violation, dossier: &Dossier) -> Value {
         "runs": violation.runs,
         "seed": violation.seed,
         "witnessChecked": violation.witness_checked,
+        "harm": violation.harm,
+        "machines": violation.machines,
         "again": dossier.again_with(&violation.id, violation.seed),
     });
     result
@@ -71,6 +83,7 @@ fn violation(violation: &Violation, dossier: &Dossier) -> Value {
 fn race(race: &Race, dossier: &Dossier) -> Value {
     let text = words::what_races(race);
     let mut result = result("data-race", &race.id, &text, &race.second, dossier);
+    result["level"] = json!("error");
     let detail = dossier.details.get(&race.id);
     if let Some((detail, sides)) = detail.and_then(|detail| Some((detail, detail.race.as_ref()?))) {
         if let Some(first) = &detail.other {

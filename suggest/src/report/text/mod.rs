@@ -10,7 +10,8 @@ use annotate_snippets::{AnnotationKind, Group, Level, Message, Renderer, Snippet
 
 use super::causes;
 use super::dossier::{Dossier, FindingDetail, Spot};
-use super::model::{Finding, Race, Report, Verdict, Violation};
+use super::harm_words;
+use super::model::{Finding, HarmWord, Race, Report, Verdict, Violation};
 use super::rerun::with_trace;
 use super::words;
 
@@ -48,7 +49,9 @@ impl TextRenderer {
     pub(crate) fn report(&self, dossier: &Dossier) -> String {
         let report = &dossier.report;
         let mut text = String::new();
-        for cause in causes::of_violations(&report.violations) {
+        let (noted, shown): (Vec<Violation>, Vec<Violation>) =
+            (report.violations.iter().cloned()).partition(is_discarded);
+        for cause in causes::of_violations(&shown) {
             if let Some(detail) = dossier.details.get(&cause.shown.id) {
                 let others = cause.others.iter().map(|other| {
                     let title = words::title(other);
@@ -74,6 +77,7 @@ impl TextRenderer {
                 text += "\n\n";
             }
         }
+        text += &discarded(&noted);
         text += &allowed(report);
         for note in &report.notes {
             text += &format!("note: {note}\n");
@@ -90,6 +94,7 @@ impl TextRenderer {
         if let Some(violation) = dossier.report.violation(id) {
             let mut text = self.violation(dossier, violation, detail, None);
             text += "\n\n";
+            text += &last_words(detail);
             text += &steps(detail, violation);
             text += &calls("the access", &detail.access);
             if let Some(write) = &detail.other {
@@ -149,6 +154,12 @@ impl TextRenderer {
             ));
         }
         let mut messages = vec![Level::NOTE.message(words::consequence(violation, detail))];
+        if let Some(harm) = harm_words::consequence(violation) {
+            messages.push(Level::NOTE.message(harm));
+        }
+        if let Some(machines) = harm_words::shown_by(violation) {
+            messages.push(Level::NOTE.message(machines));
+        }
         messages.push(Level::NOTE.message(words::orders(violation)));
         let mut seen = words::how_often(violation.runs, dossier.report.runs.total, violation.seed);
         seen += if violation.witness_checked {
@@ -158,13 +169,23 @@ impl TextRenderer {
         };
         messages.push(Level::NOTE.message(seen));
         let again = dossier.again_with(&violation.id, violation.seed);
+        let stale = violation
+            .harm
+            .as_ref()
+            .and_then(|harm| harm.command.as_ref());
+        let again = stale.unwrap_or(&again);
         messages.push(Level::HELP.message(format!("to reproduce: {again}")));
         if let Some(others) = others {
             messages.extend(others.iter().map(|other| Level::NOTE.message(other)));
             messages
                 .push(Level::HELP.message(format!("for details: wmfix explain {}", violation.id)));
         }
-        self.render(&title, &violation.id, &spots, messages)
+        let level = match violation.harm.as_ref().map(|harm| harm.verdict) {
+            Some(HarmWord::Harmful) => Level::ERROR,
+            Some(HarmWord::Discarded) => Level::NOTE,
+            _ => Level::WARNING,
+        };
+        self.render(level, &title, &violation.id, &spots, messages)
     }
 
     fn race(
@@ -211,17 +232,19 @@ impl TextRenderer {
         ];
         messages.extend(others.iter().map(|other| Level::NOTE.message(other)));
         messages.push(Level::HELP.message(format!("to reproduce: {again}")));
-        self.render(&words::race_title(race, sides), &race.id, &spots, messages)
+        let title = words::race_title(race, sides);
+        self.render(Level::ERROR, &title, &race.id, &spots, messages)
     }
 
     fn render(
         &self,
+        level: Level<'_>,
         title: &str,
         id: &str,
         spots: &[LabelledSpot<'_>],
         messages: Vec<Message<'_>>,
     ) -> String {
-        let mut group: Group<'_> = Group::with_title(Level::WARNING.primary_title(title).id(id));
+        let mut group: Group<'_> = Group::with_title(level.primary_title(title).id(id));
         let mut done = vec![false; spots.len()];
         for first in 0..spots.len() {
             if done[first] {
@@ -266,6 +289,36 @@ impl<'a> LabelledSpot<'a> {
             label,
             kind,
         }
+    }
+}
+
+fn is_discarded(violation: &Violation) -> bool {
+    let verdict = violation.harm.as_ref().map(|harm| harm.verdict);
+    verdict == Some(HarmWord::Discarded)
+}
+
+/// What the program throws away, a line each.
+fn discarded(violations: &[Violation]) -> String {
+    let lines = violations.iter().map(|violation| {
+        let (place, title) = (words::at(&violation.access), words::title(violation));
+        let ended = violation
+            .harm
+            .as_ref()
+            .map_or("", |harm| harm.ended.as_str());
+        format!("discarded[{}]: {place}: {title}; {ended}\n", violation.id)
+    });
+    lines.collect()
+}
+
+/// What the program printed when it took the stale value.
+fn last_words(detail: &FindingDetail) -> String {
+    match &detail.last_words {
+        Some(printed) => {
+            let lines = printed.lines().map(|line| format!("  {line}\n"));
+            let lines: String = lines.collect();
+            format!("When it took the stale value, the program printed:\n{lines}\n")
+        }
+        None => String::new(),
     }
 }
 
@@ -323,18 +376,44 @@ fn outcome(report: &Report, id: &str) -> String {
     text
 }
 
+/// How many violations there are, and what they do.
+fn violations(report: &Report) -> String {
+    let of = |word: HarmWord| {
+        let all = report.violations.iter();
+        all.filter(|violation| {
+            violation
+                .harm
+                .as_ref()
+                .is_some_and(|harm| harm.verdict == word)
+        })
+        .count()
+    };
+    let parts = [
+        (of(HarmWord::Harmful), "harmful"),
+        (of(HarmWord::Visible), "visible"),
+        (of(HarmWord::Survived), "survived"),
+        (of(HarmWord::Untried), "untried"),
+        (of(HarmWord::Discarded), "discarded"),
+    ];
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    let total = counted(report.violations.len() as u64, "violation");
+    match parts.is_empty() {
+        true => total,
+        false => format!("{total} ({})", parts.join(", ")),
+    }
+}
+
 fn summary(report: &Report) -> String {
     let runs = &report.runs;
     let found = match (report.violations.len() as u64, report.races.len() as u64) {
         (0, 0) if report.verdict == Verdict::Failed => failed(runs.total).to_owned(),
         (0, 0) => "nothing found".to_owned(),
-        (violations, 0) => counted(violations, "violation"),
+        (_, 0) => violations(report),
         (0, races) => counted(races, "race"),
-        (violations, races) => format!(
-            "{}, {}",
-            counted(violations, "violation"),
-            counted(races, "race")
-        ),
+        (_, races) => format!("{}, {}", violations(report), counted(races, "race")),
     };
     let allowed = match report.allowed.len() as u64 {
         0 => String::new(),

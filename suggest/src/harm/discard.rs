@@ -1,0 +1,251 @@
+//! Whether a thread threw a stale value away: it came to the same place again, read
+//! the object again into the same variable, or was told the new value by a
+//! compare-exchange that failed, before it did anything that another thread could
+//! notice.
+//!
+//! The same place or variable: then what held the stale value holds the new one. A
+//! copy that was kept elsewhere and used later is not seen here; what comes of it
+//! the test may see.
+
+use std::sync::Mutex;
+
+use wmfix_analysis::{Bytes, CasOutcome, Event, Operation, SiteId};
+
+use crate::observe::Places;
+
+/// Whether the thread of the access at `at`, which took an old write, threw it away.
+/// `is_same_variable` says whether two reads are assigned to one variable.
+pub(super) fn is_discarded(
+    events: &[Event],
+    at: usize,
+    is_same_variable: impl Fn(SiteId, SiteId) -> bool,
+) -> bool {
+    let access = &events[at];
+    let Some(location) = read_location(&access.operation) else {
+        return false;
+    };
+    let own =
+        (events.iter().enumerate().skip(at + 1)).filter(|(_, event)| event.thread == access.thread);
+    for (index, event) in own {
+        if event.site == access.site {
+            return true;
+        }
+        match event.operation {
+            Operation::CompareExchange {
+                location: here,
+                outcome: CasOutcome::Failed,
+                ..
+            } if here == location => return true,
+            Operation::Load { location: here, .. }
+                if here == location && is_same_variable(access.site, event.site) =>
+            {
+                return true;
+            }
+            Operation::Write { bytes } if is_read_by_others(events, index, bytes) => return false,
+            Operation::Store { .. }
+            | Operation::Rmw { .. }
+            | Operation::CompareExchange {
+                outcome: CasOutcome::Exchanged(_),
+                ..
+            }
+            | Operation::Create { .. }
+            | Operation::Exit
+            | Operation::Release { .. } => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether the text assigns the values of two reads to one variable of one function.
+pub(super) fn is_same_variable(places: &Mutex<Places>, one: SiteId, other: SiteId) -> bool {
+    let mut places = places.lock().expect("no panic while locked");
+    let mut variable = |site: SiteId| {
+        let place = places.get(site).clone();
+        let (point, start) = (place.point?, place.site?.span.start);
+        let text = &places.sources.file(&point.file)?.text;
+        let name = assigned(text.get(..start)?)?.to_vec();
+        Some((point.file, place.function, name))
+    };
+    let first = variable(one);
+    first.is_some() && first == variable(other)
+}
+
+/// The variable that an expression after this text is assigned to.
+fn assigned(before: &[u8]) -> Option<&[u8]> {
+    let before = before.trim_ascii_end().strip_suffix(b"=")?.trim_ascii_end();
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let length = before.iter().rev().take_while(|byte| is_name(byte)).count();
+    let (rest, name) = before.split_at(before.len() - length);
+    // A member or an element is no variable of the function.
+    let is_part = rest.ends_with(b".") || rest.ends_with(b"->") || rest.ends_with(b"*");
+    let starts_well = name.first().is_some_and(|byte| !byte.is_ascii_digit());
+    (starts_well && !is_part).then_some(name)
+}
+
+/// The location of an access that only reads.
+fn read_location(operation: &Operation) -> Option<wmfix_analysis::LocationId> {
+    match *operation {
+        Operation::Load { location, .. }
+        | Operation::CompareExchange {
+            location,
+            outcome: CasOutcome::Failed,
+            ..
+        } => Some(location),
+        _ => None,
+    }
+}
+
+/// Whether another thread reads these bytes after the event, before they are given
+/// back.
+fn is_read_by_others(events: &[Event], at: usize, bytes: Bytes) -> bool {
+    let writer = events[at].thread;
+    let overlaps = |other: Bytes| {
+        other.address < bytes.address + bytes.size && bytes.address < other.address + other.size
+    };
+    for event in &events[at + 1..] {
+        match event.operation {
+            Operation::Death { bytes } if overlaps(bytes) => return false,
+            Operation::Read { bytes } if event.thread != writer && overlaps(bytes) => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use wmfix_analysis::{LoadOrder, LocationId, LockId, LockMode, SiteId, StoreOrder, ThreadId};
+
+    use super::*;
+
+    fn discards(events: &[Event]) -> bool {
+        is_discarded(events, 0, |one, other| one.0 + other.0 == 100)
+    }
+
+    fn event(thread: u32, site: u32, operation: Operation) -> Event {
+        Event {
+            thread: ThreadId(thread),
+            site: SiteId(site),
+            operation,
+        }
+    }
+
+    fn load(thread: u32, site: u32, location: u32) -> Event {
+        let location = LocationId(location);
+        let (order, value, exit) = (LoadOrder::Relaxed, 0, None);
+        event(
+            thread,
+            site,
+            Operation::Load {
+                location,
+                order,
+                value,
+                exit,
+            },
+        )
+    }
+
+    fn store(thread: u32, site: u32) -> Event {
+        let operation = Operation::Store {
+            location: LocationId(9),
+            order: StoreOrder::Relaxed,
+            value: 1,
+        };
+        event(thread, site, operation)
+    }
+
+    fn cas(site: u32, location: u32, outcome: CasOutcome) -> Event {
+        let operation = Operation::CompareExchange {
+            location: LocationId(location),
+            success: wmfix_analysis::RmwOrder::Relaxed,
+            failure: LoadOrder::Relaxed,
+            strength: wmfix_analysis::CasStrength::Strong,
+            expected: 0,
+            read: 1,
+            outcome,
+            blocking: false,
+        };
+        event(1, site, operation)
+    }
+
+    const DATA: Bytes = Bytes {
+        address: 64,
+        size: 8,
+    };
+
+    #[test]
+    fn a_second_look_discards_unless_something_could_be_noticed_before() {
+        let look = load(1, 5, 0);
+        assert!(discards(&[look, load(1, 6, 1), look]));
+        assert!(discards(&[look, store(2, 7), look]));
+        assert!(!discards(&[look]));
+        assert!(!discards(&[look, store(1, 7), look]));
+        let unlock = Operation::Release {
+            lock: LockId(1),
+            mode: LockMode::Exclusive,
+        };
+        for effect in [
+            unlock,
+            Operation::Exit,
+            Operation::Create { child: ThreadId(3) },
+        ] {
+            assert!(!discards(&[look, event(1, 7, effect), look]));
+        }
+    }
+
+    #[test]
+    fn a_failed_exchange_on_the_same_location_tells_the_new_value() {
+        let look = load(1, 5, 0);
+        assert!(discards(&[look, cas(6, 0, CasOutcome::Failed)]));
+        assert!(!discards(&[look, cas(6, 3, CasOutcome::Failed)]));
+        let exchanged = cas(6, 0, CasOutcome::Exchanged(2));
+        assert!(!discards(&[look, exchanged, look]));
+        let failed = cas(6, 0, CasOutcome::Failed);
+        assert!(discards(&[failed, look, exchanged]));
+    }
+
+    #[test]
+    fn a_second_read_into_the_same_variable_discards() {
+        let look = load(1, 5, 0);
+        assert!(discards(&[look, load(1, 95, 0)]));
+        assert!(!discards(&[look, load(1, 95, 1)]));
+        assert!(!discards(&[look, load(1, 96, 0)]));
+    }
+
+    #[test]
+    fn the_variable_of_an_assignment_is_read_from_the_text() {
+        for (text, name) in [
+            ("size_t at = ", Some("at")),
+            ("  at=", Some("at")),
+            ("if ((at =\n", Some("at")),
+            ("a->at = ", None),
+            ("this.at = ", None),
+            ("*at = ", None),
+            ("at == ", None),
+            ("at <= ", None),
+            ("f(", None),
+        ] {
+            let expected = name.map(str::as_bytes);
+            assert_eq!(assigned(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_plain_write_counts_if_another_thread_reads_it() {
+        let (look, write) = (load(1, 5, 0), event(1, 8, Operation::Write { bytes: DATA }));
+        let read = |thread| event(thread, 9, Operation::Read { bytes: DATA });
+        assert!(discards(&[look, write, look]));
+        assert!(discards(&[look, write, look, read(1)]));
+        assert!(!discards(&[look, write, look, read(2)]));
+        let death = event(1, 9, Operation::Death { bytes: DATA });
+        assert!(discards(&[look, write, look, death, read(2)]));
+    }
+
+    #[test]
+    fn an_access_that_writes_is_never_discarded() {
+        let exchanged = cas(5, 0, CasOutcome::Exchanged(2));
+        assert!(!discards(&[exchanged, exchanged]));
+        assert!(!discards(&[store(1, 5), store(1, 5)]));
+    }
+}

@@ -1,0 +1,384 @@
+//! The verdict on each violation: which choices are tried with which schedules
+//! after them, and what the runs come to. A run that looks bad is held against one
+//! that is the same but for the stale value before anything is said.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use wmfix_analysis::AnalyzerConfig;
+use wmfix_trace::{StaleTarget, TakenWrite};
+
+use super::choices::{Candidate, candidates};
+use super::directed_run::{RunRecord, examine};
+use super::{Effect, Harm, HarmVerdict, Harms, ShownBy, UntriedReason};
+use crate::cli::{MemoryModel, Strategy};
+use crate::findings::{CollectedFindings, RaceKey, Tally, ViolationFinding};
+use crate::observe::Places;
+use crate::options::RunOptions;
+use crate::run::{Launch, RunEnd, RunFolders, Watchdog, interrupted};
+use crate::subject::Subject;
+
+/// This many directed runs for each violation.
+const RUNS_PER_VIOLATION: usize = 32;
+
+/// Choices are taken from this many runs that showed the violation.
+const MOST_SOURCES: usize = 4;
+
+/// A longer trace is not worth the time that all of its directed runs would take.
+const LONGEST_TRACE_BYTES: u64 = 64 << 20;
+
+/// A directed run hangs if it takes this many times as long as one without a
+/// stale choice, and this much longer at least.
+const HANG_FACTOR: u32 = 20;
+const HANG_MARGIN: Duration = Duration::from_secs(5);
+
+/// With more different outputs than this among runs without a stale choice, what
+/// a program prints says nothing.
+const MOST_OUTPUTS: usize = 4;
+
+/// What the verdicts are made with.
+#[derive(Clone, Copy)]
+pub(crate) struct HarmPlan<'a> {
+    /// How programs are run.
+    pub(crate) options: &'a RunOptions,
+    /// When to stop; what is not judged by then is untried.
+    pub(crate) deadline: Option<Instant>,
+}
+
+/// Judges every violation that was found and is not judged yet.
+pub(crate) fn judge(
+    collected: &CollectedFindings,
+    places: &Mutex<Places>,
+    subject: &Subject,
+    plan: HarmPlan<'_>,
+    mut harms: Harms,
+) -> anyhow::Result<Harms> {
+    let folders = RunFolders::new()?;
+    for finding in &collected.violations {
+        if harms.get(&finding.key).is_some() {
+            continue;
+        }
+        let harm = match cannot_try(plan) {
+            Some(reason) => Harm::untried(reason),
+            None => {
+                let launch = &subject.commands[finding.program].launch;
+                let tally = collected.tallies.get(&finding.program);
+                let judge = Judge {
+                    finding,
+                    collected,
+                    tally,
+                    launch,
+                    places,
+                    plan,
+                    folders: &folders,
+                    config: plan.options.analyzer_config(),
+                };
+                judge.verdict()?
+            }
+        };
+        harms.insert(finding.key, harm);
+    }
+    Ok(harms)
+}
+
+fn cannot_try(plan: HarmPlan<'_>) -> Option<UntriedReason> {
+    if plan.options.strategy == Strategy::Os && plan.options.replay.is_none() {
+        return Some(UntriedReason::NotControlled);
+    }
+    if plan.options.model != MemoryModel::Rc11 {
+        return Some(UntriedReason::OtherModel);
+    }
+    let late = plan
+        .deadline
+        .is_some_and(|deadline| Instant::now() >= deadline);
+    (late || interrupted()).then_some(UntriedReason::TimeUp)
+}
+
+/// The judge of one violation.
+struct Judge<'a> {
+    finding: &'a ViolationFinding,
+    collected: &'a CollectedFindings,
+    tally: Option<&'a Tally>,
+    launch: &'a Launch,
+    places: &'a Mutex<Places>,
+    plan: HarmPlan<'a>,
+    folders: &'a RunFolders,
+    config: AnalyzerConfig,
+}
+
+impl Judge<'_> {
+    fn verdict(&self) -> anyhow::Result<Harm> {
+        let candidates = match self.candidates()? {
+            Ok(candidates) => candidates,
+            Err(reason) => return Ok(Harm::untried(reason)),
+        };
+        // The first run also tells how long one takes.
+        let started = Instant::now();
+        let first = &candidates[0];
+        let control = self.run(first.seed, &first.control(None), None, self.longest())?;
+        let taken = started.elapsed();
+        let limit = (taken * HANG_FACTOR + HANG_MARGIN).min(self.longest());
+        let seen = SeenWithout::new(self, &control);
+        let plans = plans(&candidates, runs_worth_making(taken));
+        let records = self.run_all(&plans, limit)?;
+        let mut harm = Harm::untried(UntriedReason::WentElsewhere);
+        harm.machine = candidates.iter().map(|candidate| candidate.machine).min();
+        for (candidate, record) in plans.iter().zip(records) {
+            let Some(choice) = record.choice.filter(|choice| choice.as_planned) else {
+                continue;
+            };
+            harm.runs += 1;
+            let effect = self.effect(candidate, &record, choice.discarded, &seen, limit)?;
+            let verdict = effect.verdict();
+            if harm.untried.take().is_some() || verdict > harm.verdict {
+                harm.verdict = verdict;
+                harm.shown_by = Some(ShownBy {
+                    seed: candidate.seed,
+                    target: candidate.target,
+                    effect,
+                    last_words: record.last_words,
+                });
+            }
+            if verdict == HarmVerdict::Harmful {
+                break;
+            }
+        }
+        Ok(harm)
+    }
+
+    /// What a run came to. What looks bad is held against the same run without
+    /// the stale value.
+    fn effect(
+        &self,
+        candidate: &Candidate,
+        record: &RunRecord,
+        discarded: bool,
+        seen: &SeenWithout,
+        limit: Duration,
+    ) -> anyhow::Result<Effect> {
+        let calm = if discarded {
+            Effect::Discarded
+        } else {
+            Effect::Nothing
+        };
+        let Some(effect) = seen.difference(record) else {
+            return Ok(calm);
+        };
+        let seed = candidate.target.seed;
+        let control = self.run(candidate.seed, &candidate.control(seed), None, limit)?;
+        let mut seen = seen.clone();
+        seen.add(&control);
+        Ok(match seen.difference(record) {
+            // A race or a use of freed memory may have been hidden by the other.
+            Some(again) if again.verdict() == HarmVerdict::Harmful => again,
+            Some(again) if effect.verdict() == again.verdict() => again,
+            _ => calm,
+        })
+    }
+
+    fn longest(&self) -> Duration {
+        Duration::from_secs_f64(self.plan.options.timeout)
+    }
+
+    /// The choices of a few runs that showed the violation, in turn.
+    fn candidates(&self) -> anyhow::Result<Result<Vec<Candidate>, UntriedReason>> {
+        let launch = self.launch.unfiltered();
+        let mut by_run = Vec::new();
+        for &seed in self.finding.seeds.iter().take(MOST_SOURCES) {
+            let watchdog = Watchdog::new(self.longest());
+            let folder = self.folders.take()?;
+            let finished = launch.once(seed, folder.path(), &watchdog)?;
+            let mut found = Vec::new();
+            for path in &finished.traces {
+                if std::fs::metadata(path)?.len() > LONGEST_TRACE_BYTES {
+                    return Ok(Err(UntriedReason::NoTrace));
+                }
+                let trace = std::fs::read(path)?;
+                let key = self.finding.key;
+                found.extend(candidates(key, seed, &trace, self.places, self.config));
+            }
+            by_run.push(found.into_iter());
+        }
+        let mut candidates = Vec::new();
+        while candidates.len() < RUNS_PER_VIOLATION {
+            let before = candidates.len();
+            candidates.extend(by_run.iter_mut().filter_map(Iterator::next));
+            if candidates.len() == before {
+                break;
+            }
+        }
+        Ok(match candidates.is_empty() {
+            true => Err(UntriedReason::NoChoice),
+            false => Ok(candidates),
+        })
+    }
+
+    fn run(
+        &self,
+        seed: u64,
+        target: &StaleTarget,
+        prefix: Option<u64>,
+        limit: Duration,
+    ) -> anyhow::Result<RunRecord> {
+        let watchdog = Watchdog::new(limit);
+        let folder = self.folders.take()?;
+        let launch = self.launch.with_stale(target);
+        let finished = launch.once(seed, folder.path(), &watchdog)?;
+        let planned = prefix.map(|prefix| (target, prefix));
+        examine(&finished, planned, self.places, self.config)
+    }
+
+    /// Runs all of them, several at a time; what comes of them does not depend on
+    /// how many.
+    fn run_all(&self, plans: &[Candidate], limit: Duration) -> anyhow::Result<Vec<RunRecord>> {
+        let next = AtomicUsize::new(0);
+        let records: Mutex<Vec<Option<anyhow::Result<RunRecord>>>> =
+            Mutex::new(plans.iter().map(|_| None).collect());
+        let work = || {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(candidate) = plans.get(number) else {
+                    return;
+                };
+                if interrupted() {
+                    return;
+                }
+                let prefix = Some(candidate.prefix);
+                let record = self.run(candidate.seed, &candidate.target, prefix, limit);
+                records.lock().expect("no panic while locked")[number] = Some(record);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..self.plan.options.jobs().min(plans.len()) {
+                scope.spawn(work);
+            }
+        });
+        let records = records.into_inner().expect("no panic while locked");
+        records.into_iter().flatten().collect()
+    }
+}
+
+impl Candidate {
+    /// The same run without anything stale, with the schedule drawn anew at the
+    /// same moment.
+    fn control(&self, seed: Option<u64>) -> StaleTarget {
+        StaleTarget {
+            source: TakenWrite::Newest,
+            seed,
+            ..self.target
+        }
+    }
+}
+
+/// The runs to be made: every choice with the schedule that it was found with, then
+/// again and again with other schedules.
+fn plans(candidates: &[Candidate], runs: usize) -> Vec<Candidate> {
+    let rounds = (0..).flat_map(|round: u64| {
+        candidates.iter().map(move |candidate| Candidate {
+            target: StaleTarget {
+                seed: (round > 0).then_some(round),
+                ..candidate.target
+            },
+            ..*candidate
+        })
+    });
+    rounds.take(runs).collect()
+}
+
+/// How many directed runs are made if one takes this long.
+fn runs_worth_making(taken: Duration) -> usize {
+    match taken.as_millis() {
+        0..500 => RUNS_PER_VIOLATION,
+        500..2_000 => RUNS_PER_VIOLATION / 2,
+        2_000..10_000 => RUNS_PER_VIOLATION / 4,
+        _ => RUNS_PER_VIOLATION / 8,
+    }
+}
+
+/// What runs without a stale choice have shown.
+#[derive(Clone)]
+struct SeenWithout {
+    ends: BTreeSet<RunEnd>,
+    processes: Vec<super::EndCause>,
+    races: BTreeSet<RaceKey>,
+    freed: BTreeSet<wmfix_analysis::SiteId>,
+    /// `None` where outputs vary too much to say anything.
+    printed: Option<BTreeSet<u64>>,
+}
+
+impl SeenWithout {
+    fn new(judge: &Judge<'_>, control: &RunRecord) -> Self {
+        let tally = judge.tally.cloned().unwrap_or_default();
+        let races = judge.collected.races.iter();
+        let mut seen = Self {
+            ends: tally.ends,
+            processes: Vec::new(),
+            races: races
+                .map(|finding| crate::findings::race_key(&finding.first.race.race, judge.places))
+                .collect(),
+            freed: BTreeSet::new(),
+            printed: (tally.printed.len() <= MOST_OUTPUTS).then_some(tally.printed),
+        };
+        let ends = judge.collected.ends.iter();
+        seen.processes.extend(ends.map(|counted| counted.end.cause));
+        seen.add(control);
+        seen
+    }
+
+    fn add(&mut self, record: &RunRecord) {
+        self.ends.insert(record.ended);
+        self.processes.extend(&record.processes);
+        self.races.extend(record.races.iter().map(|(key, ..)| *key));
+        self.freed.extend(&record.freed);
+        if let Some(printed) = &mut self.printed {
+            printed.insert(record.printed);
+        }
+    }
+
+    /// What a run shows that none of these has shown, the worst first.
+    fn difference(&self, record: &RunRecord) -> Option<Effect> {
+        let process = (record.processes.iter()).find(|&cause| !self.processes.contains(cause));
+        if let Some(&cause) = process {
+            return Some(Effect::Process(cause));
+        }
+        if record.ended != RunEnd::Interrupted && !self.ends.contains(&record.ended) {
+            return Some(Effect::Ended(record.ended));
+        }
+        if let Some(&site) = record.freed.iter().find(|&site| !self.freed.contains(site)) {
+            return Some(Effect::FreedMemory(site));
+        }
+        let race = (record.races.iter()).find(|(key, ..)| !self.races.contains(key));
+        if let Some(&(_, one, other)) = race {
+            return Some(Effect::Race(one, other));
+        }
+        let printed = self.printed.as_ref()?;
+        (!printed.contains(&record.printed)).then_some(Effect::Printed)
+    }
+}
+
+impl Effect {
+    fn verdict(self) -> HarmVerdict {
+        match self {
+            Self::Ended(_) | Self::Process(_) | Self::Race(..) | Self::FreedMemory(_) => {
+                HarmVerdict::Harmful
+            }
+            Self::Printed => HarmVerdict::Visible,
+            Self::Nothing => HarmVerdict::Survived,
+            Self::Discarded => HarmVerdict::Discarded,
+        }
+    }
+}
+
+impl Harm {
+    fn untried(reason: UntriedReason) -> Self {
+        Self {
+            verdict: HarmVerdict::Untried,
+            runs: 0,
+            shown_by: None,
+            untried: Some(reason),
+            machine: None,
+        }
+    }
+}

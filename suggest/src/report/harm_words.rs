@@ -1,0 +1,176 @@
+//! What is said about the harm that a stale value does.
+
+use nix::sys::signal::Signal;
+
+use super::model::{HarmWord, ReportedPlace, Violation};
+use super::words;
+use wmfix_analysis::witness::Machine;
+
+use crate::cli::HarmLevel;
+use crate::findings::EndCause;
+use crate::harm::{Effect, HarmVerdict, UntriedReason};
+use crate::run::RunEnd;
+
+/// The word of a verdict.
+pub(crate) fn word(verdict: HarmVerdict) -> HarmWord {
+    match verdict {
+        HarmVerdict::Harmful => HarmWord::Harmful,
+        HarmVerdict::Visible => HarmWord::Visible,
+        HarmVerdict::Survived => HarmWord::Survived,
+        HarmVerdict::Untried => HarmWord::Untried,
+        HarmVerdict::Discarded => HarmWord::Discarded,
+    }
+}
+
+/// Whether a finding with this verdict counts at a level.
+pub(crate) fn counts(word: HarmWord, level: HarmLevel) -> bool {
+    let verdict = match word {
+        HarmWord::Harmful => HarmVerdict::Harmful,
+        HarmWord::Visible => HarmVerdict::Visible,
+        HarmWord::Survived => HarmVerdict::Survived,
+        HarmWord::Untried => HarmVerdict::Untried,
+        HarmWord::Discarded => HarmVerdict::Discarded,
+    };
+    verdict.counts(level)
+}
+
+/// What a run with the stale value came to. `last_words` is the end of what the
+/// program printed, `at` names a place.
+pub(crate) fn effect(
+    effect: Effect,
+    last_words: &str,
+    mut at: impl FnMut(wmfix_analysis::SiteId) -> ReportedPlace,
+) -> String {
+    match effect {
+        Effect::Process(cause) => with_words(&end_cause(cause), last_words),
+        Effect::Ended(ended) => with_words(&run_end_text(ended), last_words),
+        Effect::Race(one, other) => format!(
+            "data race between {} and {}",
+            words::at(&at(one)),
+            words::at(&at(other))
+        ),
+        Effect::FreedMemory(site) => format!("use of freed memory at {}", words::at(&at(site))),
+        Effect::Printed => "the program printed something else".to_owned(),
+        Effect::Nothing => "the program went on as usual".to_owned(),
+        Effect::Discarded => "the thread read again before it did anything".to_owned(),
+    }
+}
+
+/// The machines that can show a finding, given the most ordered of them.
+pub(crate) fn machines(most_ordered: Option<Machine>) -> Vec<String> {
+    let all = [
+        (Machine::X86_64, "x86-64"),
+        (Machine::AArch64, "aarch64"),
+        (Machine::C11, "c11"),
+    ];
+    let shown = all
+        .iter()
+        .filter(|(machine, _)| most_ordered.is_some_and(|m| m <= *machine));
+    shown.map(|(_, name)| (*name).to_owned()).collect()
+}
+
+/// Which machines can show a finding, in a sentence.
+pub(crate) fn shown_by(violation: &Violation) -> Option<&'static str> {
+    match violation.machines.first()?.as_str() {
+        "x86-64" => Some("x86-64 can show it, and so can AArch64 and POWER"),
+        "aarch64" => Some("AArch64 and POWER can show it; x86-64 itself cannot, a compiler may"),
+        _ => Some("the C and C++ standards allow it; neither x86-64 nor AArch64 itself shows it"),
+    }
+}
+
+/// Why nothing could be tried.
+pub(crate) fn untried(reason: UntriedReason) -> &'static str {
+    match reason {
+        UntriedReason::NotControlled => "runs that the system schedules cannot be repeated",
+        UntriedReason::OtherModel => "only in RC11 can a run be made to take a stale value",
+        UntriedReason::NoTrace => "the run that showed it is too long",
+        UntriedReason::NoChoice => "the old value is not known, or the program reads it by itself",
+        UntriedReason::WentElsewhere => "the run went elsewhere when it was repeated",
+        UntriedReason::TimeUp => "the time was up",
+    }
+}
+
+/// What the stale value does to the program, in a sentence.
+pub(crate) fn consequence(violation: &Violation) -> Option<String> {
+    let harm = violation.harm.as_ref()?;
+    let runs = match harm.runs {
+        1 => "in the run that took the stale value".to_owned(),
+        runs => format!("in {runs} runs that took a stale value"),
+    };
+    Some(match harm.verdict {
+        HarmWord::Harmful => format!("harmful: taking the stale value led to {}", harm.ended),
+        HarmWord::Visible => format!("visible: {runs}, {}", harm.ended),
+        HarmWord::Survived => {
+            format!("survived: {runs}, nothing that the test looks at showed it")
+        }
+        HarmWord::Discarded => format!("discarded: {runs}, {}", harm.ended),
+        HarmWord::Untried => format!("untried: {}", harm.ended),
+    })
+}
+
+fn end_cause(cause: EndCause) -> String {
+    match cause {
+        EndCause::Signal(number) => signal(number),
+        EndCause::Deadlock => "a deadlock".to_owned(),
+        EndCause::Livelock => "a livelock".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+/// How a run ended, in a few words.
+pub(crate) fn run_end_text(ended: RunEnd) -> String {
+    match ended {
+        RunEnd::Exited(code) => format!("exit code {code}"),
+        RunEnd::Signalled(number) => signal(number),
+        RunEnd::TimedOut => "a hang".to_owned(),
+        RunEnd::Interrupted => "an interrupt".to_owned(),
+    }
+}
+
+fn signal(number: i32) -> String {
+    match Signal::try_from(number) {
+        Ok(signal) => signal.as_str().to_owned(),
+        Err(_) => format!("signal {number}"),
+    }
+}
+
+/// The end with the line of the output that says most: an assertion's, or the last
+/// that the program itself has printed.
+fn with_words(end: &str, last_words: &str) -> String {
+    let own = || {
+        let lines = last_words.lines().map(str::trim);
+        lines.filter(|line| !line.is_empty() && !line.starts_with("wmfix:"))
+    };
+    let assertion = own().find(|line| {
+        let line = line.to_lowercase();
+        line.contains("assert") || line.contains("terminate called") || line.contains("fail")
+    });
+    match assertion.or_else(|| own().last()) {
+        Some(line) => format!("{end}: {line}"),
+        None => end.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_is_told_with_what_the_program_said() {
+        let place = |_| unreachable!("no place is asked for");
+        let abort = Effect::Process(EndCause::Signal(6));
+        let said = "starting\nt: t.c:9: main: Assertion `a' failed.\nwmfix: signal 6\n";
+        assert_eq!(
+            effect(abort, said, place),
+            "SIGABRT: t: t.c:9: main: Assertion `a' failed."
+        );
+        assert_eq!(
+            effect(Effect::Ended(RunEnd::Exited(3)), "\n", place),
+            "exit code 3"
+        );
+        assert_eq!(
+            effect(Effect::Process(EndCause::Deadlock), "one\ntwo\n", place),
+            "a deadlock: two"
+        );
+    }
+}

@@ -1,0 +1,34 @@
+//! What a stale value did to the program, as the report has it.
+
+use serde::{Deserialize, Serialize};
+
+/// What came of taking the stale value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ReportedHarm {
+    /// The worst of all runs that took it.
+    pub(crate) verdict: HarmWord,
+    /// How many runs took it.
+    pub(crate) runs: u64,
+    /// What it came to.
+    pub(crate) ended: String,
+    /// The seed of the run that shows it.
+    pub(crate) seed: Option<u64>,
+    /// The command that shows it again.
+    pub(crate) command: Option<String>,
+}
+
+/// A verdict, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum HarmWord {
+    /// The run ended as no run without the stale value does.
+    Harmful,
+    /// It ended well, but printed something else.
+    Visible,
+    /// Nothing that the test looks at showed it.
+    Survived,
+    /// It could not be made to happen.
+    Untried,
+    /// The thread threw the stale value away.
+    Discarded,
+}

@@ -1,0 +1,355 @@
+//! What a stale value does to the program, as `wmfix check` tells it: verdicts,
+//! exit codes, and the command that shows a verdict again.
+
+use std::path::Path;
+
+use wmfix_tests::brute::{Axioms, outcomes};
+use wmfix_tests::litmus::{Outcome, Program, Spelling, corpus, emit};
+use wmfix_tests::product::{Ran, World, wmfix};
+use wmfix_tests::tools::{Need, need};
+use wmfix_tests::weak::directed;
+
+/// The verdicts of a report, with the line of the access, in the report's order.
+fn verdicts(ran: &Ran) -> Vec<(u64, String)> {
+    let report = ran.json();
+    let violations = report["violations"].as_array().expect("a list");
+    let verdict = |violation: &serde_json::Value| {
+        let line = violation["access"]["line"].as_u64().expect("a line");
+        let verdict = violation["harm"]["verdict"].as_str().expect("a verdict");
+        (line, verdict.to_owned())
+    };
+    violations.iter().map(verdict).collect()
+}
+
+fn check(source: &str, arguments: &[&str]) -> Ran {
+    need(&[Need::Program("gcc")]);
+    let world = World::new();
+    world.write("prog.c", source);
+    let command = ["check", "prog.c", "--format", "json"];
+    Ran::of(world.wmfix("gcc").args(command).args(arguments))
+}
+
+#[test]
+fn correct_textbook_algorithms_pass() {
+    need(&["gcc", "g++", "clang"].map(Need::Program));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus/correct");
+    let mut names: Vec<_> = std::fs::read_dir(folder)
+        .expect("the corpus")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    names.sort();
+    assert!(names.len() >= 13, "{}", names.len());
+    let (mut discarded, mut survived) = (0, Vec::new());
+    for (number, path) in names.iter().enumerate() {
+        let world = World::new();
+        let compiler = ["gcc", "clang"][number % 2];
+        let mut command = world.wmfix(compiler);
+        let ran = Ran::of(command.arg("check").arg(path).args(["--format", "json"]));
+        let found = verdicts(&ran);
+        discarded += found.iter().filter(|(_, v)| v == "discarded").count();
+        if found.iter().any(|(_, verdict)| verdict == "survived") {
+            survived.push(path.clone());
+        } else {
+            assert_eq!(ran.code, Some(0), "{path:?}: {found:?}\n{}", ran.stderr);
+        }
+    }
+    assert!(survived.len() <= 2, "{survived:?}");
+    assert!(discarded >= 8, "{discarded} findings were discarded");
+}
+
+/// A thread that reads `data` until it is 1, after it was told so by a flag that
+/// orders nothing. `round` is what it does when it read something else, `after`
+/// what it does at last.
+fn retrying(round: &str, after: &str) -> String {
+    format!(
+        "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n\
+        static atomic_int data, flag, other;\n\
+        static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;\n\
+        static void *writer(void *arg) {{\n\
+            atomic_store_explicit(&data, 1, memory_order_relaxed);\n\
+            atomic_store_explicit(&flag, 1, memory_order_relaxed);\n\
+            return arg;\n\
+        }}\n\
+        int main(void) {{\n\
+            pthread_t thread; int kept = 1, zero = 0;\n\
+            pthread_create(&thread, 0, writer, 0);\n\
+            while (!atomic_load_explicit(&flag, memory_order_relaxed));\n\
+            for (;;) {{\n\
+                int seen = atomic_load_explicit(&data, memory_order_relaxed);\n\
+                if (seen == 1) break;\n\
+                {round}\n\
+            }}\n\
+            {after}\n\
+            pthread_join(thread, 0);\n\
+            (void)mutex; (void)other; (void)kept; (void)zero;\n\
+            return 0;\n\
+        }}\n"
+    )
+}
+
+#[test]
+fn a_retry_is_discarded_and_what_others_could_notice_is_not() {
+    let ran = check(&retrying("zero++;", ""), &[]);
+    assert_eq!(verdicts(&ran), [(16, "discarded".to_owned())]);
+    assert_eq!(ran.code, Some(0));
+    for (round, after, verdict) in [
+        (
+            "atomic_store_explicit(&other, 1, memory_order_relaxed);",
+            "",
+            "survived",
+        ),
+        (
+            "pthread_mutex_lock(&mutex); pthread_mutex_unlock(&mutex);",
+            "",
+            "survived",
+        ),
+        ("kept = seen;", "assert(kept == 1);", "harmful"),
+        ("break;", "", "survived"),
+        ("kept = seen; break;", "assert(kept == 1);", "harmful"),
+    ] {
+        let ran = check(&retrying(round, after), &[]);
+        let found = verdicts(&ran);
+        assert_eq!(found, [(16, verdict.to_owned())], "{round} {after}");
+        assert_eq!(ran.code, Some(1), "{round} {after}");
+    }
+}
+
+#[test]
+fn what_counts_is_a_matter_of_the_level() {
+    let discarded = retrying("zero++;", "");
+    assert_eq!(check(&discarded, &["--fail-on", "all"]).code, Some(1));
+    let survived = retrying("break;", "");
+    assert_eq!(check(&survived, &["--fail-on", "visible"]).code, Some(0));
+    assert_eq!(check(&survived, &["--fail-on", "survived"]).code, Some(1));
+    let harmful = retrying("kept = seen; break;", "assert(kept == 1);");
+    assert_eq!(check(&harmful, &["--fail-on", "harmful"]).code, Some(1));
+}
+
+#[test]
+fn only_what_is_not_discarded_is_repaired_unless_asked() {
+    need(&[Need::Program("gcc")]);
+    let world = World::new();
+    world.write("prog.c", &retrying("zero++;", ""));
+    let ran = Ran::well(world.wmfix("gcc").args(["suggest", "prog.c"]));
+    assert_eq!(ran.stdout, "");
+    let all = ["suggest", "prog.c", "--fix", "all", "--fail-on", "all"];
+    let ran = Ran::of(world.wmfix("gcc").args(all));
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert!(
+        ran.stdout.starts_with("diff --git a/prog.c"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn a_harmful_run_is_shown_again_by_its_command() {
+    need(&[Need::Program("gcc")]);
+    let world = World::new();
+    let source = retrying("kept = seen; break;", "assert(kept == 1);");
+    world.write("prog.c", &source);
+    let ran = Ran::of(
+        world
+            .wmfix("gcc")
+            .args(["check", "prog.c", "--format", "json"]),
+    );
+    let report = ran.json();
+    let harm = &report["violations"][0]["harm"];
+    let ended = harm["ended"].as_str().expect("an end");
+    assert!(
+        ended.starts_with("SIGABRT: ") && ended.contains("kept == 1"),
+        "{ended}"
+    );
+    let command = harm["command"].as_str().expect("a command");
+    let line = command.replacen("wmfix", wmfix().to_str().expect("a name"), 1);
+    let mut shell = world.command("sh");
+    let ran = Ran::of(shell.env("WMFIX_REAL_CC", "gcc").args(["-c", &line]));
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("kept == 1"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("took an old write at"),
+        "{}",
+        ran.stderr
+    );
+    // Another seed does not come there.
+    let elsewhere = line.replace("--stale '", "--stale '9");
+    let mut shell = world.command("sh");
+    let ran = Ran::of(shell.env("WMFIX_REAL_CC", "gcc").args(["-c", &elsewhere]));
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+}
+
+/// Two threads, or three, and how the last access of the second one may fail.
+fn faulty(globals: &str, writer: &str, reader: &str, helper: &str) -> String {
+    format!(
+        "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n\
+        #include <sys/wait.h>\n#include <unistd.h>\n{globals}\n\
+        static atomic_int data, flag, out;\n\
+        static void *writer(void *arg) {{ {writer} return arg; }}\n\
+        static void *helper(void *arg) {{ {helper} return arg; }}\n\
+        static void *reader(void *arg) {{\n\
+            while (!atomic_load_explicit(&flag, memory_order_relaxed));\n\
+            {reader}\n\
+            return arg; }}\n\
+        int main(void) {{\n\
+            pid_t child = fork(); if (child == 0) _exit(0); waitpid(child, 0, 0);\n\
+            pthread_t t[3];\n\
+            pthread_create(&t[0], 0, writer, 0); pthread_create(&t[1], 0, reader, 0);\n\
+            pthread_create(&t[2], 0, helper, 0);\n\
+            for (int i = 0; i < 3; i++) pthread_join(t[i], 0);\n\
+            return 0; }}\n"
+    )
+}
+
+const PUBLISH: &str = "atomic_store_explicit(&data, 1, memory_order_relaxed);\
+    atomic_store_explicit(&flag, 1, memory_order_relaxed);";
+
+#[test]
+fn a_crash_in_another_thread_is_harm() {
+    let source = faulty(
+        "",
+        PUBLISH,
+        "int seen = atomic_load_explicit(&data, memory_order_relaxed);\
+         atomic_store_explicit(&out, seen + 1, memory_order_relaxed);",
+        "int got; while (!(got = atomic_load_explicit(&out, memory_order_relaxed)));\
+         if (got == 1) abort();",
+    );
+    let ran = check(&source, &[]);
+    let report = ran.json();
+    let violations = report["violations"].as_array().expect("a list");
+    let harmful = violations
+        .iter()
+        .find(|v| v["harm"]["verdict"] == "harmful");
+    let ended = harmful.and_then(|v| v["harm"]["ended"].as_str());
+    assert!(
+        ended.is_some_and(|ended| ended.contains("SIGABRT")),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_stale_pointer_to_freed_memory_is_harm() {
+    let source = faulty(
+        "struct thing { int value; };\nstatic _Atomic(struct thing *) current;",
+        "struct thing *old = malloc(sizeof *old), *new = malloc(sizeof *new);\
+         old->value = new->value = 1;\
+         atomic_store_explicit(&current, old, memory_order_release);\
+         atomic_store_explicit(&current, new, memory_order_release);\
+         free(old);\
+         atomic_store_explicit(&flag, 1, memory_order_relaxed);",
+        "struct thing *mine = atomic_load_explicit(&current, memory_order_acquire);\
+         if (mine) { volatile int value = mine->value; (void)value; }",
+        "",
+    );
+    let ran = check(&source, &[]);
+    let report = ran.json();
+    let harm = &report["violations"][0]["harm"];
+    assert_eq!(harm["verdict"], "harmful", "{report}");
+    let ended = harm["ended"].as_str().expect("an end");
+    assert!(ended.contains("freed memory"), "{ended}");
+}
+
+#[test]
+fn a_run_that_goes_elsewhere_is_untried() {
+    // How often it looks at `out` depends on the process number.
+    let source = faulty(
+        "",
+        &format!(
+            "for (int i = getpid() % 7; i > 0; i--)\
+                atomic_store_explicit(&out, i, memory_order_relaxed); {PUBLISH}"
+        ),
+        "int seen = atomic_load_explicit(&data, memory_order_relaxed);\
+         atomic_store_explicit(&out, seen, memory_order_relaxed);",
+        "",
+    );
+    let ran = check(&source, &[]);
+    for (_, verdict) in verdicts(&ran) {
+        assert!(["untried", "survived"].contains(&&*verdict), "{verdict}");
+    }
+}
+
+#[test]
+fn where_the_system_schedules_nothing_is_discarded() {
+    let ran = check(&retrying("zero++;", ""), &["--model", "rc20"]);
+    assert_eq!(verdicts(&ran), [(16, "untried".to_owned())]);
+    assert_eq!(ran.code, Some(1));
+}
+
+#[test]
+fn litmus_programs_are_harmful_exactly_where_an_outcome_is_not_sequential() {
+    need(&["gcc", "g++", "clang"].map(Need::Program));
+    let programs: Vec<Program> = corpus().unwrap().into_iter().map(|e| e.program).collect();
+    let (mut weak, mut strong) = (0, 0);
+    for (number, program) in programs.iter().enumerate().step_by(17) {
+        let text = program.to_string();
+        if text.contains("wait") || text.contains("bcas") {
+            continue;
+        }
+        let Some(allowed) = outcomes(program, Axioms::RC11, 20_000) else {
+            continue;
+        };
+        let Some(runs) = directed(program, 20_000) else {
+            continue;
+        };
+        let reachable = allowed.difference(&runs.sequential).count() > 0;
+        let shown = runs.outcomes.difference(&runs.sequential).count() > 0;
+        let (spelling, compiler) = match number % 3 {
+            0 => (Spelling::C11, "gcc"),
+            1 => (Spelling::Builtins, "clang"),
+            _ => (Spelling::Cpp, "gcc"),
+        };
+        let sequential: Vec<&Outcome> = runs.sequential.iter().collect();
+        let source = asserting(program, spelling, &sequential);
+        let world = World::new();
+        let name = format!("litmus.{}", spelling.extension());
+        world.write(&name, &source);
+        let ran = Ran::of(
+            world
+                .wmfix(compiler)
+                .args(["check", &name, "--format", "json"]),
+        );
+        let harmful = verdicts(&ran)
+            .iter()
+            .any(|(_, verdict)| verdict == "harmful");
+        assert!(!harmful || reachable, "{text}\n{}", ran.stdout);
+        assert!(harmful || !shown, "{text}\n{}", ran.stdout);
+        weak += usize::from(harmful);
+        strong += usize::from(!harmful);
+    }
+    assert!(weak >= 4 && strong >= 8, "{weak} harmful, {strong} not");
+}
+
+/// The source of a program that fails if its outcome is none of these.
+fn asserting(program: &Program, spelling: Spelling, outcomes: &[&Outcome]) -> String {
+    let source = emit(program, spelling);
+    let (before, main) = source
+        .split_once("int main(void)")
+        .expect("a main function");
+    let mut checks = vec![String::new(); outcomes.len()];
+    for line in main
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("printf(\""))
+    {
+        let Some((name, rest)) = line.split_once("=%d \", ") else {
+            continue;
+        };
+        let value = rest.strip_suffix(");").expect("the end of a statement");
+        for (check, outcome) in checks.iter_mut().zip(outcomes) {
+            let wanted = match name.split_once('.') {
+                Some((thread, register)) => {
+                    let thread: usize = thread[1..].parse().expect("a thread");
+                    let at = program.registers.iter().position(|r| r == register);
+                    outcome.registers[thread - 1][at.expect("a register")]
+                }
+                None => {
+                    let at = program.locations.iter().position(|l| l == name);
+                    outcome.memory[at.expect("a location")]
+                }
+            };
+            *check += &format!("({value}) == {wanted} && ");
+        }
+    }
+    let any: Vec<String> = checks.iter().map(|check| format!("({check}1)")).collect();
+    let any = any.join(" || ");
+    let main = main.replace("    return 0;", &format!("    return ({any}) ? 0 : 1;"));
+    format!("{before}int main(void){main}")
+}
