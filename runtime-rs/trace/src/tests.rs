@@ -62,6 +62,10 @@ impl Trace {
             }),
             Record::Stuck(stuck) => self.push(MAX_RECORD, |out| encode_stuck(out, stuck)),
             Record::Exec => self.push(MAX_RECORD, encode_exec),
+            Record::Stale(source) => self.push(MAX_RECORD, |out| encode_stale(out, *source)),
+            Record::Quarantine { address, size } => {
+                self.push(MAX_RECORD, |out| encode_quarantine(out, *address, *size));
+            }
         }
     }
 
@@ -343,6 +347,15 @@ fn every_end_and_every_wait_is_read_back() {
             })
         }));
         records.push(Record::Exec);
+        records.push(Record::Stale(None));
+        records.push(Record::Stale(Some(AccessName {
+            thread: ThreadId(0),
+            number: 17,
+        })));
+        records.push(Record::Quarantine {
+            address: 0x7000,
+            size: 64,
+        });
         records.iter().for_each(|record| trace.record(record));
         assert_eq!(read(&trace.end(end)), (records, Ending::Complete(end)));
     }
