@@ -145,7 +145,7 @@ fn with_words(end: &str, last_words: &str) -> String {
         let line = line.to_lowercase();
         line.contains("assert") || line.contains("terminate called") || line.contains("fail")
     });
-    match assertion.or_else(|| own().last()) {
+    match assertion.or_else(|| own().next_back()) {
         Some(line) => format!("{end}: {line}"),
         None => end.to_owned(),
     }
