@@ -117,14 +117,20 @@ impl FromStr for StaleTarget {
     }
 }
 
-/// Tells the processes of a test command apart: equal for the same command line.
+/// Tells the processes of a test command apart: equal for the same command line,
+/// wherever the program is built, so that a report reads the same on another
+/// machine.
 pub fn process_key<'a>(arguments: impl IntoIterator<Item = &'a [u8]>, forked: bool) -> u64 {
     // FNV-1a.
     let mut key = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |byte: u8| key = (key ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     add(u8::from(forked));
-    for argument in arguments {
-        argument.iter().copied().for_each(&mut add);
+    for (number, argument) in arguments.into_iter().enumerate() {
+        let word = match (number, argument.iter().rposition(|&byte| byte == b'/')) {
+            (0, Some(slash)) => &argument[slash + 1..],
+            _ => argument,
+        };
+        word.iter().copied().for_each(&mut add);
         add(0);
     }
     key
@@ -178,6 +184,8 @@ mod tests {
         assert_eq!(key(b"./a\0b\0"), key(b"./a\0b"));
         assert_ne!(key(b"./a\0b\0"), key(b"./ab\0"));
         assert_ne!(key(b"./a\0"), process_key_of(b"./a\0", true));
+        assert_eq!(key(b"/one/a\0/b\0"), key(b"/other/a\0/b\0"));
+        assert_ne!(key(b"a\0/one/b\0"), key(b"a\0/other/b\0"));
         let arguments: [&[u8]; 2] = [b"./a", b"b"];
         assert_eq!(key(b"./a\0b\0"), process_key(arguments, false));
     }
