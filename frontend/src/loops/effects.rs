@@ -75,7 +75,9 @@ fn is_effect(node: Node<'_>, rounds: &Rounds<'_>, values: &Values<'_, '_>) -> bo
                 return true;
             };
             if operator(node) == "=" {
-                !is_local(left, values) || !values.is_reload(right)
+                !is_local(left, values)
+                    || !values.is_reload(right)
+                    || keeps_value(node, left, rounds, values)
             } else {
                 !is_counter(left, rounds, values) || !values.is_invariant(right)
             }
@@ -120,6 +122,22 @@ fn is_local(target: Node<'_>, values: &Values<'_, '_>) -> bool {
         && context
             .declared
             .is_local(&context.file.node_text(target), &target.byte_range())
+}
+
+/// Whether an assignment keeps the value of a round that stayed in the loop for
+/// what comes after it.
+fn keeps_value(
+    assignment: Node<'_>,
+    target: Node<'_>,
+    rounds: &Rounds<'_>,
+    values: &Values<'_, '_>,
+) -> bool {
+    let context = values.context();
+    let target = syntax::unwrap_parentheses(target);
+    let name = context.file.node_text(target);
+    rounds.is_read_afterwards(&name, context)
+        && !rounds.reads(&name, context)
+        && rounds.may_end_before(assignment)
 }
 
 /// A local variable that only counts rounds: nothing after the loop reads it.

@@ -130,6 +130,41 @@ impl<'t> Rounds<'t> {
         read
     }
 
+    /// Whether the last round may leave the loop before it comes to this node: what
+    /// the node assigns is then the value of a round that stayed.
+    pub(super) fn may_end_before(&self, node: Node<'_>) -> bool {
+        let is_before = |other: Node<'_>| other.end_byte() <= node.start_byte();
+        let mut ends = self.condition.is_some_and(is_before);
+        for part in self.parts() {
+            syntax::visit(part, |inner, _| {
+                let leaves = matches!(
+                    inner.kind(),
+                    "break_statement" | "return_statement" | "goto_statement"
+                );
+                ends |= leaves && is_before(inner);
+            });
+        }
+        ends
+    }
+
+    /// Whether a round reads a variable, and does not only assign it.
+    pub(super) fn reads(&self, name: &str, context: &ScanContext<'_>) -> bool {
+        let mut read = false;
+        for part in self.parts() {
+            syntax::visit(part, |node, ancestors| {
+                let is_assigned = ancestors.last().is_some_and(|parent| {
+                    parent.kind() == "assignment_expression"
+                        && syntax::operator(*parent) == "="
+                        && parent.child_by_field_name("left") == Some(node)
+                });
+                read |= !is_assigned
+                    && node.kind() == "identifier"
+                    && context.file.node_text(node) == name;
+            });
+        }
+        read
+    }
+
     /// What a round does.
     pub(super) fn outcome(&self, values: &Values<'_, '_>) -> RoundOutcome {
         let mut walk = RoundWalk {
