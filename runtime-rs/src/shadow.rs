@@ -4,12 +4,16 @@
 //! needed, so that any layout of the address space is served and memory that is
 //! never touched costs nothing.
 //!
-//! Only the holder of the turn looks here, so nothing is locked. Knows nothing of
-//! the trace: it answers, the caller records.
+//! Only the holder of the turn changes anything. Under `os` others may look at the
+//! same time, at their own entry points: a thread's own tag is only ever put in
+//! place by itself, so whoever finds it there, and read what others did before,
+//! knows that nobody came in between.
+//!
+//! Knows nothing of the trace: it answers, the caller records.
 
 use alloc::vec::Vec;
 use core::ops::Range;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use core::{ptr, slice};
 
 use crate::arena;
@@ -25,7 +29,7 @@ const LONGEST_RANGE_BYTES: u64 = 1 << 16;
 
 const REGION_BITS: u32 = 24;
 const REGION_CELLS: usize = (1 << REGION_BITS) / GRANULE_BYTES as usize;
-const REGION_SHADOW_BYTES: usize = REGION_CELLS * size_of::<Cell>();
+const REGION_SHADOW_BYTES: usize = REGION_CELLS * size_of::<SharedCell>();
 /// Addresses of user space have this many bits; beyond them nothing is known.
 const ADDRESS_BITS: u32 = 48;
 const REGION_COUNT: usize = 1 << (ADDRESS_BITS - REGION_BITS);
@@ -37,8 +41,7 @@ const LARGE_RANGE_BYTES: u64 = 1 << 20;
 
 /// What is known about eight bytes. All zero: nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub(crate) struct Cell {
+struct Cell {
     /// The thread of the last access and its epoch ([`tag`]), the bytes that it
     /// has read and written in that epoch, and [`WROTE_BEFORE`].
     owner: u64,
@@ -171,14 +174,38 @@ fn writes_of(owner: u64) -> u64 {
     u64::from(owner as u8 != 0 || owner & WROTE_BEFORE != 0)
 }
 
+/// A [`Cell`] in shadow memory.
+#[derive(Debug)]
+#[repr(C)]
+struct SharedCell {
+    owner: AtomicU64,
+    others: AtomicU64,
+}
+
+impl SharedCell {
+    #[inline(always)]
+    fn get(&self) -> Cell {
+        let others = self.others.load(Ordering::Acquire);
+        let owner = self.owner.load(Ordering::Relaxed);
+        Cell { owner, others }
+    }
+
+    /// The owner first: who sees what became of the others sees a new owner too.
+    #[inline(always)]
+    fn set(&self, cell: Cell) {
+        self.owner.store(cell.owner, Ordering::Relaxed);
+        self.others.store(cell.others, Ordering::Release);
+    }
+}
+
 /// The table of regions; null where nothing is mapped. Reached without the state,
 /// because the entry points look here first.
-static REGIONS: AtomicPtr<AtomicPtr<Cell>> = AtomicPtr::new(ptr::null_mut());
+static REGIONS: AtomicPtr<AtomicPtr<SharedCell>> = AtomicPtr::new(ptr::null_mut());
 
 /// The shadow of the process.
 #[derive(Debug)]
 pub(crate) struct Shadow {
-    regions: Vec<(usize, *mut Cell)>,
+    regions: Vec<(usize, *mut SharedCell)>,
 }
 
 /// There is no memory for the shadow.
@@ -188,10 +215,8 @@ pub(crate) struct NoMemory;
 /// Whether an access of the thread and epoch `tag` adds nothing. May say no where
 /// [`Shadow::access`] says so too.
 ///
-/// # Safety
-/// The caller runs program code and holds the turn.
 #[inline(always)]
-pub(crate) unsafe fn covers(tag: u64, address: u64, size: u64, writes: bool) -> bool {
+pub(crate) fn covers(tag: u64, address: u64, size: u64, writes: bool) -> bool {
     let offset = address % GRANULE_BYTES;
     if offset + size > GRANULE_BYTES || address >> ADDRESS_BITS != 0 {
         return false;
@@ -201,13 +226,16 @@ pub(crate) unsafe fn covers(tag: u64, address: u64, size: u64, writes: bool) -> 
         return false;
     }
     // SAFETY: the table has an entry for every address of user space.
-    let region = unsafe { &*table.add((address >> REGION_BITS) as usize) }.load(Ordering::Relaxed);
+    let region = unsafe { &*table.add((address >> REGION_BITS) as usize) }.load(Ordering::Acquire);
     if region.is_null() {
         return false;
     }
     let mask = (((1u16 << size) - 1) << offset) as u8;
-    // SAFETY: a region has a cell for each of its granules; nobody else looks.
-    unsafe { *region.add(cell_index(address)) }.covers(tag, mask, writes)
+    // SAFETY: a region has a cell for each of its granules, and stays mapped while
+    // the process has more than one thread.
+    unsafe { &*region.add(cell_index(address)) }
+        .get()
+        .covers(tag, mask, writes)
 }
 
 #[inline(always)]
@@ -220,7 +248,7 @@ impl Shadow {
     pub(crate) fn new() -> Result<Self, NoMemory> {
         let mut table = REGIONS.load(Ordering::Relaxed);
         if table.is_null() {
-            table = arena::map(REGION_COUNT * size_of::<AtomicPtr<Cell>>()).cast();
+            table = arena::map(REGION_COUNT * size_of::<AtomicPtr<SharedCell>>()).cast();
             if table.is_null() {
                 return Err(NoMemory);
             }
@@ -255,7 +283,13 @@ impl Shadow {
                 mask,
                 writes,
             };
-            adds |= self.cell(at)?.access(&access);
+            let shared = self.cell(at)?;
+            let mut cell = shared.get();
+            let before = cell;
+            adds |= cell.access(&access);
+            if cell != before {
+                shared.set(cell);
+            }
             at = next;
         }
         Ok(adds)
@@ -268,7 +302,7 @@ impl Shadow {
             return Ok(());
         }
         for granule in address / GRANULE_BYTES..=(address + size - 1) / GRANULE_BYTES {
-            *self.cell(granule * GRANULE_BYTES)? = UNKNOWN;
+            self.cell(granule * GRANULE_BYTES)?.set(UNKNOWN);
         }
         Ok(())
     }
@@ -302,7 +336,7 @@ impl Shadow {
         }
     }
 
-    fn region(&self, address: u64) -> Option<*mut Cell> {
+    fn region(&self, address: u64) -> Option<*mut SharedCell> {
         let table = REGIONS.load(Ordering::Relaxed);
         // SAFETY: callers keep to addresses of user space.
         let region =
@@ -310,26 +344,25 @@ impl Shadow {
         (!region.is_null()).then_some(region)
     }
 
-    fn cell(&mut self, address: u64) -> Result<&mut Cell, NoMemory> {
+    fn cell(&mut self, address: u64) -> Result<&SharedCell, NoMemory> {
         let region = match self.region(address) {
             Some(region) => region,
             None => self.map_region((address >> REGION_BITS) as usize)?,
         };
-        // SAFETY: a region has a cell for each of its granules; the caller holds
-        // the turn, and the borrow of `self` keeps others out.
-        Ok(unsafe { &mut *region.add(cell_index(address)) })
+        // SAFETY: a region has a cell for each of its granules.
+        Ok(unsafe { &*region.add(cell_index(address)) })
     }
 
     #[cold]
-    fn map_region(&mut self, index: usize) -> Result<*mut Cell, NoMemory> {
-        let region = arena::map(REGION_SHADOW_BYTES).cast::<Cell>();
+    fn map_region(&mut self, index: usize) -> Result<*mut SharedCell, NoMemory> {
+        let region = arena::map(REGION_SHADOW_BYTES).cast::<SharedCell>();
         if region.is_null() {
             return Err(NoMemory);
         }
         self.regions.push((index, region));
         let table = REGIONS.load(Ordering::Relaxed);
         // SAFETY: callers keep to addresses of user space.
-        unsafe { &*table.add(index) }.store(region, Ordering::Relaxed);
+        unsafe { &*table.add(index) }.store(region, Ordering::Release);
         Ok(region)
     }
 }
@@ -337,40 +370,44 @@ impl Shadow {
 /// Forgets the granules from `start` to `end`, which lie in one region; whether
 /// anything was known. Of a granule that is only partly in the range, nothing
 /// certain is known afterwards.
-fn forget_cells(region: *mut Cell, start: u64, end: u64) -> bool {
+fn forget_cells(region: *mut SharedCell, start: u64, end: u64) -> bool {
     let (first, last) = (cell_index(start), cell_index(end - 1));
-    // SAFETY: cells of the region, and the caller holds the turn.
-    let cells = unsafe { slice::from_raw_parts_mut(region.add(first), last + 1 - first) };
+    // SAFETY: cells of the region.
+    let cells = unsafe { slice::from_raw_parts(region.add(first), last + 1 - first) };
     let partly = [
         (0, !start.is_multiple_of(GRANULE_BYTES)),
         (last - first, !end.is_multiple_of(GRANULE_BYTES)),
     ];
-    let unknown = partly.map(|(index, partly)| partly && cells[index] != Cell::default());
+    let unknown = partly.map(|(index, partly)| partly && cells[index].get() != Cell::default());
     let any = if end - start > LARGE_RANGE_BYTES {
         forget_pages(cells);
         true
     } else {
-        let any = cells.iter().any(|cell| *cell != Cell::default());
-        cells.fill(Cell::default());
+        let mut any = false;
+        for cell in cells.iter().filter(|cell| cell.get() != Cell::default()) {
+            any = true;
+            cell.set(Cell::default());
+        }
         any
     };
     for ((index, _), unknown) in partly.into_iter().zip(unknown) {
         if unknown {
-            cells[index] = UNKNOWN;
+            cells[index].set(UNKNOWN);
         }
     }
     any
 }
 
 /// Zeroes cells by giving their whole pages back to the kernel.
-fn forget_pages(cells: &mut [Cell]) {
-    let Range { start, end } = cells.as_mut_ptr_range();
+fn forget_pages(cells: &[SharedCell]) {
+    let Range { start, end } = cells.as_ptr_range();
     let from = (start as usize).next_multiple_of(PAGE_BYTES);
     let to = end as usize / PAGE_BYTES * PAGE_BYTES;
-    let first = (from - start as usize) / size_of::<Cell>();
-    let last = (to - start as usize) / size_of::<Cell>();
-    cells[..first].fill(Cell::default());
-    cells[last..].fill(Cell::default());
+    let first = (from - start as usize) / size_of::<SharedCell>();
+    let last = (to - start as usize) / size_of::<SharedCell>();
+    for cell in cells[..first].iter().chain(&cells[last..]) {
+        cell.set(Cell::default());
+    }
     let arguments = [from, to - from, libc::MADV_DONTNEED as usize, 0, 0, 0];
     // SAFETY: whole pages of our own private map, which read as zeros afterwards.
     unsafe { sys::raw_syscall(libc::SYS_madvise, arguments) };
@@ -513,13 +550,10 @@ mod tests {
             assert!(shadow.forget(base..base + size));
         }
         assert!(!shadow.forget(base + 8..base + 64));
-        // SAFETY: no other thread uses these cells.
-        unsafe {
-            assert_eq!(write(&mut shadow, 0, base + 6, 4), Ok(true));
-            assert!(covers(tags[0], base + 6, 2, false));
-            assert!(!covers(tags[0], base + 6, 4, false), "two granules");
-            assert!(!covers(tags[1], base + 6, 2, false));
-        }
+        assert_eq!(write(&mut shadow, 0, base + 6, 4), Ok(true));
+        assert!(covers(tags[0], base + 6, 2, false));
+        assert!(!covers(tags[0], base + 6, 4, false), "two granules");
+        assert!(!covers(tags[1], base + 6, 2, false));
         shadow.clear();
     }
 }

@@ -100,13 +100,12 @@ pub(crate) fn begin_run(config: RuntimeConfig, forked: bool) {
         strategy != Named::Os && target.process.is_none_or(|process| process == key())
     });
     let (filters, races) = (config.filter, config.races && recorder.is_on());
-    let controlled = strategy != Named::Os;
     let mut state = State::new(config, scheduler, recorder);
     // SAFETY: the calling thread's own record.
     let main_record = unsafe { &mut *main };
     filter::set_plain_mode(if races { plain::ALL } else { plain::OFF });
     if filters {
-        state.start_filtering(main_record, controlled);
+        state.start_filtering(main_record);
     }
     state.directed = target.map(|target| Box::new(Directed::new(target)));
     state::install(state);
@@ -255,8 +254,8 @@ pub(crate) unsafe extern "C" fn thread_begins(thread: *mut Thread) -> Task {
         sys::block_signals((*thread).blocked_signals);
         if MODE.load(Ordering::SeqCst) == mode::CONTROLLED {
             park(thread);
-            (*thread).phase.store(phase::OUTSIDE, Ordering::SeqCst);
         }
+        (*thread).phase.store(phase::OUTSIDE, Ordering::SeqCst);
         (*thread).inside = false;
         Task {
             routine: (*thread).routine,

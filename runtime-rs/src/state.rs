@@ -335,17 +335,13 @@ impl State {
         }
     }
 
-    /// Begins to leave out what adds nothing. `filtered`: plain accesses are
-    /// looked at one by one once there is a second thread.
-    pub(crate) fn start_filtering(&mut self, main: &mut Thread, filtered: bool) {
+    /// Begins to leave out what adds nothing.
+    pub(crate) fn start_filtering(&mut self, main: &mut Thread) {
         self.alone = true;
-        if !self.config.races {
+        if !self.config.races || !self.recorder.is_on() {
             return;
         }
         set_plain_mode(plain::ALONE);
-        if !filtered {
-            return;
-        }
         match AccessFilter::new(main) {
             Ok(filter) => self.filter = Some(filter),
             Err(NoMemory) => self.stop_filtering(),

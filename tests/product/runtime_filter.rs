@@ -60,27 +60,33 @@ fn one_thread_leaves_little_behind() {
         return;
     }
     let program = Program::build("filtered.c", "gcc", &[]);
-    let events = |filter: &str, kind: fn(&RecordedOperation) -> bool| {
-        let settings = [("WMFIX_RACES", "on"), ("WMFIX_FILTER", filter)];
+    let events = |strategy: &str, filter: &str, kind: fn(&RecordedOperation) -> bool| {
+        let settings = [
+            ("WMFIX_STRATEGY", strategy),
+            ("WMFIX_RACES", "on"),
+            ("WMFIX_FILTER", filter),
+        ];
         let trace = program.run_with(&settings, 1, &[]).well(filter);
         trace.count(kind)
     };
     let adds: fn(&RecordedOperation) -> bool =
         |operation| matches!(operation, RecordedOperation::Rmw { .. });
-    assert_eq!(events("off", adds), 1000);
-    assert_eq!(
-        events("on", adds),
-        2,
-        "the first, for its line, and the last"
-    );
+    for strategy in ["pct", "os"] {
+        assert_eq!(events(strategy, "off", adds), 1000);
+        let kept = events(strategy, "on", adds);
+        assert_eq!(kept, 2, "{strategy}: the first, for its line, and the last");
+    }
     let plain: fn(&RecordedOperation) -> bool = |operation| {
         matches!(
             operation,
             RecordedOperation::Read { .. } | RecordedOperation::Write { .. }
         )
     };
-    assert!(events("off", plain) > 300);
-    assert!(events("on", plain) < 300, "{}", events("on", plain));
+    for strategy in ["pct", "os"] {
+        assert!(events(strategy, "off", plain) > 300);
+        let kept = events(strategy, "on", plain);
+        assert!(kept < 300, "{strategy}: {kept}");
+    }
 }
 
 #[test]

@@ -6,8 +6,7 @@
 //!   a lock, with nothing in between, and that races with nothing.
 //!
 //! The first needs no look at memory, the second a comparison with a word of
-//! [`crate::shadow`]. Only where the runtime schedules: there the turn is the
-//! lock of all this.
+//! [`crate::shadow`]. The turn is the lock of all this.
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
@@ -62,18 +61,16 @@ pub(crate) fn needs_no_record(mode: u8, address: u64, size: u64, writes: bool) -
     if mode != plain::FILTERED {
         return false;
     }
-    // SAFETY: the thread's own record. Whoever runs program code and was not
-    // preempted holds the turn.
-    unsafe {
-        let thread = &*thread;
-        let covered = thread.phase.load(Ordering::Relaxed) == phase::OUTSIDE
-            && shadow::covers(thread.epoch_tag, address, size, writes);
-        if covered {
-            let steps = thread.steps.load(Ordering::Relaxed);
-            thread.steps.store(steps.wrapping_add(1), Ordering::Relaxed);
-        }
-        covered
+    // SAFETY: the thread's own record.
+    let thread = unsafe { &*thread };
+    // One that was preempted must wait to be let in first.
+    let covered = thread.phase.load(Ordering::Relaxed) == phase::OUTSIDE
+        && shadow::covers(thread.epoch_tag, address, size, writes);
+    if covered {
+        let steps = thread.steps.load(Ordering::Relaxed);
+        thread.steps.store(steps.wrapping_add(1), Ordering::Relaxed);
     }
+    covered
 }
 
 /// The state behind the decision.
