@@ -267,7 +267,18 @@ impl State {
         }
     }
 
-    /// Writes what the thread that has the turn did, where that adds something.
+    /// Whether the trace needs nothing of an operation, because there is only one
+    /// thread. A write is kept until it does.
+    #[inline(always)]
+    pub(crate) fn leaves_out(&mut self, context: u32, operation: &RecordedOperation) -> bool {
+        let left_out = self.alone && self.alone_writes.leaves_out(context, operation);
+        if left_out {
+            self.keep_write(context, operation);
+        }
+        left_out
+    }
+
+    /// Writes what the thread that has the turn did.
     #[inline(always)]
     pub(crate) fn record(
         &mut self,
@@ -275,11 +286,9 @@ impl State {
         context: u32,
         operation: &RecordedOperation,
     ) {
-        if self.alone {
-            if self.alone_writes.leaves_out(context, operation) {
-                return self.keep_write(context, operation);
-            }
-        } else if let Some(filter) = &mut self.filter {
+        if let Some(filter) = &mut self.filter
+            && !self.alone
+        {
             filter.event(thread, operation);
         }
         self.write_event(context, operation);
@@ -297,8 +306,7 @@ impl State {
             None => {
                 if let Some((context, write)) = self.alone_writes.take(location) {
                     let number = self.introduce(context, location, alone::value_before(&write));
-                    let write = alone::at_location(&write, number);
-                    self.recorder.event(context, &write);
+                    self.write_kept(context, &alone::at_location(&write, number));
                     number
                 } else {
                     self.introduce(context, location, alone::value_before(operation))
@@ -324,6 +332,13 @@ impl State {
         };
         self.recorder.event(context, &operation);
         number
+    }
+
+    /// Writes what was left out before. A plan counts it, as it counts what traces
+    /// have.
+    fn write_kept(&mut self, context: u32, write: &RecordedOperation) {
+        self.scheduler.done(0, None);
+        self.recorder.event(context, write);
     }
 
     fn keep_write(&mut self, context: u32, operation: &RecordedOperation) {
@@ -368,8 +383,8 @@ impl State {
         self.alone = false;
         while let Some(location) = self.alone_writes.next_location() {
             if let Some((context, write)) = self.alone_writes.take(location) {
-                self.introduce(context, location, alone::value_before(&write));
-                self.write_event(context, &write);
+                let number = self.introduce(context, location, alone::value_before(&write));
+                self.write_kept(context, &alone::at_location(&write, number));
             }
         }
         if plain_mode() == plain::ALONE {

@@ -154,16 +154,20 @@ impl Held {
     /// Writes what this thread did.
     #[inline(always)]
     pub(crate) fn record(&mut self, context: u32, operation: &RecordedOperation) {
+        let left_out = self.state().leaves_out(context, operation);
         if self.controlled {
             let me = self.thread().id;
             let scheduler = &mut self.state().scheduler;
             scheduler.entry(me).detector.other();
-            if !operation.is_plain() {
+            // A plan counts what traces have.
+            if !left_out && !operation.is_plain() {
                 scheduler.done(me, None);
             }
         }
-        let (thread, state) = self.parts();
-        state.record(thread, context, operation);
+        if !left_out {
+            let (thread, state) = self.parts();
+            state.record(thread, context, operation);
+        }
     }
 
     /// Writes a plain access of this thread.
@@ -187,7 +191,13 @@ impl Held {
     /// tells nothing.
     #[inline(always)]
     pub(crate) fn record_read(&mut self, read: Read, operation: &RecordedOperation) {
-        if !self.looks(read) {
+        let left_out = self.state().leaves_out(read.context, operation);
+        let known = if left_out {
+            self.has_read(read)
+        } else {
+            self.looks(read)
+        };
+        if !known && !left_out {
             let (thread, state) = self.parts();
             state.record(thread, read.context, operation);
         }
