@@ -17,6 +17,8 @@ pub(super) struct Locks {
     all: Vec<Lock>,
     /// What the releases of signals need, by signal.
     signals: FxHashMap<LockId, Cut>,
+    /// Sections since some were last forgotten.
+    new_sections: usize,
 }
 
 #[derive(Debug, Default)]
@@ -73,6 +75,7 @@ impl Locks {
         if sections.depth > 1 {
             return false;
         }
+        self.new_sections += 1;
         let begins = threads.at(thread).events;
         sections.all.push(Section {
             begins,
@@ -179,9 +182,15 @@ impl Locks {
         })
     }
 
+    /// Whether there are so many new sections, and as many as there are locks.
+    pub(super) fn has_sections(&self, many: usize) -> bool {
+        self.new_sections >= many.max(self.all.len())
+    }
+
     /// Forgets the sections that everybody needs, but for the last of each kind,
     /// which tells that there was one.
     pub(super) fn forget(&mut self, known: &Cut) {
+        self.new_sections = 0;
         for lock in &mut self.all {
             for (thread, sections) in &mut lock.threads {
                 sections.forget(known.get(*thread).events());

@@ -55,6 +55,8 @@ pub(super) struct Memory {
     remembered: usize,
     /// Entries at which to look for what can be forgotten.
     limit: usize,
+    /// Events that every thread needs, as of some time ago.
+    pub(super) known_to_all: Cut,
 }
 
 /// Where an atomic location lies, and its first value.
@@ -110,7 +112,18 @@ impl AccessList {
         self.thread != thread && self.mask & mask != 0 && self.class.conflicts(class)
     }
 
-    fn push(&mut self, entry: Entry, most: usize) -> isize {
+    /// Adds an access; those before `known` are not needed any more. How many
+    /// more there are now.
+    fn push(&mut self, entry: Entry, known: u32, most: usize) -> isize {
+        let before = self.entries.len() as isize;
+        while self
+            .entries
+            .front()
+            .is_some_and(|first| first.before < known)
+        {
+            self.entries.pop_front();
+            self.forgotten += 1;
+        }
         if let Some(last) = self.entries.back_mut()
             && Rc::ptr_eq(&last.stretch, &entry.stretch)
             && last.site == entry.site
@@ -118,15 +131,14 @@ impl AccessList {
             // Of two accesses of a stretch, the later one needs no more and
             // stays out of more.
             *last = entry;
-            return 0;
+        } else {
+            self.entries.push_back(entry);
         }
-        self.entries.push_back(entry);
-        if self.entries.len() <= most {
-            return 1;
+        if self.entries.len() > most {
+            self.entries.pop_front();
+            self.forgotten += 1;
         }
-        self.entries.pop_front();
-        self.forgotten += 1;
-        0
+        self.entries.len() as isize - before
     }
 }
 
@@ -138,6 +150,7 @@ impl Memory {
             per_variable: config.accesses_per_variable,
             remembered: 0,
             limit: config.accesses,
+            known_to_all: Cut::default(),
         }
     }
 
@@ -306,6 +319,7 @@ impl Memory {
         class: AccessClass,
         stretch: &Rc<Stretch>,
     ) {
+        let known = self.known_to_all.get(thread).events();
         for (number, mask) in granules(bytes) {
             let granule = self.granules.entry(number).or_default();
             let lists = &mut granule.lists;
@@ -329,7 +343,7 @@ impl Memory {
                 event,
                 stretch: Rc::clone(stretch),
             };
-            let more = lists[at].push(entry, self.per_variable);
+            let more = lists[at].push(entry, known, self.per_variable);
             self.remembered = self.remembered.saturating_add_signed(more);
         }
     }

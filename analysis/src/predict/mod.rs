@@ -94,6 +94,9 @@ pub struct PredictorConfig {
     /// Accesses that are remembered in all before those that nobody needs are
     /// looked for.
     pub accesses: usize,
+    /// Events after which it is looked at what all threads need by now, and can be
+    /// forgotten. What is found does not depend on it.
+    pub look_interval: usize,
 }
 
 impl Default for PredictorConfig {
@@ -102,17 +105,20 @@ impl Default for PredictorConfig {
             every_pair: false,
             accesses_per_variable: 64,
             accesses: 1 << 20,
+            look_interval: 1024,
         }
     }
 }
 
 impl PredictorConfig {
-    /// Everything is remembered and reported: for short runs.
+    /// Everything is reported, and nothing is forgotten that could matter: for short
+    /// runs.
     pub fn exhaustive() -> Self {
         Self {
             every_pair: true,
             accesses_per_variable: usize::MAX,
             accesses: usize::MAX,
+            look_interval: 1,
         }
     }
 }
@@ -133,6 +139,8 @@ pub struct Predictor {
     looks: bool,
     /// More threads than can be followed: nothing is reported any more.
     gave_up: bool,
+    /// Events until it is looked at what all threads need by now.
+    until_look: usize,
 }
 
 /// One more thread than this, and prediction ends: a cut has a number for each.
@@ -151,6 +159,7 @@ impl Predictor {
             next: EventIndex(0),
             looks: true,
             gave_up: false,
+            until_look: config.look_interval,
         }
     }
 
@@ -187,6 +196,29 @@ impl Predictor {
             return;
         }
         self.step(thread, index, event);
+        self.until_look -= 1;
+        if self.until_look == 0 {
+            self.look_at_what_all_need();
+        }
+    }
+
+    /// What every thread needs can be forgotten: accesses at once, where they are,
+    /// critical sections when there are many.
+    fn look_at_what_all_need(&mut self) {
+        let threads = self.threads.len();
+        let interval = self.config.look_interval;
+        // To look costs a step for each pair of threads.
+        self.until_look = if interval > 1 {
+            interval.max(threads * threads)
+        } else {
+            1
+        };
+        let known = self.threads.known_to_all();
+        if self.locks.has_sections(4 * interval) {
+            self.locks.forget(&known);
+            self.threads.forget(&known);
+        }
+        self.memory.known_to_all = known;
     }
 
     fn step(&mut self, thread: usize, index: EventIndex, event: &Event) {
