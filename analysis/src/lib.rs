@@ -57,7 +57,6 @@
 //! # Ok::<(), wmfix_analysis::StreamError>(())
 //! ```
 #![forbid(unsafe_code)]
-#![warn(unreachable_pub)]
 
 mod analyzer;
 mod error;

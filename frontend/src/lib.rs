@@ -29,7 +29,6 @@
 //! assert_eq!(&text[span.clone()], "memory_order_acquire");
 //! ```
 #![forbid(unsafe_code)]
-#![warn(unreachable_pub)]
 
 mod calls;
 mod context;

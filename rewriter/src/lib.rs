@@ -56,7 +56,6 @@
 //! # Ok::<(), wmfix_rewriter::EditError>(())
 //! ```
 #![forbid(unsafe_code)]
-#![warn(unreachable_pub)]
 
 mod change;
 mod diff;

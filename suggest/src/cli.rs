@@ -296,7 +296,7 @@ pub(crate) struct RunFlags {
 /// What findings count: by what the stale value does to the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum HarmLevel {
+pub(crate) enum HarmLevel {
     /// The program failed, or raced where it does not otherwise.
     Harmful,
     /// Also: it printed something else.

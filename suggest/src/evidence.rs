@@ -172,7 +172,7 @@ impl Evidence {
 
     /// What the violations do to the program, each made to happen. What is judged
     /// already is not judged again.
-    pub fn judge_harm(
+    pub(crate) fn judge_harm(
         &self,
         subject: &Subject,
         options: &RunOptions,

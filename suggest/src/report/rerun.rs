@@ -13,7 +13,7 @@ pub(super) fn with_seed(rerun: &RerunCommand, seed: u64) -> String {
 }
 
 /// The command line for one run that makes a stale choice.
-pub fn with_stale(rerun: &RerunCommand, seed: u64, target: &StaleTarget) -> String {
+pub(crate) fn with_stale(rerun: &RerunCommand, seed: u64, target: &StaleTarget) -> String {
     let (seed, target) = (seed.to_string(), target.to_string());
     shell_line(rerun, &["--seed", &seed, "--stale", &target])
 }

@@ -95,7 +95,7 @@ impl Launch {
 
     /// The same with a stale choice. Plain accesses are recorded: what comes of the
     /// choice may be a race.
-    pub fn with_stale(&self, target: &StaleTarget) -> Self {
+    pub(crate) fn with_stale(&self, target: &StaleTarget) -> Self {
         let mut launch = self.unfiltered();
         let target = target.to_string().into();
         launch.settings.push(("WMFIX_STALE", target));
@@ -104,7 +104,7 @@ impl Launch {
 
     /// The same with everything recorded, so that an access has the same number in
     /// every run.
-    pub fn unfiltered(&self) -> Self {
+    pub(crate) fn unfiltered(&self) -> Self {
         let mut launch = self.clone();
         launch
             .settings
@@ -143,7 +143,12 @@ impl Launch {
     }
 
     /// The same, but what it prints is shown.
-    pub fn shown(&self, seed: u64, into: &Path, watchdog: &Watchdog) -> io::Result<FinishedRun> {
+    pub(crate) fn shown(
+        &self,
+        seed: u64,
+        into: &Path,
+        watchdog: &Watchdog,
+    ) -> io::Result<FinishedRun> {
         self.start(seed, into, watchdog, |_| Ok(()))
     }
 
@@ -232,7 +237,7 @@ impl FinishedRun {
 impl FinishedRun {
     /// What it printed, as far as that can be compared with other runs: without
     /// addresses, and only its first megabyte.
-    pub fn printed(&self) -> Vec<u8> {
+    pub(crate) fn printed(&self) -> Vec<u8> {
         /// Longer outputs are told apart by their beginnings.
         const MOST: u64 = 1 << 20;
         let mut printed = Vec::new();
