@@ -30,6 +30,7 @@ mod abi;
 mod alone;
 #[cfg_attr(test, allow(unused_imports))]
 mod arena;
+mod barriers;
 mod clocks;
 mod config;
 mod contexts;
@@ -37,6 +38,7 @@ mod directed;
 mod filter;
 mod finish;
 mod gate;
+mod initialisations;
 #[cfg(not(test))]
 mod intercept;
 mod locations;
@@ -52,11 +54,14 @@ mod spin;
 mod start;
 mod state;
 mod strategy;
+mod stuck;
 mod sys;
 mod thread;
+mod thread_key;
 mod tls;
 mod turn;
 mod unwind;
+mod volatile;
 
 #[cfg(all(not(test), panic = "abort"))]
 #[panic_handler]

@@ -3,7 +3,7 @@
 
 use core::ptr;
 use core::sync::atomic::{
-    AtomicU32,
+    AtomicPtr, AtomicU32,
     Ordering::{self, SeqCst},
 };
 
@@ -12,7 +12,6 @@ use wmfix_trace::{Cause, MAX_RECORD, ThreadId, Turn, encode_turn};
 use crate::state::{State, state};
 use crate::sys;
 use crate::thread::{Thread, go, phase};
-use crate::turn::HOLDER;
 
 /// Looks at the turn before a thread sleeps: a turn that comes back soon then
 /// costs no system call.
@@ -21,6 +20,9 @@ const SPINS_BEFORE_SLEEP: u32 = 100;
 /// A holder that computes is left alone until it has used the processor for this
 /// many watch intervals: one that waits for a processor is not stuck.
 const COMPUTING_INTERVALS: u64 = 25;
+
+/// Who holds the turn; null if everybody waits for somebody who is away.
+pub(crate) static HOLDER: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
 
 /// Records that the turn changes hands.
 pub(crate) fn write_turn(state: &mut State, thread: u32, choices: u64, cause: Cause) {

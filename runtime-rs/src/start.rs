@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU8, Ordering};
 
 use wmfix_trace::{Header, Reader, RecordedOperation, Strategy as Named, WaitsFor, process_key_of};
 
@@ -11,7 +11,7 @@ use crate::config::{RuntimeConfig, cannot_start};
 use crate::directed::Directed;
 use crate::filter::{self, plain};
 use crate::finish;
-use crate::park::{WATCH_INTERVAL_MS, park};
+use crate::park::{HOLDER, WATCH_INTERVAL_MS, park};
 use crate::real;
 use crate::recorder::Recorder;
 use crate::scheduler::Scheduler;
@@ -19,17 +19,16 @@ use crate::state::{self, State};
 use crate::strategy::{AnyStrategy, Pct, Plan, Random, Replay};
 use crate::sys;
 use crate::thread::{Thread, phase};
+use crate::thread_key::{self, settle};
 use crate::tls;
-use crate::turn::{self, HOLDER, Held, MODE, mode};
+use crate::turn::{self, Held, MODE, mode};
+use crate::volatile;
 
 const NOT_STARTED: u8 = 0;
 const STARTING: u8 = 1;
 const STARTED: u8 = 2;
 
 static START_STATE: AtomicU8 = AtomicU8::new(NOT_STARTED);
-
-/// The key whose destructor is a thread's end.
-static THREAD_KEY: AtomicU32 = AtomicU32::new(0);
 
 /// Starts the runtime, if that has not happened yet.
 #[inline]
@@ -59,15 +58,12 @@ fn start() {
         return;
     }
     real::find_free();
-    let mut key = 0;
     // SAFETY: the destructor takes what `settle` puts under the key.
-    if unsafe { libc::pthread_key_create(&mut key, Some(thread_ends)) } != 0 {
+    if !unsafe { thread_key::create(thread_ends) } {
         cannot_start(format_args!("no thread-specific key is left"));
     }
-    THREAD_KEY.store(key, Ordering::Release);
     let config = RuntimeConfig::read();
-    #[cfg(not(test))]
-    crate::abi::configure(config.volatile);
+    volatile::configure(config.volatile);
     begin_run(config, false);
     finish::watch_for_the_end();
     START_STATE.store(STARTED, Ordering::Release);
@@ -210,41 +206,6 @@ fn read_file(path: &[u8]) -> Result<Vec<u8>, i32> {
     result
 }
 
-/// Ties a thread's record to the calling thread.
-pub(crate) fn settle(thread: *mut Thread) {
-    tls::set_current(thread);
-    // SAFETY: the thread's own record.
-    let thread = unsafe { &mut *thread };
-    thread.number.store(sys::thread_number(), Ordering::SeqCst);
-    let (low, high) = stack_bounds(thread.id == 0);
-    thread.stack.0.store(low, Ordering::Relaxed);
-    thread.stack.1.store(high, Ordering::Relaxed);
-    let value = core::ptr::from_mut(thread).cast::<c_void>();
-    // SAFETY: the key was made at the start.
-    unsafe { libc::pthread_setspecific(THREAD_KEY.load(Ordering::Acquire), value) };
-}
-
-/// The calling thread's stack. libc finds out about the main thread's by
-/// reading files; its own address and the limit are as good.
-fn stack_bounds(main: bool) -> (u64, u64) {
-    let mark = 0u8;
-    let here = &raw const mark as u64;
-    if main {
-        return (here.saturating_sub(1 << 30), here + 4096);
-    }
-    // SAFETY: the attributes are filled before they are read.
-    unsafe {
-        let mut attributes = core::mem::zeroed::<libc::pthread_attr_t>();
-        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
-            return (0, 0);
-        }
-        let (mut low, mut size) = (core::ptr::null_mut(), 0);
-        libc::pthread_attr_getstack(&attributes, &mut low, &mut size);
-        libc::pthread_attr_destroy(&mut attributes);
-        (low as u64, low as u64 + size as u64)
-    }
-}
-
 /// A new thread's first act: waits for its first turn. What it is to run is
 /// given back to the assembly that called.
 pub(crate) unsafe extern "C" fn thread_begins(thread: *mut Thread) -> Task {
@@ -279,8 +240,7 @@ unsafe extern "C" fn thread_ends(value: *mut c_void) {
     let rounds = unsafe { &mut (*thread).rounds };
     *rounds = rounds.saturating_sub(1);
     if *rounds > 0 {
-        // SAFETY: as in `settle`.
-        unsafe { libc::pthread_setspecific(THREAD_KEY.load(Ordering::Acquire), value) };
+        thread_key::keep(thread);
         return;
     }
     if let Some(held) = turn::enter() {

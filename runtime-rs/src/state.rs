@@ -13,10 +13,12 @@ use wmfix_trace::{
 };
 
 use crate::alone::{self, AloneWrites, location_of};
+use crate::barriers::Barrier;
 use crate::config::RuntimeConfig;
 use crate::contexts::{ContextNumber, Interner};
 use crate::directed::Directed;
 use crate::filter::{AccessFilter, plain, plain_mode, set_plain_mode};
+use crate::initialisations::{self, Initialisation};
 use crate::locations::Locations;
 use crate::modules::Modules;
 use crate::recorder::Recorder;
@@ -45,10 +47,8 @@ pub(crate) struct State {
     pub(crate) fruitless_looks: u32,
     /// Read-write locks that a writer holds, by address.
     pub(crate) writers: Vec<u64>,
-    #[cfg(not(test))]
-    pub(crate) barriers: Vec<crate::intercept::Barrier>,
-    #[cfg(not(test))]
-    pub(crate) initialisations: Vec<crate::intercept::Initialisation>,
+    pub(crate) barriers: Vec<Barrier>,
+    pub(crate) initialisations: Vec<Initialisation>,
     modules: Modules,
     stacks: Interner,
     contexts: Interner,
@@ -92,14 +92,18 @@ impl State {
             last_thread: 0,
             fruitless_looks: 0,
             writers: Vec::new(),
-            #[cfg(not(test))]
             barriers: Vec::new(),
-            #[cfg(not(test))]
             initialisations: Vec::new(),
             modules: Modules::new(),
             stacks: Interner::new(),
             contexts: Interner::new(),
         }
+    }
+
+    /// Wakes those who wait for an initialisation that an exception has ended;
+    /// true if there was one.
+    pub(crate) fn end_abandoned_initialisations(&mut self) -> bool {
+        initialisations::end_abandoned(&mut self.initialisations, &mut self.scheduler)
     }
 
     /// The number of the thread's context at `pc`.

@@ -17,14 +17,15 @@ use core::sync::atomic::{
 
 use wmfix_trace::{Cause, RecordedOperation, ThreadId, WaitsFor};
 
-use crate::finish;
 use crate::gate::GATE;
-use crate::park::{hand_to, park, write_turn};
+use crate::park::{HOLDER, hand_to, park, write_turn};
 use crate::spin::Read;
 use crate::state::{State, state};
 use crate::strategy::Kind;
+use crate::stuck;
 use crate::sys;
 use crate::thread::{Thread, phase};
+use crate::thread_key::settle;
 use crate::tls;
 
 /// Who schedules.
@@ -37,9 +38,6 @@ pub(crate) mod mode {
 
 /// Who schedules: one of [`mode`].
 pub(crate) static MODE: AtomicU8 = AtomicU8::new(mode::OFF);
-
-/// Who holds the turn; null if everybody waits for somebody who is away.
-pub(crate) static HOLDER: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
 
 /// Threads that no interceptor announced.
 static NEWCOMERS: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
@@ -331,8 +329,7 @@ impl Held {
                 }
                 None => {}
             }
-            #[cfg(not(test))]
-            if crate::intercept::end_abandoned(self.state()) {
+            if self.state().end_abandoned_initialisations() {
                 continue;
             }
             if let Some(pause) = self.state().scheduler.skip_time() {
@@ -377,7 +374,7 @@ impl Held {
             sys::yield_now();
         }
         if idle_rounds.is_multiple_of(1000) {
-            finish::watch_livelock(state, idle_rounds);
+            stuck::watch_livelock(state, idle_rounds);
         }
         // A sleeper is what the spinning threads may be waiting for.
         if idle_rounds.is_multiple_of(100) {
@@ -390,8 +387,8 @@ impl Held {
     #[cold]
     fn look_for_help(&mut self) {
         let state = self.state();
-        if !state.scheduler.outside_help || state.fruitless_looks >= finish::MAX_FRUITLESS_LOOKS {
-            finish::deadlock(state);
+        if !state.scheduler.outside_help || state.fruitless_looks >= stuck::MAX_FRUITLESS_LOOKS {
+            stuck::deadlock(state);
         }
         state.fruitless_looks += 1;
         sys::sleep(2);
@@ -465,7 +462,7 @@ fn enter_unknown(mode: u8) -> Option<Held> {
         return None;
     }
     let thread = Thread::new(u32::MAX, phase::INSIDE);
-    crate::start::settle(thread);
+    settle(thread);
     let controlled = mode == mode::CONTROLLED;
     let mut held = Held { thread, controlled };
     if controlled {

@@ -8,21 +8,6 @@ use std::path::{Path, PathBuf};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// Crates with modules that still import each other: a new module must not join
-/// them, and whoever frees one removes it here.
-const KNOWN_CYCLES: [(&str, &[&str]); 1] = [(
-    "runtime-rs",
-    &[
-        "abi",
-        "finish",
-        "intercept",
-        "park",
-        "start",
-        "state",
-        "turn",
-    ],
-)];
-
 /// For each module, the modules that it names, each with a file that does.
 type Graph = BTreeMap<String, BTreeMap<String, PathBuf>>;
 
@@ -39,22 +24,8 @@ fn no_crate_has_an_import_cycle() {
     let mut edges = 0;
     for member in members {
         let source = root.join(member.as_str().expect("a folder")).join("src");
-        let mut graph = graph(&sources(&source));
+        let graph = graph(&sources(&source));
         edges += graph.values().map(BTreeMap::len).sum::<usize>();
-        let known = KNOWN_CYCLES
-            .iter()
-            .find(|(name, _)| *name == member.as_str().unwrap_or_default());
-        if let Some((name, modules)) = known {
-            assert_eq!(
-                &strongly_connected(&graph),
-                modules,
-                "{name}: fewer are left"
-            );
-            for (module, imports) in &mut graph {
-                let is_known = |name: &String| modules.contains(&name.as_str());
-                imports.retain(|name, _| !(is_known(module) && is_known(name)));
-            }
-        }
         cycles.extend(cycle(&graph).map(|cycle| format!("{member}: {}", shown(&cycle, &graph))));
     }
     // Were the paths of one crate overlooked, the number would be far below.
@@ -287,24 +258,6 @@ fn cycle(graph: &Graph) -> Option<Vec<String>> {
     let mut done = BTreeSet::new();
     let mut modules = graph.keys();
     modules.find_map(|module| visit(module, graph, &mut Vec::new(), &mut done))
-}
-
-/// The modules that reach themselves.
-fn strongly_connected(graph: &Graph) -> Vec<&str> {
-    let reaches_itself = |start: &&String| {
-        let mut seen = BTreeSet::new();
-        let mut next = vec![*start];
-        while let Some(module) = next.pop() {
-            for name in graph.get(module).into_iter().flat_map(BTreeMap::keys) {
-                if seen.insert(name) {
-                    next.push(name);
-                }
-            }
-        }
-        seen.contains(*start)
-    };
-    let modules = graph.keys().filter(reaches_itself);
-    modules.map(String::as_str).collect()
 }
 
 /// A cycle with a file for each import.

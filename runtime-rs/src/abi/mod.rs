@@ -10,4 +10,4 @@ mod plain;
 mod trampoline;
 
 pub(crate) use atomic::flush_volatile;
-pub(crate) use plain::{configure, read, write};
+pub(crate) use plain::{read, write};

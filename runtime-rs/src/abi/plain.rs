@@ -2,8 +2,6 @@
 //! A plain access is no scheduling point. It is recorded only when races are
 //! looked for; a plain write to an atomic makes a new object of it.
 
-use core::sync::atomic::{AtomicU8, Ordering};
-
 use wmfix_trace::{RecordedOperation, Volatile};
 
 use super::atomic::{flush_volatile, volatile_read, volatile_write};
@@ -11,14 +9,7 @@ use crate::filter::{self, plain};
 use crate::locations::may_hold_atomic;
 use crate::trampoline;
 use crate::turn;
-
-/// What volatile accesses are: 0 plain, 1 relaxed, 2 acquire and release.
-static VOLATILE: AtomicU8 = AtomicU8::new(0);
-
-/// Stores the settings that the entry points read.
-pub(crate) fn configure(volatile: Volatile) {
-    VOLATILE.store(volatile as u8, Ordering::Relaxed);
-}
+use crate::volatile;
 
 /// A plain read of `size` bytes.
 #[inline(always)]
@@ -123,11 +114,7 @@ compound! { 1 read_write1; 2 read_write2; 4 read_write4; 8 read_write8; 16 read_
 
 #[inline(always)]
 fn volatile(address: u64, size: u64, pc: u64, is_write: bool) {
-    let meaning = match VOLATILE.load(Ordering::Relaxed) {
-        1 => Volatile::Relaxed,
-        2 => Volatile::AcqRel,
-        _ => Volatile::Ignore,
-    };
+    let meaning = volatile::meaning();
     let plain = meaning == Volatile::Ignore || size == 16 || !address.is_multiple_of(size);
     match (plain, is_write) {
         (true, false) => read(address, size, pc),

@@ -5,20 +5,11 @@ use core::ffi::{c_int, c_void};
 use wmfix_trace::{LockMode, RecordedOperation, WaitsFor};
 
 use crate::abi::flush_volatile;
+use crate::barriers::Barrier;
 use crate::real;
 use crate::strategy::Kind;
 use crate::trampoline;
 use crate::turn;
-
-/// A barrier of the program.
-#[derive(Debug)]
-pub(crate) struct Barrier {
-    address: u64,
-    /// How many it waits for.
-    count: u32,
-    /// How many are there.
-    arrived: u32,
-}
 
 unsafe extern "C" fn init(
     barrier: *mut c_void,

@@ -24,6 +24,3 @@ mod text;
 mod thread;
 mod time;
 mod wrapped;
-
-pub(crate) use barrier::Barrier;
-pub(crate) use once::{Initialisation, end_abandoned};

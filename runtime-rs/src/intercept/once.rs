@@ -7,49 +7,11 @@ use core::ffi::{c_int, c_void};
 use wmfix_trace::{LocationId, LockMode, Order, RecordedOperation, WaitsFor};
 
 use crate::abi::flush_volatile;
+use crate::initialisations::{DONE, Initialisation};
 use crate::real;
-use crate::state::State;
 use crate::strategy::Kind;
 use crate::trampoline;
 use crate::turn::{self, Held};
-
-/// An initialisation under way.
-#[derive(Debug)]
-pub(crate) struct Initialisation {
-    address: u64,
-    thread: u32,
-    /// Whether it is that of a `pthread_once`: such a one may end by an
-    /// exception, of which only the control word tells.
-    by_control_word: bool,
-}
-
-/// The bit of a control word that the library sets while a routine runs.
-const RUNNING: c_int = 1;
-/// The value that it leaves when all is done.
-const DONE: c_int = 2;
-
-impl Initialisation {
-    /// Whether an exception has ended it.
-    fn abandoned(&self) -> bool {
-        // SAFETY: the control word of an initialisation that somebody waits for.
-        self.by_control_word
-            && unsafe { (self.address as *const c_int).read_volatile() } & RUNNING == 0
-    }
-}
-
-/// Wakes those who wait for an initialisation that an exception has ended; true
-/// if there was one.
-pub(crate) fn end_abandoned(state: &mut State) -> bool {
-    let before = state.initialisations.len();
-    let scheduler = &mut state.scheduler;
-    state.initialisations.retain(|one| {
-        if one.abandoned() {
-            scheduler.wake_all(WaitsFor::Lock(one.address));
-        }
-        !one.abandoned()
-    });
-    state.initialisations.len() < before
-}
 
 /// Waits until no other thread runs the initialiser; returns what `done` says.
 fn wait_turn(held: &mut Held, address: u64, context: u32, done: impl Fn() -> bool) -> bool {

@@ -8,9 +8,9 @@ use core::ffi::{c_int, c_uint, c_void};
 use wmfix_trace::WaitsFor;
 
 use crate::abi::flush_volatile;
-use crate::finish;
 use crate::real;
 use crate::strategy::Kind;
+use crate::stuck;
 use crate::sys;
 use crate::trampoline;
 use crate::turn;
@@ -148,17 +148,17 @@ unsafe extern "C" fn sched_yield(_pc: u64) -> c_int {
 }
 
 unsafe extern "C" fn clock_gettime(clock: c_int, time: *mut libc::timespec, _pc: u64) -> c_int {
-    finish::looks_at_a_clock();
+    stuck::looks_at_a_clock();
     real::clock_gettime(clock, time)
 }
 
 unsafe extern "C" fn gettimeofday(time: *mut c_void, zone: *mut c_void, _pc: u64) -> c_int {
-    finish::looks_at_a_clock();
+    stuck::looks_at_a_clock();
     real::gettimeofday(time, zone)
 }
 
 unsafe extern "C" fn time(into: *mut libc::time_t, _pc: u64) -> libc::time_t {
-    finish::looks_at_a_clock();
+    stuck::looks_at_a_clock();
     real::time(into)
 }
 

@@ -1,0 +1,66 @@
+//! The thread-specific key that ties a record to its thread: libc gives the record
+//! to the key's destructor when the thread ends.
+
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use crate::sys;
+use crate::thread::Thread;
+use crate::tls;
+
+/// The key whose destructor is a thread's end.
+static THREAD_KEY: AtomicU32 = AtomicU32::new(0);
+
+/// Makes the key; false if there is none left.
+///
+/// # Safety
+/// The destructor takes a [`Thread`], the calling thread's own record.
+pub(crate) unsafe fn create(destructor: unsafe extern "C" fn(*mut c_void)) -> bool {
+    let mut key = 0;
+    // SAFETY: as promised by the caller.
+    let made = unsafe { libc::pthread_key_create(&mut key, Some(destructor)) } == 0;
+    if made {
+        THREAD_KEY.store(key, Ordering::Release);
+    }
+    made
+}
+
+/// Has the destructor called, with this record, when the calling thread ends or,
+/// from within the destructor, in its next round.
+pub(crate) fn keep(thread: *mut Thread) {
+    // SAFETY: the key was made at the start.
+    unsafe { libc::pthread_setspecific(THREAD_KEY.load(Ordering::Acquire), thread.cast()) };
+}
+
+/// Ties a thread's record to the calling thread.
+pub(crate) fn settle(thread: *mut Thread) {
+    tls::set_current(thread);
+    // SAFETY: the thread's own record.
+    let thread = unsafe { &mut *thread };
+    thread.number.store(sys::thread_number(), Ordering::SeqCst);
+    let (low, high) = stack_bounds(thread.id == 0);
+    thread.stack.0.store(low, Ordering::Relaxed);
+    thread.stack.1.store(high, Ordering::Relaxed);
+    keep(thread);
+}
+
+/// The calling thread's stack. libc finds out about the main thread's by
+/// reading files; its own address and the limit are as good.
+fn stack_bounds(main: bool) -> (u64, u64) {
+    let mark = 0u8;
+    let here = &raw const mark as u64;
+    if main {
+        return (here.saturating_sub(1 << 30), here + 4096);
+    }
+    // SAFETY: the attributes are filled before they are read.
+    unsafe {
+        let mut attributes = core::mem::zeroed::<libc::pthread_attr_t>();
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
+            return (0, 0);
+        }
+        let (mut low, mut size) = (core::ptr::null_mut(), 0);
+        libc::pthread_attr_getstack(&attributes, &mut low, &mut size);
+        libc::pthread_attr_destroy(&mut attributes);
+        (low as u64, low as u64 + size as u64)
+    }
+}
