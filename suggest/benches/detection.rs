@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use wmfix_tests::product::{Ran, World, use_binary};
+use wmfix_tests::product::{CommandResult, World, use_binary};
 
 const SEEDS: u64 = 100;
 
@@ -37,7 +37,7 @@ fn main() {
         command
             .args(["cc", "-g", "-pthread", "-o", name])
             .arg(source);
-        Ran::well(&mut command);
+        CommandResult::well(&mut command);
         let [shown, predicted] = ["on", "predict"].map(|races| rate(&world, name, races));
         let text = published.map_or_else(String::new, |rate| format!("{rate:9.1}"));
         println!("{name:14} | {shown:9.0} | {predicted:13.0} | {text}");
@@ -58,7 +58,7 @@ fn rate(world: &World, program: &str, races: &str) -> f64 {
         command.args(["run", "--runs", "1", "--format", "json", "--races", races]);
         command.args(["--seed", &seed.to_string(), "--"]);
         command.arg(world.path().join(program));
-        let report = Ran::of(&mut command).json();
+        let report = CommandResult::of(&mut command).json();
         report["races"]
             .as_array()
             .is_some_and(|races| !races.is_empty())

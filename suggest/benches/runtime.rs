@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use wmfix_tests::product::{Ran, use_binary};
+use wmfix_tests::product::{CommandResult, use_binary};
 use wmfix_tests::runs::Program;
 
 const SOURCE: &str = concat!(
@@ -30,7 +30,7 @@ fn main() {
     build
         .args(["-fsanitize=thread", "-O2", "-g", SOURCE, "-lpthread", "-o"])
         .arg(&theirs);
-    Ran::well(&mut build);
+    CommandResult::well(&mut build);
 
     println!("threads locations   libtsan recording, os   ratio   kept turn, pct");
     for threads in [1, 2, 8, 25] {
@@ -92,7 +92,7 @@ fn time(program: &Path, shape: &[String], settings: &[(&str, &str)], out: &Path)
         .args(shape)
         .env("WMFIX_OUT", out)
         .envs(settings.iter().copied());
-    let printed = Ran::well(&mut command).stdout;
+    let printed = CommandResult::well(&mut command).stdout;
     let mut numbers = printed
         .split_whitespace()
         .map(|number| number.parse::<f64>().expect("a number"));

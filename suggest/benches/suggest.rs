@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use wmfix_tests::litmus::{Spelling, corpus, emit};
-use wmfix_tests::product::{Ran, World, use_binary};
+use wmfix_tests::product::{CommandResult, World, use_binary};
 
 /// Seconds.
 struct Timings {
@@ -62,7 +62,7 @@ fn suggest(world: &World, name: &str, path: &str) -> Timings {
     let started = Instant::now();
     let mut command = world.wmfix("gcc");
     command.env("WMFIX_REAL_CXX", "g++");
-    let ran = Ran::of(command.args(["suggest", path, "--format", "json"]));
+    let ran = CommandResult::of(command.args(["suggest", path, "--format", "json"]));
     let total = started.elapsed().as_secs_f64();
     let part = |name: &str| {
         let told = ran

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use wmfix_tests::product::{Ran, World};
+use wmfix_tests::product::{CommandResult, World};
 use wmfix_tests::tools::{Need, need};
 
 const COMPILERS: [&str; 2] = ["gcc", "clang"];
@@ -41,7 +41,7 @@ fn cc(world: &World, compiler: &str, line: &str) -> Command {
 
 /// The program must do what it does when built by the bare compiler.
 fn answers(world: &World, program: &str) {
-    let ran = Ran::of(&mut world.command(world.path().join(program)));
+    let ran = CommandResult::of(&mut world.command(world.path().join(program)));
     assert_eq!(
         (ran.code, ran.stdout.as_str()),
         (Some(3), "42\n"),
@@ -51,7 +51,7 @@ fn answers(world: &World, program: &str) {
 }
 
 fn symbols(world: &World, file: &str) -> String {
-    Ran::well(world.command("nm").arg(file)).stdout
+    CommandResult::well(world.command("nm").arg(file)).stdout
 }
 
 #[test]
@@ -59,20 +59,20 @@ fn compile_and_link_in_one_or_in_steps() {
     need_tools();
     for compiler in COMPILERS {
         let world = world();
-        Ran::well(&mut cc(&world, compiler, "main.c part.c -o together"));
+        CommandResult::well(&mut cc(&world, compiler, "main.c part.c -o together"));
         answers(&world, "together");
 
-        Ran::well(&mut cc(&world, compiler, "-O2 -c main.c part.c"));
+        CommandResult::well(&mut cc(&world, compiler, "-O2 -c main.c part.c"));
         assert!(symbols(&world, "part.o").contains("__tsan_atomic32_fetch_add"));
-        Ran::well(&mut cc(&world, compiler, "main.o part.o"));
+        CommandResult::well(&mut cc(&world, compiler, "main.o part.o"));
         answers(&world, "a.out");
 
-        Ran::well(&mut cc(
+        CommandResult::well(&mut cc(
             &world,
             compiler,
             "-r main.o part.o -nostdlib -o both.o",
         ));
-        Ran::well(&mut cc(&world, compiler, "both.o -o from-one-object"));
+        CommandResult::well(&mut cc(&world, compiler, "both.o -o from-one-object"));
         answers(&world, "from-one-object");
     }
 }
@@ -84,11 +84,11 @@ fn other_ways_to_name_inputs() {
         let world = world();
         world.write("in put/options.txt", "-o 'out put'\nmain.c part.c");
         let mut command = world.wmfix(compiler);
-        Ran::well(command.args(["cc", "@in put/options.txt"]));
+        CommandResult::well(command.args(["cc", "@in put/options.txt"]));
         answers(&world, "out put");
 
         std::fs::rename(world.path().join("part.c"), world.path().join("part.text")).unwrap();
-        Ran::well(&mut cc(
+        CommandResult::well(&mut cc(
             &world,
             compiler,
             "main.c -x c part.text -o by-language",
@@ -103,18 +103,18 @@ fn dependencies_assembly_and_preprocessing() {
     for compiler in COMPILERS {
         let world = world();
         let file = |name: &str| std::fs::read_to_string(world.path().join(name)).unwrap();
-        Ran::well(&mut cc(
+        CommandResult::well(&mut cc(
             &world,
             compiler,
             "-MD -MF deps.d -MT target.o -c part.c -o part.o",
         ));
         assert!(file("deps.d").starts_with("target.o:"));
         assert!(file("deps.d").contains("stdatomic.h"));
-        Ran::well(&mut cc(&world, compiler, "-S part.c"));
+        CommandResult::well(&mut cc(&world, compiler, "-S part.c"));
         assert!(file("part.s").contains("__tsan_"));
-        let preprocessed = Ran::well(&mut cc(&world, compiler, "-E part.c")).stdout;
+        let preprocessed = CommandResult::well(&mut cc(&world, compiler, "-E part.c")).stdout;
         assert!(preprocessed.contains("int part(void)"));
-        let only_dependencies = Ran::well(&mut cc(&world, compiler, "-MM part.c")).stdout;
+        let only_dependencies = CommandResult::well(&mut cc(&world, compiler, "-MM part.c")).stdout;
         assert_eq!(only_dependencies.trim(), "part.o: part.c");
     }
 }
@@ -133,8 +133,9 @@ fn questions_get_the_compilers_own_answers() {
             "--help",
             "",
         ] {
-            let ours = Ran::of(&mut cc(&world, compiler, question));
-            let theirs = Ran::of(world.command(compiler).args(question.split_whitespace()));
+            let ours = CommandResult::of(&mut cc(&world, compiler, question));
+            let theirs =
+                CommandResult::of(world.command(compiler).args(question.split_whitespace()));
             assert_eq!(ours.code, theirs.code, "{compiler} {question}");
             assert_eq!(ours.stdout, theirs.stdout, "{compiler} {question}");
             assert_eq!(ours.stderr, theirs.stderr, "{compiler} {question}");
@@ -148,12 +149,12 @@ fn errors_are_the_compilers_own() {
     let world = World::new();
     world.write("bad.c", "int main(void) { return missing; }\n");
     for compiler in COMPILERS {
-        let ran = Ran::of(&mut cc(&world, compiler, "-c bad.c"));
+        let ran = CommandResult::of(&mut cc(&world, compiler, "-c bad.c"));
         assert_eq!(ran.code, Some(1));
         assert!(ran.stderr.contains("bad.c:1:"), "{}", ran.stderr);
     }
     let mut nobody = cc(&world, "no-such-compiler", "-c bad.c");
-    let ran = Ran::of(&mut nobody);
+    let ran = CommandResult::of(&mut nobody);
     assert_eq!(ran.code, Some(4));
     assert!(ran.stderr.contains("no-such-compiler"), "{}", ran.stderr);
 }
@@ -178,9 +179,9 @@ fn warnings_as_errors_still_build() {
             let line = format!(
                 "{level} -Wall -Wextra -Wpedantic -Wframe-larger-than=4096 -Werror strict.c -o strict"
             );
-            let ran = Ran::well(&mut cc(&world, compiler, &line));
+            let ran = CommandResult::well(&mut cc(&world, compiler, &line));
             assert_eq!(ran.stderr, "", "{compiler} {level}");
-            Ran::well(&mut world.command(world.path().join("strict")));
+            CommandResult::well(&mut world.command(world.path().join("strict")));
         }
     }
 }
@@ -199,9 +200,9 @@ fn shared_libraries_find_the_runtime_in_the_program() {
     );
     for compiler in COMPILERS {
         let line = "-shared -fPIC part.c -Wl,--no-undefined -Wl,-z,defs -o libpart.so";
-        Ran::well(&mut cc(&world, compiler, line));
+        CommandResult::well(&mut cc(&world, compiler, line));
         let undefined =
-            Ran::well(
+            CommandResult::well(
                 world
                     .command("nm")
                     .args(["-D", "--undefined-only", "libpart.so"]),
@@ -211,13 +212,13 @@ fn shared_libraries_find_the_runtime_in_the_program() {
             undefined.contains("__tsan_atomic32_fetch_add"),
             "{undefined}"
         );
-        Ran::well(&mut cc(
+        CommandResult::well(&mut cc(
             &world,
             compiler,
             "main.c -L. -lpart -Wl,-rpath,$ORIGIN -o linked",
         ));
         answers(&world, "linked");
-        Ran::well(&mut cc(&world, compiler, "opens.c -o opens"));
+        CommandResult::well(&mut cc(&world, compiler, "opens.c -o opens"));
         answers(&world, "opens");
     }
 }
@@ -227,16 +228,16 @@ fn other_sanitizers_static_links_and_link_time_optimisation() {
     need_tools();
     for compiler in COMPILERS {
         let world = world();
-        Ran::well(&mut cc(
+        CommandResult::well(&mut cc(
             &world,
             compiler,
             "-fsanitize=thread main.c part.c -o theirs",
         ));
         answers(&world, "theirs");
-        let needed = Ran::well(world.command("readelf").args(["-d", "theirs"])).stdout;
+        let needed = CommandResult::well(world.command("readelf").args(["-d", "theirs"])).stdout;
         assert!(!needed.contains("tsan"), "{needed}");
 
-        let ran = Ran::well(&mut cc(
+        let ran = CommandResult::well(&mut cc(
             &world,
             compiler,
             "-fsanitize=address main.c part.c -o address",
@@ -248,11 +249,11 @@ fn other_sanitizers_static_links_and_link_time_optimisation() {
         );
         answers(&world, "address");
 
-        let ran = Ran::well(&mut cc(&world, compiler, "-static main.c part.c -o static"));
+        let ran = CommandResult::well(&mut cc(&world, compiler, "-static main.c part.c -o static"));
         assert!(ran.stderr.contains("ignoring -static"), "{}", ran.stderr);
         answers(&world, "static");
 
-        Ran::well(&mut cc(
+        CommandResult::well(&mut cc(
             &world,
             compiler,
             "-O2 -flto main.c part.c -o whole",
@@ -266,14 +267,14 @@ fn the_compiler_may_be_handed_over_or_be_called_by_one_word() {
     need_tools();
     let world = world();
     let bin = world.path().join("bin");
-    Ran::well(world.wmfix("gcc").arg("wrappers").arg(&bin));
+    CommandResult::well(world.wmfix("gcc").arg("wrappers").arg(&bin));
     for compiler in COMPILERS {
         let mut launched = world.wmfix("no-such-compiler");
-        Ran::well(launched.args(["cc", compiler, "main.c", "part.c", "-o", "launched"]));
+        CommandResult::well(launched.args(["cc", compiler, "main.c", "part.c", "-o", "launched"]));
         answers(&world, "launched");
 
         let mut one_word = world.command(bin.join("wmfix-cc"));
-        Ran::well(
+        CommandResult::well(
             one_word
                 .env("WMFIX_REAL_CC", compiler)
                 .args(["main.c", "part.c", "-o", "word"]),
@@ -286,12 +287,12 @@ fn the_compiler_may_be_handed_over_or_be_called_by_one_word() {
     );
     for compiler in COMPILERS {
         let mut one_word = world.command(bin.join("wmfix-c++"));
-        Ran::well(
+        CommandResult::well(
             one_word
                 .env("WMFIX_REAL_CC", compiler)
                 .args(["main.cc", "-o", "cxx"]),
         );
-        Ran::well(&mut world.command(world.path().join("cxx")));
+        CommandResult::well(&mut world.command(world.path().join("cxx")));
     }
 }
 
@@ -326,7 +327,7 @@ fn other_machines_are_refused_where_a_program_would_come_of_it() {
         "-m32 main.c -o main",
         "--target=riscv64-linux-gnu main.c -o main",
     ] {
-        let ran = Ran::of(&mut cc(&world, "clang", line));
+        let ran = CommandResult::of(&mut cc(&world, "clang", line));
         assert_eq!(ran.code, Some(2), "{line}: {}", ran.stderr);
         assert!(
             ran.stderr.contains("another architecture"),
@@ -335,12 +336,12 @@ fn other_machines_are_refused_where_a_program_would_come_of_it() {
         );
     }
     // What is only compiled is the compiler's business.
-    let bare = Ran::well(
+    let bare = CommandResult::well(
         world
             .command("clang")
             .args(["-m32", "-S", "main.c", "-o", "-"]),
     );
-    let ours = Ran::well(&mut cc(&world, "clang", "-m32 -S main.c -o -"));
+    let ours = CommandResult::well(&mut cc(&world, "clang", "-m32 -S main.c -o -"));
     assert_eq!(ours.stdout, bare.stdout);
 }
 
@@ -367,11 +368,11 @@ fn an_old_gcc_is_told_only_what_it_understands() {
     std::fs::set_permissions(&old, executable).expect("a file of ours");
     world.write("main.c", "int main(void) { return 0; }\n");
     let compiler = old.to_str().expect("a path");
-    let ran = Ran::well(&mut cc(&world, compiler, "-Wall -Werror main.c -o main"));
+    let ran = CommandResult::well(&mut cc(&world, compiler, "-Wall -Werror main.c -o main"));
     assert!(
         ran.stderr.contains("gcc 10 does not mark volatile"),
         "{}",
         ran.stderr
     );
-    Ran::well(&mut world.command("./main"));
+    CommandResult::well(&mut world.command("./main"));
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use wmfix_tests::product::{Ran, World, wmfix};
+use wmfix_tests::product::{CommandResult, World, wmfix};
 use wmfix_tests::tools::{Need, need};
 
 const COMPILERS: [(&str, &str); 2] = [("gcc", "g++"), ("clang", "clang++")];
@@ -32,9 +32,9 @@ fn sources(world: &World) {
 }
 
 fn works(world: &World, program: &Path) {
-    let ran = Ran::well(&mut world.command(program));
+    let ran = CommandResult::well(&mut world.command(program));
     assert_eq!(ran.stdout, "1\n");
-    let symbols = Ran::well(world.command("nm").arg(program)).stdout;
+    let symbols = CommandResult::well(world.command("nm").arg(program)).stdout;
     assert!(
         symbols.contains("T __tsan_atomic32_load"),
         "the runtime is linked"
@@ -64,7 +64,7 @@ fn make() {
         );
         let mut make = world.command("make");
         with_wrappers(&mut make, compilers);
-        Ran::well(make.args(["-e", "-j2"]));
+        CommandResult::well(make.args(["-e", "-j2"]));
         works(&world, &world.path().join("prog"));
         assert!(world.path().join("flag.d").exists());
     }
@@ -85,7 +85,7 @@ fn cmake_with_compilers_and_with_launchers() {
              add_executable(prog main.cc)\ntarget_link_libraries(prog flag Threads::Threads)\n",
         );
         let bin = world.path().join("bin");
-        Ran::well(world.wmfix(compilers.0).arg("wrappers").arg(&bin));
+        CommandResult::well(world.wmfix(compilers.0).arg("wrappers").arg(&bin));
 
         let mut configure = world.command("cmake");
         configure.args(["-G", "Ninja", "-S", ".", "-B", "by-compiler"]);
@@ -101,8 +101,8 @@ fn cmake_with_compilers_and_with_launchers() {
             ("WMFIX_REAL_CC", compilers.0),
             ("WMFIX_REAL_CXX", compilers.1),
         ];
-        Ran::well(configure.envs(real));
-        Ran::well(
+        CommandResult::well(configure.envs(real));
+        CommandResult::well(
             world
                 .command("cmake")
                 .args(["--build", "by-compiler"])
@@ -119,8 +119,8 @@ fn cmake_with_compilers_and_with_launchers() {
             configure.arg(format!("-DCMAKE_{language}_COMPILER_LAUNCHER={wrapper}"));
             configure.arg(format!("-DCMAKE_{language}_LINKER_LAUNCHER={wrapper}"));
         }
-        Ran::well(&mut configure);
-        Ran::well(world.command("cmake").args(["--build", "by-launcher"]));
+        CommandResult::well(&mut configure);
+        CommandResult::well(world.command("cmake").args(["--build", "by-launcher"]));
         works(&world, &world.path().join("by-launcher/prog"));
     }
 }
@@ -142,11 +142,11 @@ fn meson() {
         );
         let mut setup = world.command("meson");
         with_wrappers(&mut setup, compilers);
-        Ran::well(setup.args(["setup", "built"]));
+        CommandResult::well(setup.args(["setup", "built"]));
         let mut compile = world.command("meson");
         with_wrappers(&mut compile, compilers);
-        Ran::well(compile.args(["compile", "-C", "built"]));
-        Ran::well(world.command("meson").args(["test", "-C", "built"]));
+        CommandResult::well(compile.args(["compile", "-C", "built"]));
+        CommandResult::well(world.command("meson").args(["test", "-C", "built"]));
         works(&world, &world.path().join("built/prog"));
     }
 }
@@ -170,10 +170,10 @@ fn autotools() {
             "noinst_LIBRARIES = libflag.a\nlibflag_a_SOURCES = flag.c flag.h\n\
              bin_PROGRAMS = prog\nprog_SOURCES = main.cc\nprog_LDADD = libflag.a\n",
         );
-        Ran::well(world.command("autoreconf").arg("--install"));
+        CommandResult::well(world.command("autoreconf").arg("--install"));
         let mut configure = world.command(world.path().join("configure"));
         with_wrappers(&mut configure, compilers);
-        let ran = Ran::well(&mut configure);
+        let ran = CommandResult::well(&mut configure);
         assert!(
             ran.stdout.contains("no_such_function... no"),
             "{}",
@@ -181,7 +181,7 @@ fn autotools() {
         );
         let mut make = world.command("make");
         with_wrappers(&mut make, compilers);
-        Ran::well(make.arg("-j2"));
+        CommandResult::well(make.arg("-j2"));
         works(&world, &world.path().join("prog"));
     }
 }

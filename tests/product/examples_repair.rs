@@ -11,7 +11,7 @@ use wmfix_tests::examples::example::{
     CLANG, Compiler, Example, GCC, assert_went_well, example, run,
 };
 use wmfix_tests::examples::undo::{changes, without};
-use wmfix_tests::product::{Ran, World};
+use wmfix_tests::product::{CommandResult, World};
 use wmfix_tests::tools::{Need, need};
 
 /// Seeds that no search for the patch has used.
@@ -222,7 +222,7 @@ fn assert_repaired(expected: &ExpectedFindings) {
     assert_eq!(suggested.code, Some(1), "{}", suggested.stderr);
     assert_eq!(suggested.stdout, patch, "{}", suggested.stderr);
     world.write("it.patch", &patch);
-    Ran::well(world.command("git").args(["apply", "it.patch"]));
+    CommandResult::well(world.command("git").args(["apply", "it.patch"]));
 
     let many = ["check", &path, "--runs", "1000", "--seed", FRESH_SEED];
     let checked = wmfix(&world, GCC, &many);
@@ -297,10 +297,10 @@ fn assert_no_change_is_idle(world: &World, name: &str) {
     assert!(tried > 0, "{name}: the patch changes nothing");
 }
 
-fn wmfix(world: &World, compiler: Compiler, arguments: &[&str]) -> Ran {
+fn wmfix(world: &World, compiler: Compiler, arguments: &[&str]) -> CommandResult {
     let mut command = world.wmfix(compiler.c);
     command.env("WMFIX_REAL_CXX", compiler.cxx).args(arguments);
-    Ran::of(&mut command)
+    CommandResult::of(&mut command)
 }
 
 fn entries<'r>(report: &'r Value, of: &str) -> impl Iterator<Item = &'r Value> {

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use wmfix_tests::brute::{Axioms, outcomes};
 use wmfix_tests::litmus::{Outcome, Program, Spelling, corpus, emit};
-use wmfix_tests::product::{Ran, World, wmfix};
+use wmfix_tests::product::{CommandResult, World, wmfix};
 use wmfix_tests::tools::{Need, need};
 use wmfix_tests::weak::directed;
 
 /// The verdicts of a report, with the line of the access, in the report's order.
-fn verdicts(ran: &Ran) -> Vec<(u64, String)> {
+fn verdicts(ran: &CommandResult) -> Vec<(u64, String)> {
     let report = ran.json();
     let violations = report["violations"].as_array().expect("a list");
     let verdict = |violation: &serde_json::Value| {
@@ -21,12 +21,12 @@ fn verdicts(ran: &Ran) -> Vec<(u64, String)> {
     violations.iter().map(verdict).collect()
 }
 
-fn check(source: &str, arguments: &[&str]) -> Ran {
+fn check(source: &str, arguments: &[&str]) -> CommandResult {
     need(&[Need::Program("gcc")]);
     let world = World::new();
     world.write("prog.c", source);
     let command = ["check", "prog.c", "--format", "json"];
-    Ran::of(world.wmfix("gcc").args(command).args(arguments))
+    CommandResult::of(world.wmfix("gcc").args(command).args(arguments))
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn correct_textbook_algorithms_pass() {
         let world = World::new();
         let compiler = ["gcc", "clang"][number % 2];
         let mut command = world.wmfix(compiler);
-        let ran = Ran::of(command.arg("check").arg(path).args(["--format", "json"]));
+        let ran = CommandResult::of(command.arg("check").arg(path).args(["--format", "json"]));
         let found = verdicts(&ran);
         discarded += found.iter().filter(|(_, v)| v == "discarded").count();
         if found.iter().any(|(_, verdict)| verdict == "survived") {
@@ -130,10 +130,10 @@ fn only_what_is_not_discarded_is_repaired_unless_asked() {
     need(&[Need::Program("gcc")]);
     let world = World::new();
     world.write("prog.c", &retrying("zero++;", ""));
-    let ran = Ran::well(world.wmfix("gcc").args(["suggest", "prog.c"]));
+    let ran = CommandResult::well(world.wmfix("gcc").args(["suggest", "prog.c"]));
     assert_eq!(ran.stdout, "");
     let all = ["suggest", "prog.c", "--fix", "all", "--fail-on", "all"];
-    let ran = Ran::of(world.wmfix("gcc").args(all));
+    let ran = CommandResult::of(world.wmfix("gcc").args(all));
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     assert!(
         ran.stdout.starts_with("diff --git a/prog.c"),
@@ -148,7 +148,7 @@ fn a_harmful_run_is_shown_again_by_its_command() {
     let world = World::new();
     let source = retrying("kept = seen; break;", "assert(kept == 1);");
     world.write("prog.c", &source);
-    let ran = Ran::of(
+    let ran = CommandResult::of(
         world
             .wmfix("gcc")
             .args(["check", "prog.c", "--format", "json"]),
@@ -163,7 +163,7 @@ fn a_harmful_run_is_shown_again_by_its_command() {
     let command = harm["command"].as_str().expect("a command");
     let line = command.replacen("wmfix", wmfix().to_str().expect("a name"), 1);
     let mut shell = world.command("sh");
-    let ran = Ran::of(shell.env("WMFIX_REAL_CC", "gcc").args(["-c", &line]));
+    let ran = CommandResult::of(shell.env("WMFIX_REAL_CC", "gcc").args(["-c", &line]));
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     assert!(ran.stderr.contains("kept == 1"), "{}", ran.stderr);
     assert!(
@@ -174,7 +174,7 @@ fn a_harmful_run_is_shown_again_by_its_command() {
     // Another seed does not come there.
     let elsewhere = line.replace("--stale '", "--stale '9");
     let mut shell = world.command("sh");
-    let ran = Ran::of(shell.env("WMFIX_REAL_CC", "gcc").args(["-c", &elsewhere]));
+    let ran = CommandResult::of(shell.env("WMFIX_REAL_CC", "gcc").args(["-c", &elsewhere]));
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
 }
 
@@ -302,7 +302,7 @@ fn litmus_programs_are_harmful_exactly_where_an_outcome_is_not_sequential() {
         let world = World::new();
         let name = format!("litmus.{}", spelling.extension());
         world.write(&name, &source);
-        let ran = Ran::of(
+        let ran = CommandResult::of(
             world
                 .wmfix(compiler)
                 .args(["check", &name, "--format", "json"]),

@@ -9,7 +9,7 @@ use wmfix_tests::brute::{Axioms, is_robust};
 use wmfix_tests::litmus::{
     Instruction, Profile, Program, Rng, Spelling, WaitForm, all_runs, emit_waiting, random,
 };
-use wmfix_tests::product::{Ran, World};
+use wmfix_tests::product::{CommandResult, World};
 use wmfix_tests::tools::{Need, need};
 
 /// More runs than this are not looked through.
@@ -130,7 +130,7 @@ fn violations(program: &Program, spelling: Spelling, waiting: WaitForm, compiler
     let file = format!("litmus.{}", spelling.extension());
     world.write(&file, &emit_waiting(program, spelling, waiting));
     let mut command = world.wmfix(compiler);
-    let ran = Ran::of(command.args(["check", &file, "--format", "json"]));
+    let ran = CommandResult::of(command.args(["check", &file, "--format", "json"]));
     let report = ran.json();
     assert_eq!(report["races"], serde_json::json!([]), "{program}");
     report["violations"].as_array().expect("a list").len()

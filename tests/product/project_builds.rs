@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use wmfix_tests::product::{Ran, World, wmfix};
+use wmfix_tests::product::{CommandResult, World, wmfix};
 use wmfix_tests::tools::{Need, need};
 
 /// Store buffering: both threads may read 0.
@@ -87,7 +87,7 @@ fn counted_compiler(world: &World) -> String {
             log.display()
         ),
     );
-    Ran::well(world.command("chmod").arg("+x").arg(&path));
+    CommandResult::well(world.command("chmod").arg("+x").arg(&path));
     path.to_str().unwrap().to_owned()
 }
 
@@ -120,7 +120,7 @@ fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
 fn assert_project(world: &World, folder: &str, header: &str) {
     let compiler = counted_compiler(world);
     let before = contents(&world.path().join(folder));
-    let wmfix = |arguments: &[&str]| Ran::of(world.wmfix(&compiler).args(arguments));
+    let wmfix = |arguments: &[&str]| CommandResult::of(world.wmfix(&compiler).args(arguments));
 
     let first = wmfix(&["check", folder, "--format", "json"]);
     assert_eq!(first.code, Some(1), "{} {}", first.stdout, first.stderr);
@@ -151,7 +151,7 @@ fn assert_project(world: &World, folder: &str, header: &str) {
         "the tree is untouched"
     );
     world.write("it.patch", &suggested.stdout);
-    Ran::well(world.command("git").args(["apply", "--check", "it.patch"]));
+    CommandResult::well(world.command("git").args(["apply", "--check", "it.patch"]));
     let same = wmfix(&["suggest", folder]);
     assert_eq!(same.stdout, suggested.stdout, "{}", same.stderr);
     assert_eq!(compiled(world), 0, "the patched program is built already");
@@ -220,7 +220,7 @@ fn a_test_folder_may_reach_the_rest_of_its_repository() {
          \t$(CC) -I../include -pthread -o $@ main.c ../src/buffering.c\n\
          test: prog\n\t./prog\n",
     );
-    Ran::well(world.command("git").args(["init", "-q", "repository"]));
+    CommandResult::well(world.command("git").args(["init", "-q", "repository"]));
     assert_project(&world, "repository/test", "repository/include/flags.h");
 }
 
@@ -237,7 +237,7 @@ fn wmfix_toml_says_how_to_build_and_test() {
     );
     let source = format!("#if BUFFERING != 1\n#error no flags\n#endif\n{BUFFERING}");
     world.write("project/src/buffering.c", &source);
-    let ran = Ran::of(
+    let ran = CommandResult::of(
         world
             .wmfix("gcc")
             .args(["check", "project", "--format", "json"]),
@@ -261,22 +261,23 @@ fn init_writes_a_file_that_changes_nothing() {
         "#include <stdatomic.h>\nstatic inline int layer_get(atomic_int *x) { return atomic_load_explicit(x, memory_order_acquire); }\n",
     );
     let check = || {
-        let mut report = Ran::of(world.wmfix("gcc").args(["check", "--format", "json"])).json();
+        let mut report =
+            CommandResult::of(world.wmfix("gcc").args(["check", "--format", "json"])).json();
         report["runs"]["seconds"].take();
         report
     };
     let before = check();
-    let wrote = Ran::well(world.wmfix("gcc").arg("init"));
+    let wrote = CommandResult::well(world.wmfix("gcc").arg("init"));
     let text = fs::read_to_string(world.path().join("wmfix.toml")).unwrap();
     assert_eq!(wrote.stdout, text);
     assert!(text.contains("\nsystem = \"cmake\"\n"), "{text}");
     assert!(text.contains("layer_get"), "{text}");
     assert_eq!(check(), before);
 
-    let refused = Ran::of(world.wmfix("gcc").arg("init"));
+    let refused = CommandResult::of(world.wmfix("gcc").arg("init"));
     assert_eq!(refused.code, Some(2));
     assert!(refused.stderr.contains("--force"), "{}", refused.stderr);
-    Ran::well(world.wmfix("gcc").args(["init", "--force"]));
+    CommandResult::well(world.wmfix("gcc").args(["init", "--force"]));
 }
 
 #[test]
@@ -290,20 +291,20 @@ fn a_commit_hook_lets_through_what_has_been_repaired() {
         let mut git = world.command("git");
         git.args(["-c", "user.name=A", "-c", "user.email=a@example.org"]);
         git.env("WMFIX_REAL_CC", "gcc");
-        Ran::of(git.args(arguments))
+        CommandResult::of(git.args(arguments))
     };
     let hook = "#!/bin/sh\nexec WMFIX check --quiet\n".replace("WMFIX", wmfix().to_str().unwrap());
     assert_eq!(git(&["init", "-q"]).code, Some(0));
     assert_eq!(git(&["add", "."]).code, Some(0));
     assert_eq!(git(&["commit", "-qm", "as it was"]).code, Some(0));
     let hook = world.write(".git/hooks/pre-commit", &hook);
-    Ran::well(world.command("chmod").arg("+x").arg(hook));
+    CommandResult::well(world.command("chmod").arg("+x").arg(hook));
 
     let refused = git(&["commit", "--allow-empty", "-qm", "not repaired"]);
     assert_eq!(refused.code, Some(1), "{}", refused.stderr);
     assert!(refused.stdout.contains("flags.h") || refused.stderr.contains("flags.h"));
 
-    let suggested = Ran::of(world.wmfix("gcc").args(["suggest", "--apply"]));
+    let suggested = CommandResult::of(world.wmfix("gcc").args(["suggest", "--apply"]));
     assert_eq!(suggested.code, Some(1), "{}", suggested.stderr);
     let changed = git(&["diff", "--name-only"]).stdout;
     assert_eq!(changed, "include/flags.h\n");
@@ -333,8 +334,8 @@ fn pre_commit_runs_the_hook_that_we_ship() {
     let hooks: String = shipped.lines().map(|line| format!("  {line}\n")).collect();
     let config = format!("repos:\n- repo: local\n  hooks:\n{hooks}");
     world.write(".pre-commit-config.yaml", &config);
-    Ran::well(world.command("git").args(["init", "-q"]));
-    Ran::well(world.command("git").args(["add", "."]));
+    CommandResult::well(world.command("git").args(["init", "-q"]));
+    CommandResult::well(world.command("git").args(["add", "."]));
 
     let ours = wmfix().parent().expect("it is in a folder").to_owned();
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -344,7 +345,7 @@ fn pre_commit_runs_the_hook_that_we_ship() {
         let mut pre_commit = world.command("pre-commit");
         pre_commit.env("PATH", &path).env("WMFIX_REAL_CC", "gcc");
         pre_commit.env("PRE_COMMIT_HOME", home.path());
-        Ran::of(pre_commit.args(["run", "--all-files"]))
+        CommandResult::of(pre_commit.args(["run", "--all-files"]))
     };
     let refused = hook();
     assert_eq!(
@@ -356,8 +357,8 @@ fn pre_commit_runs_the_hook_that_we_ship() {
     );
     assert!(refused.stdout.contains("warning[V1]"), "{}", refused.stdout);
 
-    Ran::of(world.wmfix("gcc").args(["suggest", "--apply"]));
-    Ran::well(world.command("git").args(["add", "."]));
+    CommandResult::of(world.wmfix("gcc").args(["suggest", "--apply"]));
+    CommandResult::well(world.command("git").args(["add", "."]));
     let passed = hook();
     assert_eq!(passed.code, Some(0), "{} {}", passed.stdout, passed.stderr);
 }

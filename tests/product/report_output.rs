@@ -4,7 +4,7 @@
 use std::fs;
 
 use crate::report_support::{PETERSON, TWO_CAUSES, need_tools, wmfix};
-use wmfix_tests::product::{Ran, World};
+use wmfix_tests::product::{CommandResult, World};
 
 /// A folder under git with a program in it.
 fn repository(name: &str, text: &str) -> World {
@@ -20,8 +20,8 @@ fn repository(name: &str, text: &str) -> World {
     world
 }
 
-fn git(world: &World, line: &str) -> Ran {
-    Ran::well(world.command("git").args(line.split_whitespace()))
+fn git(world: &World, line: &str) -> CommandResult {
+    CommandResult::well(world.command("git").args(line.split_whitespace()))
 }
 
 #[test]

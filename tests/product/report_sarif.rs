@@ -87,7 +87,7 @@ fn every_command_is_valid_against_the_schema() {
         if *name != "scan" {
             command.args(["--runs", "20"]);
         }
-        let ran = wmfix_tests::product::Ran::of(command.args(rest));
+        let ran = wmfix_tests::product::CommandResult::of(command.args(rest));
         assert_eq!(ran.code, i32::try_from(code).ok(), "{words:?}: {ran:?}");
         let log = ran.json();
         assert_valid(&log, &schema);

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use wmfix_tests::product::{Ran, World};
+use wmfix_tests::product::{CommandResult, World};
 use wmfix_tests::tools::{Need, need};
 
 /// Store buffering: two violations, no race.
@@ -42,6 +42,6 @@ pub(crate) fn need_tools() {
 }
 
 /// Runs wmfix in a world with the words of a line.
-pub(crate) fn wmfix(world: &World, line: &str) -> Ran {
-    Ran::of(world.wmfix("gcc").args(line.split_whitespace()))
+pub(crate) fn wmfix(world: &World, line: &str) -> CommandResult {
+    CommandResult::of(world.wmfix("gcc").args(line.split_whitespace()))
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use wmfix_tests::product::{Ran, World};
+use wmfix_tests::product::{CommandResult, World};
 use wmfix_tests::runs::Trace;
 use wmfix_tests::tools::{Need, need};
 use wmfix_trace::Ending;
@@ -83,7 +83,7 @@ fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 }
 
 fn send(signal: &str, process: u32) {
-    Ran::well(Command::new("kill").args([signal, &process.to_string()]));
+    CommandResult::well(Command::new("kill").args([signal, &process.to_string()]));
 }
 
 /// Starts wmfix with a folder of its own for what it puts aside.
@@ -166,7 +166,7 @@ fn whoever_kills_wmfix_kills_what_it_runs() {
     write_noted(&world, "memory_order_relaxed");
     let arguments = ["check", "noted.c", "--runs", "20"];
     let next = start(&world, "gcc", &arguments).wait_with_output();
-    let next = Ran::from(next.expect("a child of ours"));
+    let next = CommandResult::from(next.expect("a child of ours"));
     assert_eq!(next.code, Some(1), "{}", next.stderr);
 }
 
@@ -190,7 +190,7 @@ fn an_interrupt_ends_the_runs_and_what_is_known_is_said() {
             (notes.metadata().ok()?.len() >= 100).then_some(())
         });
         send("-INT", child.id());
-        let ran = Ran::from(child.wait_with_output().expect("a child of ours"));
+        let ran = CommandResult::from(child.wait_with_output().expect("a child of ours"));
         assert_eq!(
             ran.code,
             Some(code),
@@ -225,7 +225,7 @@ fn an_interrupt_ends_a_program_that_would_never_end() {
     );
     until("a run", || (!traces(&aside).is_empty()).then_some(()));
     send("-TERM", child.id());
-    let ran = Ran::from(child.wait_with_output().expect("a child of ours"));
+    let ran = CommandResult::from(child.wait_with_output().expect("a child of ours"));
     assert!(ran.code.is_some(), "{}", ran.stderr);
     until("the end of the runs", || {
         processes(&aside).is_empty().then_some(())
@@ -240,10 +240,10 @@ fn a_kept_trace_shows_the_finding_again() {
     let check = |more: &[&str]| {
         let mut command = world.wmfix("gcc");
         command.args(["check", "noted.c", "--format", "json"]);
-        Ran::of(command.args(more)).json()
+        CommandResult::of(command.args(more)).json()
     };
     let first = check(&["--runs", "50"]);
-    let story = Ran::well(world.wmfix("gcc").args(["explain", "V1"])).stdout;
+    let story = CommandResult::well(world.wmfix("gcc").args(["explain", "V1"])).stdout;
     let (_, rest) = story.split_once("--replay ").expect("how to reproduce it");
     let trace = rest.lines().next().expect("a path that needs no quotes");
     let again = check(&["--replay", trace]);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use wmfix_tests::litmus::{Spelling, emit, program};
-use wmfix_tests::product::{Ran, World};
+use wmfix_tests::product::{CommandResult, World};
 use wmfix_tests::tools::{Need, need};
 
 const SEQLOCK: &str = include_str!("../corpus/programs/seqlock.c");
@@ -23,7 +23,7 @@ fn predictive() -> String {
 
 fn check(world: &World, arguments: &[&str]) -> Value {
     let mut command = world.wmfix("gcc");
-    Ran::of(
+    CommandResult::of(
         command
             .arg("check")
             .args(arguments)
@@ -59,8 +59,8 @@ fn one_thread_after_the_other_is_enough() {
     serial
         .env("WMFIX_DEPTH", "0")
         .args(["check", "predictive.c", "--runs", "1"]);
-    assert_eq!(Ran::of(&mut serial).code, Some(1));
-    let story = Ran::well(world.wmfix("gcc").args(["explain", "V1"])).stdout;
+    assert_eq!(CommandResult::of(&mut serial).code, Some(1));
+    let story = CommandResult::well(world.wmfix("gcc").args(["explain", "V1"])).stdout;
     let steps: Vec<&str> = story
         .lines()
         .filter(|line| line.contains("stores") || line.contains("reads"))
@@ -188,7 +188,7 @@ fn cxx_places_are_the_users_own_at_every_level() {
     for compiler in ["gcc", "clang"] {
         for level in ["-O0", "-O2"] {
             let mut build = world.wmfix(compiler);
-            Ran::well(build.args([
+            CommandResult::well(build.args([
                 "c++",
                 level,
                 "-std=c++17",
@@ -198,7 +198,8 @@ fn cxx_places_are_the_users_own_at_every_level() {
                 "-pthread",
             ]));
             let mut run = world.wmfix(compiler);
-            let report = Ran::of(run.args(["run", "--format", "json", "--", "./flags"])).json();
+            let report =
+                CommandResult::of(run.args(["run", "--format", "json", "--", "./flags"])).json();
             let lines: Vec<(u64, u64)> = report["violations"]
                 .as_array()
                 .expect("a list")

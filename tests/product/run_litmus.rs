@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wmfix_tests::brute::{Axioms, is_robust};
 use wmfix_tests::litmus::{Entry, Rng, Spelling, corpus, emit, read_corpus, varied};
-use wmfix_tests::product::{Ran, World};
+use wmfix_tests::product::{CommandResult, World};
 use wmfix_tests::tools::{Need, need};
 
 const COMPILERS: [&str; 2] = ["gcc", "clang"];
@@ -167,7 +167,7 @@ fn check(task: &Task<'_>, tally: &Mutex<Tally>) -> &'static str {
     let file = format!("litmus.{}", task.spelling.extension());
     world.write(&file, &emit(program, task.spelling));
     let mut command = world.wmfix(task.compiler);
-    let ran = Ran::of(command.args(["check", &file, "--format", "json", "--jobs", "1"]));
+    let ran = CommandResult::of(command.args(["check", &file, "--format", "json", "--jobs", "1"]));
     let report = ran.json();
     let violations = report["violations"].as_array().expect("a list");
     let mut tally = tally.lock().expect("no check has panicked");

@@ -1,16 +1,16 @@
 //! How runs can end, and what the command line says and leaves with then.
 
-use wmfix_tests::product::{Ran, World};
+use wmfix_tests::product::{CommandResult, World};
 use wmfix_tests::tools::{Need, need};
 
 fn need_gcc() {
     need(&[Need::Program("gcc")]);
 }
 
-fn check(source: &str, arguments: &[&str]) -> Ran {
+fn check(source: &str, arguments: &[&str]) -> CommandResult {
     let world = World::new();
     world.write("prog.c", source);
-    Ran::of(world.wmfix("gcc").args(["check", "prog.c"]).args(arguments))
+    CommandResult::of(world.wmfix("gcc").args(["check", "prog.c"]).args(arguments))
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn wrong_use_says_what_to_do() {
     let world = World::new();
     world.write("notes.txt", "");
     world.write("empty/readme.md", "");
-    let wmfix = |arguments: &[&str]| Ran::of(world.wmfix("gcc").args(arguments));
+    let wmfix = |arguments: &[&str]| CommandResult::of(world.wmfix("gcc").args(arguments));
     for (arguments, words) in [
         (&["check", "missing.c"][..], "missing.c"),
         (&["check", "notes.txt"], "neither a C nor a C++"),
@@ -131,7 +131,7 @@ fn a_folder_and_a_test_command() {
         "#include \"part.h\"\nint main(int argc, char **argv) { (void)argv; return part(argc); }\n",
     );
     // Without its arguments the test fails.
-    let alone = Ran::of(world.wmfix("gcc").args(["check", "lib", "--runs", "2"]));
+    let alone = CommandResult::of(world.wmfix("gcc").args(["check", "lib", "--runs", "2"]));
     assert_eq!(alone.code, Some(3), "{}", alone.stderr);
     let command = [
         "check",
@@ -145,16 +145,16 @@ fn a_folder_and_a_test_command() {
         "-c",
         "parttest one two && parttest 1 2",
     ];
-    let ran = Ran::of(world.wmfix("gcc").args(command));
+    let ran = CommandResult::of(world.wmfix("gcc").args(command));
     assert_eq!(ran.code, Some(0), "{} {}", ran.stdout, ran.stderr);
 }
 
 #[test]
 fn completions_and_the_manual_are_there() {
     let world = World::new();
-    let ran = Ran::well(world.wmfix("gcc").args(["completions", "bash"]));
+    let ran = CommandResult::well(world.wmfix("gcc").args(["completions", "bash"]));
     assert!(ran.stdout.contains("_wmfix"));
-    let manual = Ran::well(world.wmfix("gcc").arg("man")).stdout;
+    let manual = CommandResult::well(world.wmfix("gcc").arg("man")).stdout;
     for command in ["check", "run", "explain", "cc"] {
         assert!(
             manual.contains(&format!("wmfix {command}"))

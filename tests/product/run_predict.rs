@@ -9,14 +9,14 @@ use std::process::Command;
 use serde_json::Value;
 use wmfix_tests::examples::example::example;
 use wmfix_tests::litmus::{Rng, Spelling, emit, with_plain};
-use wmfix_tests::product::{Ran, World};
+use wmfix_tests::product::{CommandResult, World};
 use wmfix_tests::tools::{Need, cannot_run, need};
 
 /// The report of `wmfix check` on a file.
 fn check(world: &World, file: &Path, options: &[&str]) -> Value {
     let mut command = world.wmfix("gcc");
     command.arg("check").arg(file).args(options);
-    Ran::of(command.args(["--format", "json"])).json()
+    CommandResult::of(command.args(["--format", "json"])).json()
 }
 
 fn races(report: &Value) -> &[Value] {
@@ -77,7 +77,7 @@ fn thread_sanitizers_do_not_report_it_in_twenty_runs() {
 fn text_sarif_and_explain_say_that_it_was_predicted() {
     let world = World::new();
     let mut command = world.wmfix("gcc");
-    let run = Ran::of(
+    let run = CommandResult::of(
         command
             .arg("check")
             .arg(hidden_race())
@@ -87,7 +87,7 @@ fn text_sarif_and_explain_say_that_it_was_predicted() {
     let said = "predicted from the run with seed 1, which hides it, and then seen in a run that \
                 followed the schedule";
     assert!(run.stdout.contains(said), "{}", run.stdout);
-    let explained = Ran::well(world.wmfix("gcc").args(["explain", "R1"])).stdout;
+    let explained = CommandResult::well(world.wmfix("gcc").args(["explain", "R1"])).stdout;
     for part in [
         "The end of the schedule that shows it",
         "* writes (not atomic)",
@@ -99,7 +99,7 @@ fn text_sarif_and_explain_say_that_it_was_predicted() {
     }
     let mut command = world.wmfix("gcc");
     command.arg("check").arg(hidden_race());
-    let sarif = Ran::of(command.args(["--runs", "1", "--format", "sarif"])).json();
+    let sarif = CommandResult::of(command.args(["--runs", "1", "--format", "sarif"])).json();
     let result = &sarif["runs"][0]["results"][0];
     assert_eq!(result["properties"]["prediction"]["outcome"], "seen");
     let text = result["message"]["text"].as_str().expect("a text");
@@ -110,7 +110,7 @@ fn text_sarif_and_explain_say_that_it_was_predicted() {
 fn the_kept_schedule_shows_it_again() {
     let world = World::new();
     check(&world, &hidden_race(), &["--runs", "1"]);
-    let explained = Ran::well(world.wmfix("gcc").args(["explain", "R1"])).stdout;
+    let explained = CommandResult::well(world.wmfix("gcc").args(["explain", "R1"])).stdout;
     let words = explained.split_whitespace();
     let trace = words.skip_while(|word| *word != "--replay").nth(1);
     let trace = trace.expect("the command that replays it").to_owned();

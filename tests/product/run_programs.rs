@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use wmfix_tests::product::{Ran, World};
+use wmfix_tests::product::{CommandResult, World};
 use wmfix_tests::registry::crate_source;
 use wmfix_tests::tools::{Need, need};
 
@@ -62,10 +62,10 @@ fn works(program: &Program) {
             .arg(program.wrapper)
             .args(&program.sources)
             .args(["-O1", "-o", "prog", "-pthread"]);
-        Ran::well(build.args(&program.options));
+        CommandResult::well(build.args(&program.options));
 
         let mut alone = world.command(world.path().join("prog"));
-        let ran = Ran::well(alone.args(program.arguments));
+        let ran = CommandResult::well(alone.args(program.arguments));
         let printed = ran.stdout + &ran.stderr;
         assert!(printed.contains(program.prints), "{compiler}: {printed}");
 
@@ -73,7 +73,7 @@ fn works(program: &Program) {
         run.args([
             "run", "--runs", "3", "--races", "off", "--format", "json", "--", "./prog",
         ]);
-        let report = Ran::of(run.args(program.arguments)).json();
+        let report = CommandResult::of(run.args(program.arguments)).json();
         assert_ne!(report["verdict"], "failed", "{report}");
         assert!(
             report["runs"]["events"]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use wmfix_tests::product::Ran;
+use wmfix_tests::product::CommandResult;
 use wmfix_tests::runs::Program;
 use wmfix_tests::tools::{Need, need};
 use wmfix_trace::{Order, RecordedOperation as Operation};
@@ -52,7 +52,7 @@ fn defined(file: &str, dynamic: bool) -> BTreeSet<String> {
     if dynamic {
         command.arg("-D");
     }
-    let listing = Ran::well(&mut command).stdout;
+    let listing = CommandResult::well(&mut command).stdout;
     listing
         .lines()
         .filter_map(|line| line.split_whitespace().nth(2))
@@ -68,7 +68,8 @@ fn whatever_instrumented_code_may_call_is_there() {
         program.folder().join("program").to_str().expect("a path"),
         false,
     );
-    let library = Ran::well(Command::new("gcc").arg("-print-file-name=libtsan.so")).stdout;
+    let library =
+        CommandResult::well(Command::new("gcc").arg("-print-file-name=libtsan.so")).stdout;
     let theirs = defined(library.trim(), true);
     assert!(theirs.len() > 100);
     // What is for debuggers, tests and other languages, not for C and C++.

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use wmfix_tests::product::{Ran, World};
+use wmfix_tests::product::{CommandResult, World};
 use wmfix_tests::runs::{Program, Trace};
 use wmfix_tests::tools::{Need, need};
 use wmfix_trace::RecordedOperation as Operation;
@@ -131,7 +131,7 @@ fn copies_are_seen_in_every_library() {
         );
         let mut command = Command::new(compiler);
         command.args(["-shared", "-fPIC", "-O1", source, "-o"]);
-        Ran::well(command.arg(&plain));
+        CommandResult::well(command.arg(&plain));
         for path in [&instrumented, &plain] {
             let settings = [("WMFIX_RACES", "on"), ("WMFIX_FILTER", "off")];
             let run = host.run_with(&settings, 1, &[path.to_str().expect("a path")]);
@@ -167,10 +167,10 @@ fn a_race_on_the_bytes_of_a_string_is_found_at_every_level() {
             build
                 .env("WMFIX_REAL_CXX", cxx)
                 .args(["c++", level, "-o", "race"]);
-            Ran::well(build.arg(&source));
+            CommandResult::well(build.arg(&source));
             let mut run = world.wmfix(compiler);
             run.args(["run", "--seed", "1", "--runs", "30", "--format", "json"]);
-            let report = Ran::of(run.args(["--", "./race"])).json();
+            let report = CommandResult::of(run.args(["--", "./race"])).json();
             let races = report["races"].as_array().expect("a list of races");
             let lines = races.iter().map(|race| {
                 [&race["first"], &race["second"]].map(|side| side["line"].as_u64().unwrap_or(0))
@@ -250,7 +250,7 @@ fn what_is_handed_over_by_copying_is_handed_over_in_order() {
                 );
                 world.write(name, &format!("{definitions}{HAND_OVER}"));
                 let mut command = world.wmfix(compiler);
-                let ran = Ran::of(
+                let ran = CommandResult::of(
                     command
                         .args(["check", name, "--runs", "10"])
                         .args(["--format", "json"]),

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use wmfix_tests::product::{Ran, World};
+use wmfix_tests::product::{CommandResult, World};
 use wmfix_tests::runs::Program;
 use wmfix_tests::tools::{Need, have_all};
 use wmfix_trace::RecordedOperation;
@@ -22,7 +22,7 @@ fn findings(source: &Path, compiler: &str, filter: &str) -> Value {
         .args(["--time", "600", "--format", "json"])
         .arg(source)
         .env("WMFIX_FILTER", filter);
-    let mut report = Ran::of(&mut command).json();
+    let mut report = CommandResult::of(&mut command).json();
     let runs = report["runs"]["total"].take();
     let found =
         ["verdict", "sites", "violations", "races", "notes"].map(|part| report[part].take());

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wmfix_repair::{Options, repair};
 use wmfix_tests::litmus::{Entry, Spelling, corpus, emit};
-use wmfix_tests::product::{Ran, World};
+use wmfix_tests::product::{CommandResult, World};
 use wmfix_tests::repairing::problem;
 use wmfix_tests::tools::{Need, need};
 
@@ -63,7 +63,8 @@ fn judge(number: usize, entry: &Entry, tally: &Mutex<Tally>) {
     world.write(&file, &emit(program, spelling));
     let mut command = world.wmfix("gcc");
     command.env("WMFIX_REAL_CXX", "g++");
-    let ran = Ran::of(command.args(["suggest", &file, "--format", "json", "--jobs", "1"]));
+    let ran =
+        CommandResult::of(command.args(["suggest", &file, "--format", "json", "--jobs", "1"]));
     let report = ran.json();
     let outcome = repair(&problem(program), &Options::default(), |_| {});
     let cheapest = outcome.expect("the runs are runs").repair;

@@ -6,7 +6,7 @@ use std::fs;
 
 use serde_json::Value;
 use wmfix_tests::examples::example::example;
-use wmfix_tests::product::{Ran, World};
+use wmfix_tests::product::{CommandResult, World};
 use wmfix_tests::tools::{Need, need};
 
 const SEQLOCK: &str = include_str!("../corpus/suggest/seqlock.c");
@@ -17,11 +17,11 @@ fn need_tools() {
     need(&["gcc", "g++", "cmake", "ctest"].map(Need::Program));
 }
 
-fn suggest(world: &World, line: &str) -> (Ran, Value) {
+fn suggest(world: &World, line: &str) -> (CommandResult, Value) {
     let mut command = world.wmfix("gcc");
     command.env("WMFIX_REAL_CXX", "g++").arg("suggest");
     command.args(line.split_whitespace());
-    let ran = Ran::of(command.args(["--format", "json"]));
+    let ran = CommandResult::of(command.args(["--format", "json"]));
     let report = ran.json();
     (ran, report)
 }
@@ -128,7 +128,7 @@ fn what_cannot_be_changed_is_named_with_the_change_it_needs() {
     assert!(text.contains("needs release"), "{text}");
     assert!(text.contains("generated"), "{text}");
     let mut command = world.wmfix("gcc");
-    let shown = Ran::of(command.args(["suggest", "generated.c"]));
+    let shown = CommandResult::of(command.args(["suggest", "generated.c"]));
     assert_eq!((shown.code, shown.stdout.as_str()), (Some(1), ""));
 }
 

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use wmfix_tests::product::{Ran, World};
+use wmfix_tests::product::{CommandResult, World};
 use wmfix_tests::tools::{Need, need};
 
 const STORE_BUFFERING: &str = include_str!("../corpus/suggest/sb.c");
@@ -18,11 +18,11 @@ fn need_tools() {
     ]);
 }
 
-fn wmfix(world: &World, line: &str) -> Ran {
+fn wmfix(world: &World, line: &str) -> CommandResult {
     let mut command = world.wmfix("gcc");
     command.env("WMFIX_REAL_CXX", "g++");
     command.args(line.split_whitespace());
-    Ran::of(&mut command)
+    CommandResult::of(&mut command)
 }
 
 /// Suggests, applies the patch with git, and checks that nothing is left. Gives
@@ -41,7 +41,7 @@ fn mended(name: &str, text: &str, options: &str) -> Vec<String> {
     world.write("it.patch", &suggested.stdout);
     let mut apply = world.command("git");
     apply.args(["apply", "it.patch"]);
-    let applied = Ran::of(&mut apply);
+    let applied = CommandResult::of(&mut apply);
     assert_eq!(applied.code, Some(0), "{applied:?}\n{}", suggested.stdout);
     let checked = wmfix(&world, &format!("check {name} --runs 100 --seed 1000"));
     assert_eq!(checked.code, Some(0), "{checked:?}\n{}", suggested.stdout);

@@ -4,20 +4,20 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use wmfix_tests::product::{Ran, World};
+use wmfix_tests::product::{CommandResult, World};
 use wmfix_tests::tools::{Need, need};
 
 fn need_gcc() {
     need(&[Need::Program("gcc")]);
 }
 
-fn check(source: &str, arguments: &[&str]) -> Ran {
+fn check(source: &str, arguments: &[&str]) -> CommandResult {
     let world = World::new();
     world.write("prog.c", source);
-    Ran::of(world.wmfix("gcc").args(["check", "prog.c"]).args(arguments))
+    CommandResult::of(world.wmfix("gcc").args(["check", "prog.c"]).args(arguments))
 }
 
-fn said(ran: &Ran, code: i32, words: &[&str]) {
+fn said(ran: &CommandResult, code: i32, words: &[&str]) {
     let all = format!("{}\n{}", ran.stdout, ran.stderr);
     assert_eq!(ran.code, Some(code), "{all}");
     for word in words {
@@ -63,7 +63,7 @@ fn no_compiler_and_no_build_tool() {
     world.write("cmade/CMakeLists.txt", "project(x C)\n");
     let check = |what: &str| {
         let mut command = world.wmfix("");
-        Ran::of(command.env("PATH", &path).args(["check", what]))
+        CommandResult::of(command.env("PATH", &path).args(["check", what]))
     };
     said(
         &check("prog.c"),
@@ -76,7 +76,7 @@ fn no_compiler_and_no_build_tool() {
         &["no C compiler", "install gcc or clang"],
     );
     let mut command = world.wmfix("/usr/bin/gcc");
-    let ran = Ran::of(command.env("PATH", &path).args(["check", "cmade"]));
+    let ran = CommandResult::of(command.env("PATH", &path).args(["check", "cmade"]));
     need(&[Need::Program("gcc")]);
     said(&ran, 3, &["cmake is not on PATH", "install cmake"]);
 }
@@ -86,7 +86,7 @@ fn no_main() {
     let world = World::new();
     world.write("part.c", "int part;\n");
     world.write("folder/part.c", "int part;\n");
-    let check = |what: &str| Ran::of(world.wmfix("gcc").args(["check", what]));
+    let check = |what: &str| CommandResult::of(world.wmfix("gcc").args(["check", what]));
     said(&check("part.c"), 2, &["no main function"]);
     said(&check("folder"), 2, &["main function", "--"]);
 }
@@ -106,7 +106,7 @@ fn megabytes_of_output_are_no_trouble_and_their_end_is_shown() {
     assert!(ran.stdout.len() < 100_000 && ran.stderr.len() < 100_000);
     let world = World::new();
     world.write("prog.c", &buffering("", &fails));
-    let ran = Ran::of(
+    let ran = CommandResult::of(
         world
             .wmfix("gcc")
             .args(["suggest", "prog.c", "--runs", "5"]),
@@ -126,7 +126,7 @@ fn standard_input_is_empty_unless_a_file_is_named() {
     let reads = "char word[9]; if (!fgets(word, 9, stdin)) { puts(\"no input\"); return 3; } \
                  if (strcmp(word, \"hello\\n\")) return 4;";
     world.write("it/prog.c", &buffering(reads, ""));
-    let check = || Ran::of(world.wmfix("gcc").args(["check", "it", "--runs", "20"]));
+    let check = || CommandResult::of(world.wmfix("gcc").args(["check", "it", "--runs", "20"]));
     said(
         &check(),
         3,
@@ -150,7 +150,7 @@ fn arguments_are_asked_for() {
     world.write("it/prog.c", &buffering(wants, ""));
     let check = |more: &[&str]| {
         let mut command = world.wmfix("gcc");
-        Ran::of(command.args(["check", "it", "--runs", "20"]).args(more))
+        CommandResult::of(command.args(["check", "it", "--runs", "20"]).args(more))
     };
     said(
         &check(&[]),
@@ -195,7 +195,7 @@ fn a_crash_now_and_then_is_told_with_its_seed_beside_the_findings() {
     need_gcc();
     let world = World::new();
     world.write("prog.c", &buffering("", "if (saw_x && saw_y) abort();"));
-    let ran = Ran::of(world.wmfix("gcc").args(["check", "prog.c"]));
+    let ran = CommandResult::of(world.wmfix("gcc").args(["check", "prog.c"]));
     said(
         &ran,
         1,
@@ -211,7 +211,7 @@ fn a_crash_now_and_then_is_told_with_its_seed_beside_the_findings() {
         .find(|line| line.contains("is killed by"))
         .unwrap();
     let again = note.split("wmfix ").nth(1).unwrap();
-    let ran = Ran::of(world.wmfix("gcc").args(again.split(' ')));
+    let ran = CommandResult::of(world.wmfix("gcc").args(again.split(' ')));
     said(&ran, 3, &["SIGABRT"]);
 }
 
@@ -233,7 +233,7 @@ fn a_test_command_that_fails_or_is_not_there() {
     world.write("prog.c", &buffering("", ""));
     let check = |command: &[&str]| {
         let mut wmfix = world.wmfix("gcc");
-        Ran::of(
+        CommandResult::of(
             wmfix
                 .args(["check", "prog.c", "--runs", "15", "--races", "off", "--"])
                 .args(command),
@@ -258,7 +258,7 @@ fn a_test_command_that_fails_or_is_not_there() {
         "prog; echo why; exit 9",
     ];
     said(
-        &Ran::of(wmfix.args(command)),
+        &CommandResult::of(wmfix.args(command)),
         3,
         &["exit code 9 in every run", "why"],
     );
@@ -271,7 +271,7 @@ fn a_makefile_that_does_not_build_or_has_no_tests() {
     let world = World::new();
     world.write("broken/Makefile", "test: prog\n\t./prog\nprog: prog.c\n");
     world.write("broken/prog.c", "int main(void) { return oops; }\n");
-    let check = |what: &str| Ran::of(world.wmfix("gcc").args(["check", what]));
+    let check = |what: &str| CommandResult::of(world.wmfix("gcc").args(["check", what]));
     said(
         &check("broken"),
         3,
@@ -293,7 +293,7 @@ fn a_read_only_tree_is_checked_and_not_half_applied() {
     let text = buffering("", "");
     let file = world.write("tree/prog.c", &text);
     let mode = |mode: &str| {
-        Ran::well(
+        CommandResult::well(
             world
                 .command("chmod")
                 .args(["-R", mode])
@@ -301,7 +301,7 @@ fn a_read_only_tree_is_checked_and_not_half_applied() {
         );
     };
     mode("a-w");
-    let wmfix = |arguments: &[&str]| Ran::of(world.wmfix("gcc").args(arguments));
+    let wmfix = |arguments: &[&str]| CommandResult::of(world.wmfix("gcc").args(arguments));
     said(&wmfix(&["check", "tree"]), 1, &["violation"]);
     let ran = wmfix(&["suggest", "tree", "--apply"]);
     said(&ran, 4, &["--apply changed nothing", "prog.c", "read-only"]);
@@ -319,7 +319,7 @@ fn a_path_with_spaces_and_umlauts() {
     need(&needs);
     let world = World::new();
     world.write("für alle/das größte.c", &buffering("", ""));
-    let wmfix = |arguments: &[&str]| Ran::of(world.wmfix("gcc").args(arguments));
+    let wmfix = |arguments: &[&str]| CommandResult::of(world.wmfix("gcc").args(arguments));
     let ran = wmfix(&["check", "für alle/das größte.c"]);
     said(
         &ran,
@@ -332,7 +332,7 @@ fn a_path_with_spaces_and_umlauts() {
     let ran = wmfix(&["suggest", "für alle"]);
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     world.write("it.patch", &ran.stdout);
-    Ran::well(world.command("git").args(["apply", "it.patch"]));
+    CommandResult::well(world.command("git").args(["apply", "it.patch"]));
     said(&wmfix(&["check", "für alle"]), 0, &[]);
 }
 
@@ -342,7 +342,7 @@ fn a_wmfix_toml_with_an_unknown_key() {
     world.write("wmfix.toml", "[run]\nrunz = 3\n");
     world.write("prog.c", &buffering("", ""));
     for command in ["check", "suggest", "scan"] {
-        let ran = Ran::of(world.wmfix("gcc").args([command, "prog.c"]));
+        let ran = CommandResult::of(world.wmfix("gcc").args([command, "prog.c"]));
         said(
             &ran,
             2,
@@ -355,7 +355,7 @@ fn a_wmfix_toml_with_an_unknown_key() {
 #[test]
 fn a_repair_has_no_choice_of_models() {
     let world = World::new();
-    let ran = Ran::of(world.wmfix("gcc").args(["suggest", "--model", "rc20"]));
+    let ran = CommandResult::of(world.wmfix("gcc").args(["suggest", "--model", "rc20"]));
     said(&ran, 2, &["--model"]);
 }
 
@@ -366,7 +366,7 @@ fn an_interrupt_ends_every_stage_with_what_is_known() {
     world.write("it/prog.c", &buffering("", ""));
     let wmfix = |command: &str, test: &str| {
         let mut wmfix = world.wmfix("gcc");
-        Ran::of(wmfix.args([command, "it", "--jobs", "1", "--", "sh", "-c", test]))
+        CommandResult::of(wmfix.args([command, "it", "--jobs", "1", "--", "sh", "-c", test]))
     };
     // The shell's parent is wmfix. One interrupt only: a second would end it at once.
     let late = "echo >> runs; test $(wc -l < runs) -ne 20 || kill -INT $PPID; prog";

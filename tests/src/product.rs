@@ -27,7 +27,7 @@ pub struct World {
 
 /// What a command came to.
 #[derive(Debug)]
-pub struct Ran {
+pub struct CommandResult {
     /// The exit code; `None` if a signal ended it.
     pub code: Option<i32>,
     /// What it wrote to stdout.
@@ -87,7 +87,7 @@ impl Default for World {
     }
 }
 
-impl Ran {
+impl CommandResult {
     /// Runs a command to its end.
     pub fn of(command: &mut Command) -> Self {
         let output = command.output();
@@ -114,7 +114,7 @@ impl Ran {
     }
 }
 
-impl From<Output> for Ran {
+impl From<Output> for CommandResult {
     fn from(output: Output) -> Self {
         Self {
             code: output.status.code(),

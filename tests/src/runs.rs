@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use wmfix_trace::{Ending, Event, Header, Reader, Record, RecordedOperation as Operation};
 
-use crate::product::{Ran, World};
+use crate::product::{CommandResult, World};
 
 /// A hang is a failure: no run of the corpus takes nearly as long.
 const HANG: Duration = Duration::from_secs(120);
@@ -74,7 +74,7 @@ impl Program {
             .args(["-O1", "-o", "program"])
             .arg(source)
             .args(flags);
-        Ran::well(&mut command);
+        CommandResult::well(&mut command);
         let path = world.path().join("program");
         Self { world, path }
     }

@@ -11,7 +11,7 @@ use super::case::{Case, apply};
 use super::counts::Counts;
 use super::edits::Edits;
 use super::tokens::{Words, lines};
-use crate::product::{Ran, World};
+use crate::product::{CommandResult, World};
 
 /// How long to look.
 #[derive(Clone, Copy, Debug)]
@@ -197,7 +197,7 @@ fn ask(world: &World, command: &str, limits: &Limits, failures: &mut Vec<String>
     if command == "suggest" {
         wmfix.args(["--cost", "portable"]);
     }
-    let ran = Ran::of(&mut wmfix);
+    let ran = CommandResult::of(&mut wmfix);
     match serde_json::from_str(&ran.stdout) {
         Ok(report) => report,
         Err(_) => {
