@@ -220,7 +220,8 @@ pub(crate) enum ScanFormat {
 /// `wmfix explain`.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// Name of the finding in the last report: V1, R1, …
+    /// Name of the finding in the last report (V1, R1, …), or the beginning of its
+    /// stable name
     pub id: String,
     /// When to use colors
     #[arg(long, default_value = "auto", value_name = "WHEN")]

@@ -83,6 +83,7 @@ fn assert_contract(report: &Value) {
     assert_eq!(number(&sites["total"]), known, "{sites}");
     for (at, violation) in (1..).zip(list(&report["violations"])) {
         assert_eq!(text(&violation["id"]), format!("V{at}"));
+        assert!(!text(&violation["stable_id"]).is_empty());
         one_of(
             &violation["kind"],
             &["stale-read", "stale-write", "stale-rmw"],
@@ -104,6 +105,7 @@ fn assert_contract(report: &Value) {
     }
     for (at, race) in (1..).zip(list(&report["races"])) {
         assert_eq!(text(&race["id"]), format!("R{at}"));
+        assert!(!text(&race["stable_id"]).is_empty());
         known_place(&race["first"]);
         known_place(&race["second"]);
         text(&race["location"]);

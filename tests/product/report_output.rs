@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::report_support::{PETERSON, TWO_CAUSES, need_tools, wmfix};
+use crate::report_support::{PETERSON, STORE_BUFFERING, TWO_CAUSES, need_tools, wmfix};
 use wmfix_tests::product::{CommandResult, World};
 
 /// A folder under git with a program in it.
@@ -136,7 +136,45 @@ fn comments_name_the_findings_only_when_asked_for() {
             Some(comment.split_once(" */")?.0)
         })
         .collect();
-    assert_eq!(comments, ["V1, V2", "V1, V2", "R1", "R1"]);
+    // By the names that they have in every report.
+    let report = wmfix(&world, "check two.c --runs 30 --format json").json();
+    let stable = |kind: &str, at: usize| {
+        let name = report[kind][at]["stable_id"].as_str();
+        name.expect("a name").to_owned()
+    };
+    let both = format!("{}, {}", stable("violations", 0), stable("violations", 1));
+    let race = stable("races", 0);
+    assert_eq!(comments, [&both, &both, &race, &race]);
+}
+
+#[test]
+fn findings_keep_their_names_when_lines_move() {
+    need_tools();
+    let names = |text: &str| {
+        let world = World::new();
+        world.write("sb.c", text);
+        let found = wmfix(&world, "check sb.c --runs 20 --format json").json();
+        let found = found["violations"].as_array().expect("a list").clone();
+        let names = found
+            .iter()
+            .map(|one| one["stable_id"].as_str().map(str::to_owned));
+        let names: Option<Vec<String>> = names.collect();
+        (world, names.expect("names"))
+    };
+    let (world, first) = names(STORE_BUFFERING);
+    let moved = format!("/* One. */\n\n/* Two. */\n{STORE_BUFFERING}");
+    assert_eq!(first, names(&moved).1);
+    assert_eq!(first.len(), 2, "{first:?}");
+    assert!(first[0].starts_with("sb-left-load-"), "{first:?}");
+    // `explain` takes them, and as much of one as no other begins with.
+    let by_number = wmfix(&world, "explain V1");
+    for name in [first[0].as_str(), "sb-left", "v1"] {
+        let explained = wmfix(&world, &format!("explain {name}"));
+        assert_eq!(explained.stdout, by_number.stdout, "{name}");
+    }
+    let several = wmfix(&world, "explain sb-");
+    assert_eq!(several.code, Some(2), "{several:?}");
+    assert!(several.stderr.contains(&first[1]), "{several:?}");
 }
 
 #[test]

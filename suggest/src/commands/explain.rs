@@ -5,7 +5,7 @@ use std::io::Write;
 use crate::cli::ExplainArgs;
 use crate::exit::{ExitStatus, Stop};
 use crate::output::colors;
-use crate::report::TextRenderer;
+use crate::report::{Dossier, TextRenderer};
 use crate::state;
 
 /// Shows one finding of the last run in this folder.
@@ -16,17 +16,34 @@ pub(super) fn run(arguments: &ExplainArgs) -> Result<ExitStatus, Stop> {
         ));
     };
     let text = TextRenderer::new(colors(arguments.color));
-    let Some(explanation) = text.explanation(&dossier, &arguments.id) else {
-        let names: Vec<&str> = dossier.details.keys().map(String::as_str).collect();
-        let known = match names[..] {
-            [] => "it had no findings".to_owned(),
-            _ => format!("it had {}", names.join(", ")),
-        };
-        return Err(Stop::usage(format_args!(
-            "the last run in this folder had no finding {}: {known}",
-            arguments.id
-        )));
-    };
+    let id = one_finding(&dossier, &arguments.id)?;
+    let explanation = text.explanation(&dossier, id).unwrap_or_default();
     std::io::stdout().write_all(explanation.as_bytes())?;
     Ok(ExitStatus::Clean)
+}
+
+/// The one finding that a name or the beginning of a stable name means.
+pub(super) fn one_finding<'d>(dossier: &'d Dossier, asked: &str) -> Result<&'d str, Stop> {
+    let report = &dossier.report;
+    match report.meant_by(asked)[..] {
+        [id] => Ok(id),
+        [] => {
+            let names: Vec<&str> = dossier.details.keys().map(String::as_str).collect();
+            let known = match names[..] {
+                [] => "it had no findings".to_owned(),
+                _ => format!("it had {}", names.join(", ")),
+            };
+            Err(Stop::usage(format_args!(
+                "the last run in this folder had no finding {asked}: {known}"
+            )))
+        }
+        ref several => {
+            let stable = several.iter().filter_map(|id| report.stable_id(id));
+            let stable: Vec<&str> = stable.collect();
+            Err(Stop::usage(format_args!(
+                "{asked} may be any of {}: write more of the name",
+                stable.join(", ")
+            )))
+        }
+    }
 }

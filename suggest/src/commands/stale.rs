@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use wmfix_trace::StaleTarget;
 
+use super::explain::one_finding;
 use crate::exit::{ExitStatus, Stop};
 use crate::observe::{Places, decode};
 use crate::preparation::{Request, Settings, find_project, prepare, prepare_command};
@@ -36,9 +37,10 @@ pub(super) fn run(request: Request, target: StaleTarget) -> Result<ExitStatus, S
 pub(super) fn command_of(id: &str) -> Result<Vec<String>, Stop> {
     let dossier = state::load()?;
     let dossier = dossier.ok_or_else(|| Stop::usage("there was no run in this folder yet"))?;
+    let id = one_finding(&dossier, id)?;
     let violation = dossier.report.violation(id);
-    let violation =
-        violation.ok_or_else(|| Stop::usage(format_args!("the last run found no {id}")))?;
+    let violation = violation
+        .ok_or_else(|| Stop::usage(format_args!("{id} is a race: it has no stale choice")))?;
     let harm = violation.harm.as_ref();
     let command = harm.and_then(|harm| harm.command.as_ref());
     let words = command.and_then(|command| shlex::split(command));

@@ -1,5 +1,5 @@
-//! What findings are known by: a key within one examination, and the name that a
-//! report gives them (V1, R1).
+//! What findings are known by: a key within one examination, the name that a
+//! report gives them (V1, R1), and the one that they have in every report.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,21 @@ pub(crate) type FindingKey = (SiteId, Option<SiteId>, Option<ViolationKind>);
 #[derive(Debug, Default)]
 pub(crate) struct FindingNames {
     ids: BTreeMap<FindingKey, String>,
+    stable: BTreeMap<String, String>,
 }
 
 impl FindingNames {
-    /// Names a finding.
-    pub(crate) fn insert(&mut self, key: FindingKey, id: &str) {
+    /// Names a finding: in this report, and in every one.
+    pub(crate) fn insert(&mut self, key: FindingKey, id: &str, stable_id: &str) {
         self.ids.insert(key, id.to_owned());
+        self.stable.insert(id.to_owned(), stable_id.to_owned());
+    }
+
+    /// The names that some findings have in every report, each once.
+    pub(crate) fn stable_of(&self, keys: &[FindingKey]) -> Vec<String> {
+        let ids = self.of(keys);
+        let stable = ids.iter().filter_map(|id| self.stable.get(id).cloned());
+        stable.collect()
     }
 
     /// The names of some findings, each once. Other labels may show another newer

@@ -70,7 +70,7 @@ impl Explainer<'_> {
     /// What the text is to say beside each change.
     pub(super) fn labels(&self, outcome: &Outcome, ids: &FindingNames) -> Vec<(Change, String)> {
         let labelled = chosen(outcome).iter().map(|reasoned| {
-            let removed = ids.of(&self.keys(&reasoned.reasons));
+            let removed = ids.stable_of(&self.keys(&reasoned.reasons));
             (reasoned.change, removed.join(", "))
         });
         labelled.filter(|(_, label)| !label.is_empty()).collect()

@@ -25,6 +25,7 @@ pub(super) fn violation(
     let first = &finding.first;
     let violation = model::Violation {
         id: String::new(),
+        stable_id: String::new(),
         kind: match kind {
             ViolationKind::StaleRead => StaleKind::Read,
             ViolationKind::StaleWrite => StaleKind::Write,
@@ -119,6 +120,7 @@ pub(super) fn race(
     );
     let shown = model::Race {
         id: String::new(),
+        stable_id: String::new(),
         first: first.place.clone(),
         second: second.place.clone(),
         location,

@@ -9,6 +9,7 @@ mod hunks;
 mod repair;
 mod sites;
 mod spots;
+mod stable_ids;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -30,6 +31,7 @@ use crate::run::{StopReason, Summary};
 use crate::subject::RerunCommand;
 use allowed::AppliedAllowances;
 use spots::SpotFinder;
+use stable_ids::StableIds;
 
 /// What a report needs beside the findings.
 #[derive(Debug)]
@@ -199,15 +201,22 @@ struct NamedFindings {
     details: BTreeMap<String, FindingDetail>,
     traces: BTreeMap<String, Arc<[u8]>>,
     names: FindingNames,
+    stable_ids: StableIds,
 }
 
 impl NamedFindings {
-    fn add(&mut self, id: &str, detail: FindingDetail, trace: &Option<Arc<[u8]>>, key: FindingKey) {
+    fn add(
+        &mut self,
+        (id, stable_id): (&str, &str),
+        detail: FindingDetail,
+        trace: &Option<Arc<[u8]>>,
+        key: FindingKey,
+    ) {
         self.details.insert(id.to_owned(), detail);
         if let Some(trace) = trace {
             self.traces.insert(id.to_owned(), Arc::clone(trace));
         }
-        self.names.insert(key, id);
+        self.names.insert(key, id, stable_id);
     }
 
     /// The text of the files that the findings are in, where it can be shown.
@@ -261,9 +270,11 @@ impl NamedFindings {
         let mut violations = Vec::new();
         for (number, (mut violation, detail, finding, allowance)) in (1..).zip(drafts) {
             violation.id = format!("V{number}");
+            violation.stable_id = self.stable_ids.of_violation(violation.kind, &detail);
             let (access, write, kind) = finding.key;
             let key = (access, write, Some(kind));
-            self.add(&violation.id, detail, &finding.first.trace, key);
+            let names = (violation.id.as_str(), violation.stable_id.as_str());
+            self.add(names, detail, &finding.first.trace, key);
             match allowance {
                 Some(allowance) => {
                     let id = violation.id.clone();
@@ -295,10 +306,15 @@ impl NamedFindings {
         let mut races = Vec::new();
         for (number, (mut race, detail, finding, allowance)) in (1..).zip(drafts) {
             race.id = format!("R{number}");
-            let sides = &finding.first.race.race;
-            let (one, other) = (sides.first.site, sides.second.site);
-            let key = (one.min(other), Some(one.max(other)), None);
-            self.add(&race.id, detail, &finding.first.trace, key);
+            race.stable_id = self.stable_ids.of_race(&detail);
+            let (one, other) = finding.key;
+            let names = (race.id.as_str(), race.stable_id.as_str());
+            self.add(
+                names,
+                detail,
+                &finding.first.trace,
+                (one, Some(other), None),
+            );
             match allowance {
                 Some(allowance) => {
                     let id = race.id.clone();

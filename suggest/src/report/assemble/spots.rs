@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use wmfix_analysis::SiteId;
 use wmfix_frontend::Site;
 
+use crate::config::FILE_NAME;
 use crate::findings::Identity;
 use crate::observe::{self, EventKind, Places};
 use crate::report::dossier::Spot;
@@ -93,10 +94,10 @@ impl SpotFinder<'_> {
         }
     }
 
-    /// What a place is known by when lines move: its file's name, its function,
-    /// what is written there, and which of those that look the same it is.
+    /// What a place is known by when lines move: its file, its function, what is
+    /// written there, and which of those that look the same it is.
     fn identity(&mut self, place: &observe::Place, point: &SourcePoint) -> String {
-        let name = point.file.file_name().unwrap_or_default().to_string_lossy();
+        let name = in_project(&point.file);
         let Some(file) = self.places.sources.file(&point.file) else {
             return format!("{name}/{}/{}", place.function, words(place.kind));
         };
@@ -167,6 +168,28 @@ impl SpotFinder<'_> {
         });
         inside.unwrap_or(path).display().to_string()
     }
+}
+
+/// A file as its project calls it, wherever the project lies: relative to its
+/// repository, its wmfix.toml or its build file. Its bare name where there is none.
+fn in_project(file: &Path) -> String {
+    const BUILD_FILES: [&str; 4] = ["CMakeLists.txt", "meson.build", "Makefile", "configure"];
+    let full = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let folder = full.parent().unwrap_or(&full);
+    let with = |name: &str| {
+        let mut above = folder.ancestors();
+        above.find(|above| above.join(name).exists())
+    };
+    let is_built = |folder: &&Path| BUILD_FILES.iter().any(|name| folder.join(name).is_file());
+    // A build file of a folder belongs to the one above it that has one, too.
+    let built = || {
+        let above = folder.ancestors().skip_while(|folder| !is_built(folder));
+        above.take_while(is_built).last()
+    };
+    let root = with(".git").or_else(|| with(FILE_NAME)).or_else(built);
+    let inside = root.and_then(|root| full.strip_prefix(root).ok());
+    let name = inside.or_else(|| full.file_name().map(Path::new));
+    name.unwrap_or(&full).to_string_lossy().into_owned()
 }
 
 /// The place of an operation in the text.

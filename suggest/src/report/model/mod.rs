@@ -132,6 +132,9 @@ pub(crate) struct ReportedPlace {
 pub(crate) struct Violation {
     /// Its name in this report.
     pub id: String,
+    /// Its name in every report on this program.
+    #[serde(default)]
+    pub stable_id: String,
     /// What could go stale.
     pub kind: StaleKind,
     /// The access.
@@ -193,6 +196,9 @@ pub(crate) enum Value {
 pub(crate) struct Race {
     /// Its name in this report.
     pub id: String,
+    /// Its name in every report on this program.
+    #[serde(default)]
+    pub stable_id: String,
     /// The access that came first in the run that showed it.
     pub first: ReportedPlace,
     /// The access that came second.
@@ -228,6 +234,39 @@ pub(crate) enum FollowedSchedule {
 }
 
 impl Report {
+    /// The findings that a word may mean, by their names in this report: the one
+    /// of that name, or those whose stable name begins with it.
+    pub(crate) fn meant_by(&self, word: &str) -> Vec<&str> {
+        let all = || self.names();
+        if let Some((id, _)) = all().find(|(id, _)| id.eq_ignore_ascii_case(word)) {
+            return vec![id];
+        }
+        if let Some((id, _)) = all().find(|(_, stable)| *stable == word) {
+            return vec![id];
+        }
+        let begun = all().filter(|(_, stable)| !word.is_empty() && stable.starts_with(word));
+        begun.map(|(id, _)| id).collect()
+    }
+
+    /// The names of all findings, allowed or not: here, and in every report.
+    fn names(&self) -> impl Iterator<Item = (&str, &str)> {
+        let violations = self.violations.iter();
+        let violations = violations.map(|one| (one.id.as_str(), one.stable_id.as_str()));
+        let races = self.races.iter();
+        let races = races.map(|one| (one.id.as_str(), one.stable_id.as_str()));
+        let allowed = self.allowed.iter().map(|allowed| match &allowed.finding {
+            Finding::Violation(one) => (allowed.id.as_str(), one.stable_id.as_str()),
+            Finding::Race(one) => (allowed.id.as_str(), one.stable_id.as_str()),
+        });
+        violations.chain(races).chain(allowed)
+    }
+
+    /// The name of a finding in every report.
+    pub(crate) fn stable_id(&self, id: &str) -> Option<&str> {
+        let (_, stable) = self.names().find(|(known, _)| *known == id)?;
+        Some(stable)
+    }
+
     /// The violation of this name, allowed or not.
     pub(crate) fn violation(&self, id: &str) -> Option<&Violation> {
         let allowed = self.allowed.iter().filter_map(|one| match &one.finding {

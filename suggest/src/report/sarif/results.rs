@@ -125,6 +125,9 @@ fn result(rule: &str, id: &str, text: &str, place: &ReportedPlace, dossier: &Dos
     if let Some(detail) = detail {
         result["partialFingerprints"] = json!({ "wmfix/v1": fingerprint(rule, detail) });
     }
+    if let Some(stable_id) = dossier.report.stable_id(id) {
+        result["partialFingerprints"]["wmfix/id"] = json!(stable_id);
+    }
     if let Some(repair) = &dossier.report.repair {
         let removing = |group: &&Group| group.removes.iter().any(|one| one == id);
         let fixes: Vec<Value> = repair

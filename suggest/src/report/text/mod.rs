@@ -94,6 +94,7 @@ impl TextRenderer {
         if let Some(violation) = dossier.report.violation(id) {
             let mut text = self.violation(dossier, violation, detail, None);
             text += "\n\n";
+            text += &stable_name(&violation.stable_id);
             text += &last_words(detail);
             text += &steps(detail, violation);
             text += &calls("the access", &detail.access);
@@ -106,6 +107,7 @@ impl TextRenderer {
         let race = dossier.report.race(id)?;
         let mut text = self.race(dossier, race, detail, &[]);
         text += "\n\n";
+        text += &stable_name(&race.stable_id);
         if race.prediction.is_some() {
             text += &race_steps(detail);
         }
@@ -289,6 +291,14 @@ impl<'a> LabelledSpot<'a> {
             label,
             kind,
         }
+    }
+}
+
+/// What a finding is called in every report.
+fn stable_name(stable_id: &str) -> String {
+    match stable_id {
+        "" => String::new(),
+        name => format!("Its name in every run: {name}\n\n"),
     }
 }
 
