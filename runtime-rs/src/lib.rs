@@ -34,6 +34,7 @@ mod barriers;
 mod clocks;
 mod config;
 mod contexts;
+mod descriptors;
 mod directed;
 mod filter;
 mod finish;

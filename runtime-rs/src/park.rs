@@ -79,6 +79,14 @@ pub(crate) fn park(thread: *mut Thread) {
 /// Milliseconds between two looks of a parked thread.
 pub(crate) static WATCH_INTERVAL_MS: AtomicU32 = AtomicU32::new(20);
 
+/// Looks without a step of the holder after which a thread that waits for a time
+/// acts: those that could go on at once act earlier.
+const LOOKS_OF_TIMED: u32 = 2;
+
+/// Looks after which a holder that uses no processor is taken to sleep where the
+/// system does not say whether it does.
+const LOOKS_IN_THE_DARK: u32 = 50;
+
 /// What a parked thread has seen of the holder.
 #[derive(Default)]
 struct Watch {
@@ -86,6 +94,8 @@ struct Watch {
     steps: u32,
     /// The processor time that the holder had used when it was first seen.
     used: u64,
+    /// How often it was looked at since its last step.
+    looks: u32,
 }
 
 impl Watch {
@@ -99,7 +109,9 @@ impl Watch {
         if holder.is_null() {
             return ready && take_from_nobody(me);
         }
-        if holder == me || !ready {
+        // SAFETY: as above.
+        let timed = unsafe { &(*me).timed }.load(SeqCst);
+        if holder == me || !(ready || timed) {
             return false;
         }
         // SAFETY: as above.
@@ -115,12 +127,18 @@ impl Watch {
                 holder: holder as usize,
                 steps,
                 used: processor_time(number),
+                looks: 0,
             };
+            return false;
+        }
+        self.looks += 1;
+        if !ready && self.looks < LOOKS_OF_TIMED {
             return false;
         }
         let used = processor_time(number).saturating_sub(self.used) / 1_000_000;
         let patience = u64::from(WATCH_INTERVAL_MS.load(Ordering::Relaxed));
-        let stuck = used >= COMPUTING_INTERVALS * patience || sleeps(number);
+        let asleep = || sleeps(number).unwrap_or(used == 0 && self.looks >= LOOKS_IN_THE_DARK);
+        let stuck = used >= COMPUTING_INTERVALS * patience || asleep();
         if !stuck || phase_of.load(SeqCst) != phase::OUTSIDE {
             return false;
         }
@@ -136,6 +154,10 @@ impl Watch {
             let state = state();
             state.scheduler.send_away((*holder).id);
             state.scheduler.let_in();
+            if !ready {
+                // Nobody else can go on, so the time is all there is to wait for.
+                state.scheduler.reach_deadline((*me).id);
+            }
             let choices = core::mem::take(&mut state.scheduler.choices);
             write_turn(state, (*me).id, choices, Cause::Watchdog);
             (*me).go.store(go::WAIT, SeqCst);
@@ -170,8 +192,9 @@ fn processor_time(number: u32) -> u64 {
     sys::clock(!(number as libc::clockid_t) << 3 | OF_THREAD)
 }
 
-/// Whether the kernel has this thread of ours asleep.
-fn sleeps(number: u32) -> bool {
+/// Whether the kernel has this thread of ours asleep; `None` where that cannot be
+/// found out: no descriptor is left, or there is no /proc.
+fn sleeps(number: u32) -> Option<bool> {
     let mut path = [0u8; 48];
     let text = alloc::format!("/proc/self/task/{number}/stat\0");
     path[..text.len()].copy_from_slice(text.as_bytes());
@@ -190,7 +213,7 @@ fn sleeps(number: u32) -> bool {
             ],
         );
         if file < 0 {
-            return false;
+            return None;
         }
         let buffer = status.as_mut_ptr() as usize;
         let len = sys::raw_syscall(
@@ -200,8 +223,9 @@ fn sleeps(number: u32) -> bool {
         sys::raw_syscall(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]);
         len
     };
-    let read = &status[..usize::try_from(len).unwrap_or(0)];
+    let read = &status[..usize::try_from(len).ok()?];
     // The state follows the name, which is in parentheses and may hold others.
     let after_name = read.iter().rposition(|&byte| byte == b')');
-    matches!(after_name.and_then(|at| read.get(at + 2)), Some(b'S'))
+    let state = after_name.and_then(|at| read.get(at + 2));
+    state.map(|&state| state == b'S')
 }

@@ -211,4 +211,65 @@ real! {
         old: *mut libc::sigaction
     ) -> c_int;
     signal(signal: c_int, handler: usize) -> usize;
+    raise(signal: c_int) -> c_int;
+    kill(process: libc::pid_t, signal: c_int) -> c_int;
+    pthread_kill(thread: Handle, signal: c_int) -> c_int;
+    sigqueue(process: libc::pid_t, signal: c_int, value: usize) -> c_int;
+    pthread_sigqueue(thread: Handle, signal: c_int, value: usize) -> c_int;
+    sigwait(signals: *const c_void, taken: *mut c_int) -> c_int;
+    sigwaitinfo(signals: *const c_void, info: *mut c_void) -> c_int;
+    sigtimedwait(signals: *const c_void, info: *mut c_void, time: Time) -> c_int;
+
+    read(descriptor: c_int, buffer: *mut c_void, size: usize) -> isize;
+    write(descriptor: c_int, buffer: *mut c_void, size: usize) -> isize;
+    readv(descriptor: c_int, parts: *const c_void, count: c_int) -> isize;
+    writev(descriptor: c_int, parts: *const c_void, count: c_int) -> isize;
+    recv(descriptor: c_int, buffer: *mut c_void, size: usize, flags: c_int) -> isize;
+    send(descriptor: c_int, buffer: *mut c_void, size: usize, flags: c_int) -> isize;
+    recvfrom(
+        descriptor: c_int,
+        buffer: *mut c_void,
+        size: usize,
+        flags: c_int,
+        address: usize,
+        len: usize
+    ) -> isize;
+    sendto(
+        descriptor: c_int,
+        buffer: *mut c_void,
+        size: usize,
+        flags: c_int,
+        address: usize,
+        len: usize
+    ) -> isize;
+    recvmsg(descriptor: c_int, message: *mut c_void, flags: c_int) -> isize;
+    sendmsg(descriptor: c_int, message: *const c_void, flags: c_int) -> isize;
+    accept(descriptor: c_int, address: *mut c_void, len: *mut c_void) -> isize;
+    accept4(descriptor: c_int, address: *mut c_void, len: *mut c_void, flags: c_int) -> isize;
+    close(descriptor: c_int) -> c_int;
+    shutdown(socket: c_int, how: c_int) -> c_int;
+    pipe(ends: *mut c_int) -> c_int;
+    pipe2(ends: *mut c_int, flags: c_int) -> c_int;
+    socketpair(domain: c_int, kind: c_int, protocol: c_int, ends: *mut c_int) -> c_int;
+    eventfd(start: u32, flags: c_int) -> c_int;
+    poll(asked: *mut c_void, count: libc::nfds_t, timeout: c_int) -> c_int;
+    ppoll(asked: *mut c_void, count: libc::nfds_t, time: Time, mask: *const c_void) -> c_int;
+    select(
+        count: c_int,
+        reads: *mut libc::fd_set,
+        writes: *mut libc::fd_set,
+        errors: *mut libc::fd_set,
+        time: *mut libc::timeval
+    ) -> c_int;
+    epoll_wait(set: c_int, events: *mut c_void, most: c_int, timeout: c_int) -> c_int;
+    epoll_pwait(
+        set: c_int,
+        events: *mut c_void,
+        most: c_int,
+        timeout: c_int,
+        mask: *const c_void
+    ) -> c_int;
+    flockfile(file: *mut c_void) -> ();
+    ftrylockfile(file: *mut c_void) -> c_int;
+    funlockfile(file: *mut c_void) -> ();
 }

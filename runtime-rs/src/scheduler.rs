@@ -10,6 +10,7 @@ use core::sync::atomic::Ordering;
 
 use wmfix_trace::WaitsFor;
 
+use crate::descriptors::Channel;
 use crate::spin::{Detector, Read};
 use crate::strategy::{AnyStrategy, Kind, Pct, Point, Random, Strategy};
 use crate::thread::{Thread, phase};
@@ -241,6 +242,7 @@ impl Scheduler {
         entry.timed_out = false;
         self.timed += usize::from(deadline.is_some());
         self.set_ready(thread, false);
+        self.set_timed(thread, deadline.is_some());
     }
 
     /// The thread need not wait any longer.
@@ -253,6 +255,7 @@ impl Scheduler {
         entry.status = Status::Runnable;
         entry.detector.progress();
         self.timed -= usize::from(timed);
+        self.set_timed(thread, false);
         self.runnable.push(thread);
         self.version += 1;
         self.set_ready(thread, true);
@@ -270,12 +273,24 @@ impl Scheduler {
     pub(crate) fn have_all_look_again(&mut self) {
         for thread in 0..self.threads.len() as u32 {
             if let Status::Waiting(
-                WaitsFor::Lock(_) | WaitsFor::Semaphore(_) | WaitsFor::Futex(_),
+                WaitsFor::Lock(_)
+                | WaitsFor::Semaphore(_)
+                | WaitsFor::Futex(_)
+                | WaitsFor::Descriptor(_),
             ) = self.entry(thread).status
             {
                 self.wake(thread);
             }
         }
+    }
+
+    /// Whether a thread waits for a message that may come from outside of this
+    /// process.
+    pub(crate) fn expects_message(&self) -> bool {
+        self.threads.iter().any(|entry| {
+            matches!(entry.status, Status::Waiting(WaitsFor::Descriptor(key))
+                if Channel::is_outside(key))
+        })
     }
 
     /// The thread has ended.
@@ -382,6 +397,14 @@ impl Scheduler {
         Some(pause)
     }
 
+    /// Lets the clock jump to the time that this thread waits for.
+    pub(crate) fn reach_deadline(&mut self, thread: u32) {
+        if let Some(deadline) = self.entry(thread).deadline {
+            self.now = self.now.max(deadline);
+            self.wake_sleepers();
+        }
+    }
+
     fn wake_sleepers(&mut self) {
         for id in 0..self.threads.len() as u32 {
             if self.threads[id as usize]
@@ -398,6 +421,14 @@ impl Scheduler {
         self.runnable.retain(|&other| other != thread);
         self.version += 1;
         self.idle.retain(|&other| other != thread);
+    }
+
+    fn set_timed(&self, thread: u32, timed: bool) {
+        let thread = self.threads[thread as usize].thread;
+        if !thread.is_null() {
+            // SAFETY: threads' records are never freed.
+            unsafe { &(*thread).timed }.store(timed, Ordering::SeqCst);
+        }
     }
 
     fn set_ready(&self, thread: u32, ready: bool) {

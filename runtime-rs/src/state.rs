@@ -16,6 +16,7 @@ use crate::alone::{self, AloneWrites, location_of};
 use crate::barriers::Barrier;
 use crate::config::RuntimeConfig;
 use crate::contexts::{ContextNumber, Interner};
+use crate::descriptors::Descriptors;
 use crate::directed::Directed;
 use crate::filter::{AccessFilter, plain, plain_mode, set_plain_mode};
 use crate::initialisations::{self, Initialisation};
@@ -48,6 +49,7 @@ pub(crate) struct State {
     /// Read-write locks that a writer holds, by address.
     pub(crate) writers: Vec<u64>,
     pub(crate) barriers: Vec<Barrier>,
+    pub(crate) descriptors: Descriptors,
     pub(crate) initialisations: Vec<Initialisation>,
     modules: Modules,
     stacks: Interner,
@@ -93,6 +95,7 @@ impl State {
             fruitless_looks: 0,
             writers: Vec::new(),
             barriers: Vec::new(),
+            descriptors: Descriptors::default(),
             initialisations: Vec::new(),
             modules: Modules::new(),
             stacks: Interner::new(),

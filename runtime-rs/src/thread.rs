@@ -55,6 +55,10 @@ pub(crate) struct Thread {
     pub(crate) go: AtomicU32,
     /// Whether it could be handed the turn: what a watcher needs to know.
     pub(crate) ready: AtomicBool,
+    /// Whether it waits for a time, or for something until then.
+    pub(crate) timed: AtomicBool,
+    /// The signals, a bit each, that came while it was in the runtime.
+    pub(crate) pending_signals: AtomicU64,
     /// Counts entries into the runtime, so that a watcher sees life.
     pub(crate) steps: AtomicU32,
     /// The kernel's number for it.
@@ -103,6 +107,8 @@ impl Thread {
             phase: AtomicU32::new(phase),
             go: AtomicU32::new(go::WAIT),
             ready: AtomicBool::new(false),
+            timed: AtomicBool::new(false),
+            pending_signals: AtomicU64::new(0),
             steps: AtomicU32::new(0),
             number: AtomicU32::new(0),
             inside: phase == phase::INSIDE,

@@ -15,8 +15,9 @@ use core::sync::atomic::{
     Ordering::{self, SeqCst},
 };
 
-use wmfix_trace::{Cause, RecordedOperation, ThreadId, WaitsFor};
+use wmfix_trace::{Cause, LockMode, RecordedOperation, ThreadId, WaitsFor};
 
+use crate::descriptors::Channel;
 use crate::gate::GATE;
 use crate::park::{HOLDER, hand_to, park, write_turn};
 use crate::spin::Read;
@@ -341,7 +342,7 @@ impl Held {
                     return self.leave_to_nobody();
                 }
                 self.leave_to_nobody();
-                return park(self.thread);
+                return self.park();
             }
             if cause == Cause::Ended && self.state().scheduler.alive() == 0 {
                 return;
@@ -353,7 +354,20 @@ impl Held {
     /// Hands the turn to `next` and waits until it comes back.
     fn give(&mut self, next: u32, cause: Cause) {
         self.hand_over(next, cause);
+        self.park();
+    }
+
+    /// Waits for the turn. Whatever signals came meanwhile, this thread has learnt
+    /// from those who sent them.
+    fn park(&mut self) {
         park(self.thread);
+        let mut signals = self.thread().pending_signals.swap(0, SeqCst);
+        while signals != 0 {
+            let signal = signals.trailing_zeros() as i32;
+            signals &= signals - 1;
+            let (lock, mode) = (Channel::of_signal(signal).key(), LockMode::Signal);
+            self.record(0, &RecordedOperation::Acquire { lock, mode });
+        }
     }
 
     fn hand_over(&mut self, next: u32, cause: Cause) {
@@ -387,6 +401,9 @@ impl Held {
     #[cold]
     fn look_for_help(&mut self) {
         let state = self.state();
+        if state.scheduler.expects_message() {
+            state.fruitless_looks = 0;
+        }
         if !state.scheduler.outside_help || state.fruitless_looks >= stuck::MAX_FRUITLESS_LOOKS {
             stuck::deadlock(state);
         }
@@ -496,6 +513,16 @@ fn enter_unknown(mode: u8) -> Option<Held> {
         held.record(0, &create);
     }
     Some(held)
+}
+
+/// A signal came while the calling thread was in the runtime.
+#[cfg(not(test))]
+pub(crate) fn note_signal(signal: i32) {
+    let thread = tls::current();
+    if is_on() && !thread.is_null() && (0..64).contains(&signal) {
+        // SAFETY: the thread's own record, and an atomic.
+        unsafe { &(*thread).pending_signals }.fetch_or(1 << signal, SeqCst);
+    }
 }
 
 /// Whether the runtime is in charge and the calling thread, which it knows, runs

@@ -4,6 +4,7 @@
 #[macro_use]
 extern crate wmfix_test_attribute;
 
+mod attack_messages;
 mod cases;
 mod cc_arguments;
 mod cc_build_systems;

@@ -1,4 +1,4 @@
-//! Processes: leaving, forking, becoming another program; signal handlers.
+//! Processes: leaving, forking, becoming another program.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -126,29 +126,3 @@ trampoline!(weak, "execv", 2, execv);
 trampoline!(weak, "execvp", 2, execvp);
 trampoline!(weak, "execvpe", 3, execvpe);
 trampoline!(weak, "fexecve", 3, fexecve);
-
-/// A handler of the program's own may wake threads that wait.
-unsafe extern "C" fn action(
-    signal: c_int,
-    new: *const libc::sigaction,
-    old: *mut libc::sigaction,
-    _pc: u64,
-) -> c_int {
-    // SAFETY: the program's own record, or null.
-    if let Some(new) = unsafe { new.as_ref() }
-        && let Some(mut held) = turn::enter()
-    {
-        held.state().scheduler.outside_help |= new.sa_sigaction > libc::SIG_IGN;
-    }
-    real::sigaction(signal, new, old)
-}
-
-unsafe extern "C" fn signal(signal: c_int, handler: usize, _pc: u64) -> usize {
-    if let Some(mut held) = turn::enter() {
-        held.state().scheduler.outside_help |= handler > libc::SIG_IGN;
-    }
-    real::signal(signal, handler)
-}
-
-trampoline!(weak, "sigaction", 3, action);
-trampoline!(weak, "signal", 2, signal);

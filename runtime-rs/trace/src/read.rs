@@ -327,6 +327,7 @@ impl<'a> Reader<'a> {
             7 => WaitsFor::Nothing,
             8 => WaitsFor::Outside,
             9 => WaitsFor::Time,
+            10 => WaitsFor::Descriptor(address),
             _ => return Err(Fault::field("an unknown thing to wait for")),
         };
         Ok(StuckThread {

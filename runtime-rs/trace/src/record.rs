@@ -359,6 +359,8 @@ pub enum WaitsFor {
     Outside,
     /// A time that has not come.
     Time,
+    /// A message through a descriptor, by the number of what it stands for.
+    Descriptor(u64),
 }
 
 /// How the run ended.

@@ -323,6 +323,7 @@ fn every_end_and_every_wait_is_read_back() {
         WaitsFor::Nothing,
         WaitsFor::Outside,
         WaitsFor::Time,
+        WaitsFor::Descriptor(5),
     ];
     let ends = [
         End::Exit { code: 3 },

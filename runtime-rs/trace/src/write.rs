@@ -106,6 +106,7 @@ pub fn encode_stuck(out: &mut [u8], stuck: &StuckThread) -> usize {
         WaitsFor::Nothing => (7, 0),
         WaitsFor::Outside => (8, 0),
         WaitsFor::Time => (9, 0),
+        WaitsFor::Descriptor(key) => (10, key),
     };
     sink.byte(kind);
     sink.address(address);

@@ -82,6 +82,8 @@ pub(crate) enum WaitTarget {
     Outside,
     /// A time that has not come.
     Time,
+    /// A message through a pipe, a socket or the like, or a signal.
+    Message,
 }
 
 impl EndCause {
@@ -138,6 +140,7 @@ impl WaitTarget {
             WaitsFor::Nothing => Self::Nothing,
             WaitsFor::Outside => Self::Outside,
             WaitsFor::Time => Self::Time,
+            WaitsFor::Descriptor(_) => Self::Message,
         }
     }
 }

@@ -102,6 +102,7 @@ fn waits_for(target: &WaitTarget) -> String {
         WaitTarget::Nothing => "could run".to_owned(),
         WaitTarget::Outside => "is in a call that wmfix does not control".to_owned(),
         WaitTarget::Time => "sleeps".to_owned(),
+        WaitTarget::Message => "waits for a message or a signal".to_owned(),
     }
 }
 

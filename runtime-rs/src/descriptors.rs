@@ -1,0 +1,180 @@
+//! What carries messages between threads through the kernel: pipes, sockets,
+//! event counters and the like, known by a number that both ends share. Coarser
+//! than the kernel's own order where the ends cannot be told apart, so that order
+//! is only ever added.
+
+use alloc::collections::BTreeMap;
+use core::mem::{MaybeUninit, size_of};
+
+use crate::sys;
+
+/// The number of what any descriptor tells, for those who wait for several.
+pub(crate) const ANY: u64 = OUTSIDE | 1;
+
+/// The bit of numbers whose other end may be outside of this process.
+const OUTSIDE: u64 = 1 << 63;
+
+/// What numbers of descriptors are told from addresses by: no program's memory
+/// lies there.
+const KEYS: u64 = 1 << 62;
+
+/// The numbers of signals come after those of descriptors without an inode.
+const SIGNALS: u64 = KEYS | 1 << 40;
+
+/// The number that sockets with names share.
+const NAMED_SOCKETS: u64 = KEYS | OUTSIDE | 1 << 41;
+
+/// A channel between the two ends of something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Channel(u64);
+
+impl Channel {
+    /// The number that both ends have.
+    pub(crate) fn key(self) -> u64 {
+        self.0
+    }
+
+    /// Whether help may come from outside of this process.
+    pub(crate) fn is_outside(key: u64) -> bool {
+        key & OUTSIDE != 0
+    }
+
+    /// What a signal carries from those who send it.
+    pub(crate) fn of_signal(number: i32) -> Self {
+        Self(SIGNALS | u64::from(number.unsigned_abs()) | OUTSIDE)
+    }
+}
+
+/// What was made in this process, so that nobody outside has an end of it.
+#[derive(Debug, Default)]
+pub(crate) struct Descriptors {
+    /// By the number of one end: that of the channel.
+    own: BTreeMap<u64, u64>,
+}
+
+impl Descriptors {
+    /// Two descriptors are the ends of one thing of this process.
+    pub(crate) fn pair(&mut self, first: i32, second: i32) {
+        let (Some(first), Some(second)) = (End::of(first), End::of(second)) else {
+            return;
+        };
+        let (first, second) = (first.number(), second.number());
+        let channel = first.min(second) & !OUTSIDE;
+        self.own.insert(first, channel);
+        self.own.insert(second, channel);
+    }
+
+    /// A descriptor is about to be closed: its number may mean something else
+    /// next.
+    pub(crate) fn closes(&mut self, descriptor: i32) {
+        if let Some(End::Numbered(number)) = End::of(descriptor) {
+            self.own.remove(&number);
+        }
+    }
+
+    /// The channel of a descriptor; `None` for files, terminals and devices.
+    pub(crate) fn channel(&self, descriptor: i32) -> Option<Channel> {
+        let end = End::of(descriptor)?;
+        let own = self.own.get(&end.number()).copied();
+        Some(Channel(own.unwrap_or(end.shared())))
+    }
+}
+
+/// What a descriptor stands for.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    /// Something that has a number of its own, the same at both ends.
+    Known(u64),
+    /// A socket whose other end has another number.
+    Socket(u64),
+    /// Counters, timers and the like have nothing but the descriptor's number.
+    Numbered(u64),
+}
+
+impl End {
+    /// The end that is behind a descriptor.
+    fn of(descriptor: i32) -> Option<Self> {
+        let mut status = MaybeUninit::<libc::stat>::uninit();
+        // SAFETY: the kernel fills the record, or says that it did not.
+        let status = unsafe {
+            let arguments = [
+                descriptor as usize,
+                status.as_mut_ptr() as usize,
+                0,
+                0,
+                0,
+                0,
+            ];
+            if sys::raw_syscall(libc::SYS_fstat, arguments) != 0 {
+                return None;
+            }
+            status.assume_init()
+        };
+        let inode = mixed(status.st_dev, status.st_ino);
+        Some(match status.st_mode & libc::S_IFMT {
+            libc::S_IFIFO => Self::Known(outside(inode)),
+            libc::S_IFSOCK => match connection(descriptor) {
+                Some(ports) => Self::Known(outside(ports)),
+                None => Self::Socket(outside(inode)),
+            },
+            0 => Self::Numbered(outside(u64::from(descriptor.unsigned_abs()))),
+            _ => return None,
+        })
+    }
+
+    /// Its own number.
+    fn number(self) -> u64 {
+        match self {
+            Self::Known(number) | Self::Socket(number) | Self::Numbered(number) => number,
+        }
+    }
+
+    /// The number that the other end has too, if nobody knows which that is: one
+    /// for all sockets with names.
+    fn shared(self) -> u64 {
+        match self {
+            Self::Socket(_) => NAMED_SOCKETS,
+            _ => self.number(),
+        }
+    }
+}
+
+/// A number whose other end may be outside.
+fn outside(number: u64) -> u64 {
+    number & (KEYS - 1) | KEYS | OUTSIDE
+}
+
+/// A connection over the network, by the ports of its ends.
+fn connection(socket: i32) -> Option<u64> {
+    let here = port(libc::SYS_getsockname, socket)?;
+    let there = port(libc::SYS_getpeername, socket).unwrap_or(0);
+    Some(mixed(here.min(there), here.max(there)))
+}
+
+/// The port of one end of a socket of the internet's families.
+fn port(call: libc::c_long, socket: i32) -> Option<u64> {
+    let mut address = [0u8; size_of::<libc::sockaddr_storage>()];
+    let mut len = address.len() as libc::socklen_t;
+    let arguments = [
+        socket as usize,
+        address.as_mut_ptr() as usize,
+        &raw mut len as usize,
+        0,
+        0,
+        0,
+    ];
+    // SAFETY: the kernel fills the buffer up to its length.
+    if unsafe { sys::raw_syscall(call, arguments) } != 0 {
+        return None;
+    }
+    let family = i32::from(u16::from_ne_bytes([address[0], address[1]]));
+    let port = u16::from_be_bytes([address[2], address[3]]);
+    (family == libc::AF_INET || family == libc::AF_INET6).then_some(u64::from(port))
+}
+
+/// Two numbers as one, below the bits that say what it is.
+fn mixed(first: u64, second: u64) -> u64 {
+    let mixed = (first ^ 0x9e37_79b9_7f4a_7c15).wrapping_mul(0xff51_afd7_ed55_8ccd) ^ second;
+    // Numbers of descriptors and signals stay apart from these.
+    mixed.wrapping_mul(0xc4ce_b9fe_1a85_ec53) >> 3 | 1 << 45
+}

@@ -1,0 +1,440 @@
+//! Reading from and writing to what threads send messages through: a message is
+//! sent before it is received. Where the runtime schedules, a thread that would
+//! block waits in the scheduler until another thread, or somebody outside, has
+//! done something about it.
+
+use core::ffi::{c_int, c_long, c_uint, c_void};
+
+use wmfix_trace::{LockMode, RecordedOperation, WaitsFor};
+
+use super::time::fail_with;
+use crate::abi::{self, flush_volatile};
+use crate::descriptors::{ANY, Channel};
+use crate::real;
+use crate::spin::Read;
+use crate::strategy::Kind;
+use crate::sys;
+use crate::trampoline;
+use crate::turn::{self, Held};
+
+/// What a call does with a descriptor.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// It waits for what others send.
+    Receive,
+    /// It sends, once there is room.
+    Send,
+}
+
+/// A system call on a descriptor.
+struct Transfer {
+    descriptor: c_int,
+    direction: Direction,
+    /// The call itself, which does not block and is no cancellation point.
+    number: c_long,
+    arguments: [usize; 6],
+    /// Whether the call is to fail rather than wait.
+    nonblocking: bool,
+    pc: u64,
+}
+
+impl Transfer {
+    /// Makes the call; `block` is the library's own function.
+    fn make(&self, block: impl FnOnce() -> isize) -> isize {
+        let Some(mut held) = turn::enter() else {
+            return block();
+        };
+        let Some(channel) = held.state().descriptors.channel(self.descriptor) else {
+            drop(held);
+            return block();
+        };
+        flush_volatile(&mut held);
+        held.point(Kind::Operation);
+        let context = held.context(self.pc);
+        if !held.controlled() {
+            if self.direction == Direction::Send {
+                send(&mut held, context, channel);
+            }
+            drop(held);
+            let result = block();
+            if result >= 0 && self.direction == Direction::Receive {
+                note_receipt(channel, self.pc);
+            }
+            return result;
+        }
+        if !self.nonblocking && !refuses_to_block(self.descriptor) {
+            while !is_ready(self.descriptor, self.direction) {
+                wait(&mut held, context, channel.key(), None);
+            }
+        }
+        // SAFETY: the program's own call.
+        let result = unsafe { sys::raw_syscall(self.number, self.arguments) };
+        if result < 0 {
+            tries_again(&mut held, context, channel.key());
+            drop(held);
+            return fail_with(-result as c_int) as isize;
+        }
+        match self.direction {
+            Direction::Send => send(&mut held, context, channel),
+            Direction::Receive => receive(&mut held, context, channel.key()),
+        }
+        wake(&mut held, channel);
+        result
+    }
+}
+
+/// A call failed that did not want to wait: whoever tries again and again spins.
+pub(super) fn tries_again(held: &mut Held, context: u32, key: u64) {
+    held.has_read(Read {
+        context,
+        location: u32::MAX,
+        value: key,
+        order: 0,
+    });
+}
+
+/// Waits until somebody has done something about a descriptor; true if the time
+/// came first.
+pub(super) fn wait(held: &mut Held, context: u32, key: u64, deadline: Option<u64>) -> bool {
+    if Channel::is_outside(key) {
+        held.state().scheduler.outside_help = true;
+    }
+    held.wait(context, WaitsFor::Descriptor(key), deadline)
+}
+
+/// What this thread did so far comes before what the receiver does next.
+pub(super) fn send(held: &mut Held, context: u32, channel: Channel) {
+    for lock in [channel.key(), ANY] {
+        let mode = LockMode::Signal;
+        held.record(context, &RecordedOperation::Release { lock, mode });
+    }
+}
+
+/// What the senders did so far comes before what this thread does next.
+pub(super) fn receive(held: &mut Held, context: u32, lock: u64) {
+    let mode = LockMode::Signal;
+    held.record(context, &RecordedOperation::Acquire { lock, mode });
+}
+
+/// Has those look who wait for a descriptor.
+pub(super) fn wake(held: &mut Held, channel: Channel) {
+    let scheduler = &mut held.state().scheduler;
+    scheduler.wake_all(WaitsFor::Descriptor(channel.key()));
+    scheduler.wake_all(WaitsFor::Descriptor(ANY));
+    held.has_changed();
+}
+
+/// Records a receipt where the turn is not held.
+pub(super) fn note_receipt(channel: Channel, pc: u64) {
+    if let Some(mut held) = turn::enter() {
+        let context = held.context(pc);
+        receive(&mut held, context, channel.key());
+    }
+}
+
+/// Whether the program has said that calls on this descriptor never wait.
+fn refuses_to_block(descriptor: c_int) -> bool {
+    let arguments = [descriptor as usize, libc::F_GETFL as usize, 0, 0, 0, 0];
+    // SAFETY: asks for flags.
+    let flags = unsafe { sys::raw_syscall(libc::SYS_fcntl, arguments) };
+    flags < 0 || flags as c_int & libc::O_NONBLOCK != 0
+}
+
+/// Whether a call on the descriptor would not block.
+fn is_ready(descriptor: c_int, direction: Direction) -> bool {
+    let events = match direction {
+        Direction::Receive => libc::POLLIN,
+        Direction::Send => libc::POLLOUT,
+    };
+    let mut asked = libc::pollfd {
+        fd: descriptor,
+        events,
+        revents: 0,
+    };
+    let now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let arguments = [
+        &raw mut asked as usize,
+        1,
+        &raw const now as usize,
+        0,
+        size_of::<u64>(),
+        0,
+    ];
+    // SAFETY: the records live for as long as the call.
+    unsafe { sys::raw_syscall(libc::SYS_ppoll, arguments) != 0 }
+}
+
+/// `name(arguments), number, direction, size of the buffer or 0, buffer`: a call
+/// whose first argument is the descriptor.
+macro_rules! transfers {
+    ($($count:tt $name:ident $real:ident ( $($argument:ident : $type:ty),* ),
+        $number:expr, $direction:ident, $nonblocking:expr;)*) => { $(
+        unsafe extern "C" fn $name(descriptor: c_int, $($argument: $type,)* pc: u64) -> isize {
+            let mut arguments = [descriptor as usize $(, $argument as usize)*].into_iter();
+            let transfer = Transfer {
+                descriptor,
+                direction: Direction::$direction,
+                number: $number,
+                arguments: core::array::from_fn(|_| arguments.next().unwrap_or(0)),
+                nonblocking: $nonblocking,
+                pc,
+            };
+            transfer.make(|| real::$real(descriptor, $($argument),*))
+        }
+        trampoline!(weak, stringify!($real), $count, $name);
+    )* };
+}
+
+transfers! {
+    3 readv readv(parts: *const c_void, count: c_int), libc::SYS_readv, Receive, false;
+    3 writev writev(parts: *const c_void, count: c_int), libc::SYS_writev, Send, false;
+    3 recvmsg recvmsg(message: *mut c_void, flags: c_int),
+        libc::SYS_recvmsg, Receive, flags & libc::MSG_DONTWAIT != 0;
+    3 sendmsg sendmsg(message: *const c_void, flags: c_int),
+        libc::SYS_sendmsg, Send, flags & libc::MSG_DONTWAIT != 0;
+    3 accept accept(address: *mut c_void, len: *mut c_void), libc::SYS_accept, Receive, false;
+    4 accept4 accept4(address: *mut c_void, len: *mut c_void, flags: c_int),
+        libc::SYS_accept4, Receive, false;
+}
+
+/// The same for calls with a buffer, which is the program's memory.
+macro_rules! buffer_transfers {
+    ($($count:tt $name:ident $real:ident ( $($argument:ident : $type:ty),* ),
+        $number:expr, $direction:ident, $nonblocking:expr, $more:expr;)*) => { $(
+        unsafe extern "C" fn $name(
+            descriptor: c_int,
+            buffer: *mut c_void,
+            size: usize,
+            $($argument: $type,)*
+            pc: u64,
+        ) -> isize {
+            if Direction::$direction == Direction::Send && turn::is_in_program() {
+                abi::read(buffer as u64, size as u64, pc);
+            }
+            let more: &[usize] = &$more;
+            let arguments = [descriptor as usize, buffer as usize, size];
+            let mut arguments = arguments.into_iter().chain(more.iter().copied());
+            let transfer = Transfer {
+                descriptor,
+                direction: Direction::$direction,
+                number: $number,
+                arguments: core::array::from_fn(|_| arguments.next().unwrap_or(0)),
+                nonblocking: $nonblocking,
+                pc,
+            };
+            let result = transfer.make(|| real::$real(descriptor, buffer, size, $($argument),*));
+            if Direction::$direction == Direction::Receive && result > 0 && turn::is_in_program() {
+                abi::write(buffer as u64, (result as u64).min(size as u64), pc);
+            }
+            result
+        }
+        trampoline!(weak, stringify!($real), $count, $name);
+    )* };
+}
+
+buffer_transfers! {
+    3 read read(), libc::SYS_read, Receive, false, [];
+    3 write write(), libc::SYS_write, Send, false, [];
+    4 recv recv(flags: c_int),
+        libc::SYS_recvfrom, Receive, flags & libc::MSG_DONTWAIT != 0, [flags as usize];
+    4 send_to_peer send(flags: c_int),
+        libc::SYS_sendto, Send, flags & libc::MSG_DONTWAIT != 0, [flags as usize];
+}
+
+/// The end of a channel is a message too: whoever reads then learns of it.
+unsafe extern "C" fn close(descriptor: c_int, pc: u64) -> c_int {
+    if let Some(mut held) = turn::enter()
+        && let Some(channel) = held.state().descriptors.channel(descriptor)
+    {
+        flush_volatile(&mut held);
+        let context = held.context(pc);
+        send(&mut held, context, channel);
+        held.state().descriptors.closes(descriptor);
+        wake(&mut held, channel);
+    }
+    real::close(descriptor)
+}
+
+unsafe extern "C" fn shutdown(socket: c_int, how: c_int, pc: u64) -> c_int {
+    if let Some(mut held) = turn::enter()
+        && let Some(channel) = held.state().descriptors.channel(socket)
+    {
+        flush_volatile(&mut held);
+        let context = held.context(pc);
+        send(&mut held, context, channel);
+        wake(&mut held, channel);
+    }
+    real::shutdown(socket, how)
+}
+
+/// Descriptors that were made as the two ends of one thing.
+fn made_pair(result: c_int, ends: *const c_int) -> c_int {
+    if result == 0
+        && let Some(mut held) = turn::enter()
+    {
+        // SAFETY: the library has filled both.
+        let (first, second) = unsafe { (*ends, *ends.add(1)) };
+        held.state().descriptors.pair(first, second);
+    }
+    result
+}
+
+unsafe extern "C" fn pipe(ends: *mut c_int, _pc: u64) -> c_int {
+    made_pair(real::pipe(ends), ends)
+}
+
+unsafe extern "C" fn pipe2(ends: *mut c_int, flags: c_int, _pc: u64) -> c_int {
+    made_pair(real::pipe2(ends, flags), ends)
+}
+
+unsafe extern "C" fn socketpair(
+    domain: c_int,
+    kind: c_int,
+    protocol: c_int,
+    ends: *mut c_int,
+    _pc: u64,
+) -> c_int {
+    made_pair(real::socketpair(domain, kind, protocol, ends), ends)
+}
+
+/// A counter is both ends of itself.
+unsafe extern "C" fn eventfd(start: c_uint, flags: c_int, _pc: u64) -> c_int {
+    let descriptor = real::eventfd(start, flags);
+    if descriptor >= 0
+        && let Some(mut held) = turn::enter()
+    {
+        held.state().descriptors.pair(descriptor, descriptor);
+    }
+    descriptor
+}
+
+/// What the library has as functions of their own.
+unsafe extern "C" fn eventfd_read(descriptor: c_int, value: *mut u64, pc: u64) -> c_int {
+    // SAFETY: the program's own call.
+    let len = unsafe { read(descriptor, value.cast(), size_of::<u64>(), pc) };
+    if len == size_of::<u64>() as isize {
+        0
+    } else {
+        -1
+    }
+}
+
+unsafe extern "C" fn eventfd_write(descriptor: c_int, value: u64, pc: u64) -> c_int {
+    let value = &raw const value;
+    // SAFETY: the value lives for as long as the call.
+    let len = unsafe { write(descriptor, value.cast_mut().cast(), size_of::<u64>(), pc) };
+    if len == size_of::<u64>() as isize {
+        0
+    } else {
+        -1
+    }
+}
+
+trampoline!(weak, "close", 1, close);
+trampoline!(weak, "shutdown", 2, shutdown);
+trampoline!(weak, "pipe", 1, pipe);
+trampoline!(weak, "pipe2", 2, pipe2);
+trampoline!(weak, "socketpair", 4, socketpair);
+trampoline!(weak, "eventfd", 2, eventfd);
+trampoline!(weak, "eventfd_read", 2, eventfd_read);
+trampoline!(weak, "eventfd_write", 2, eventfd_write);
+
+/// `sendto` and `recvfrom` fill the registers: the word of the caller's stack that
+/// the trampoline hands over is nothing of theirs.
+#[allow(clippy::too_many_arguments)]
+unsafe extern "C" fn sendto(
+    descriptor: c_int,
+    buffer: *mut c_void,
+    size: usize,
+    flags: c_int,
+    address: usize,
+    len: usize,
+    _stack: usize,
+    pc: u64,
+) -> isize {
+    if turn::is_in_program() {
+        abi::read(buffer as u64, size as u64, pc);
+    }
+    let transfer = Transfer {
+        descriptor,
+        direction: Direction::Send,
+        number: libc::SYS_sendto,
+        arguments: [
+            descriptor as usize,
+            buffer as usize,
+            size,
+            flags as usize,
+            address,
+            len,
+        ],
+        nonblocking: flags & libc::MSG_DONTWAIT != 0,
+        pc,
+    };
+    transfer.make(|| real::sendto(descriptor, buffer, size, flags, address, len))
+}
+
+#[allow(clippy::too_many_arguments)]
+unsafe extern "C" fn recvfrom(
+    descriptor: c_int,
+    buffer: *mut c_void,
+    size: usize,
+    flags: c_int,
+    address: usize,
+    len: usize,
+    _stack: usize,
+    pc: u64,
+) -> isize {
+    let transfer = Transfer {
+        descriptor,
+        direction: Direction::Receive,
+        number: libc::SYS_recvfrom,
+        arguments: [
+            descriptor as usize,
+            buffer as usize,
+            size,
+            flags as usize,
+            address,
+            len,
+        ],
+        nonblocking: flags & libc::MSG_DONTWAIT != 0,
+        pc,
+    };
+    let result = transfer.make(|| real::recvfrom(descriptor, buffer, size, flags, address, len));
+    if result > 0 && turn::is_in_program() {
+        abi::write(buffer as u64, (result as u64).min(size as u64), pc);
+    }
+    result
+}
+
+crate::stack_trampoline!(weak, "sendto", sendto);
+crate::stack_trampoline!(weak, "recvfrom", recvfrom);
+
+/// The checked forms, which know how large the buffer is.
+unsafe extern "C" fn read_checked(
+    descriptor: c_int,
+    buffer: *mut c_void,
+    size: usize,
+    _capacity: usize,
+    pc: u64,
+) -> isize {
+    // SAFETY: the program's own call.
+    unsafe { read(descriptor, buffer, size, pc) }
+}
+
+unsafe extern "C" fn recv_checked(
+    descriptor: c_int,
+    buffer: *mut c_void,
+    size: usize,
+    _capacity: usize,
+    flags: c_int,
+    pc: u64,
+) -> isize {
+    // SAFETY: the program's own call.
+    unsafe { recv(descriptor, buffer, size, flags, pc) }
+}
+
+trampoline!(weak, "__read_chk", 4, read_checked);
+trampoline!(weak, "__recv_chk", 5, recv_checked);
