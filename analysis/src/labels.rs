@@ -2,9 +2,8 @@
 //! and more fences. Neither changes any SC run of the program, so a repair can
 //! be judged on the runs that are there, without building or running anything.
 
-use rustc_hash::FxHashMap;
-
 use crate::event::{Event, Operation, SiteId};
+use crate::hash::FxHashMap;
 use crate::order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 
 /// Changes of labels: at least these orders at these sites, and these fences

@@ -56,19 +56,25 @@
 //! assert!(analyzer.violations().is_empty());
 //! # Ok::<(), wmfix_analysis::StreamError>(())
 //! ```
+#![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
+
+extern crate alloc;
 
 mod analyzer;
 mod error;
 mod event;
+mod hash;
 mod labels;
 mod model;
 mod order;
 pub mod predict;
 mod race;
+#[cfg(feature = "std")]
 pub mod reordering;
 mod violation;
 pub mod weak;
+#[cfg(feature = "std")]
 pub mod witness;
 
 pub use analyzer::{Analyzer, AnalyzerConfig, EventFindings, Limits};

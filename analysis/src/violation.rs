@@ -2,6 +2,8 @@
 //! access of one run; the writes it names are found in the stream of events by
 //! their index, which is all a witness needs.
 
+use alloc::vec::Vec;
+
 use crate::event::{LocationId, SiteId, ThreadId};
 
 /// The position of an event in the stream that was fed, from 0.

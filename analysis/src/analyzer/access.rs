@@ -183,7 +183,7 @@ fn inherit_same_location(thread: &Thread, slot: ThreadSlot, location: &Location,
         .iter()
         .filter_map(|&(slot, _, sc_mark)| Some((slot, sc_mark.access.as_ref()?)))
         .collect();
-    accesses.sort_by_key(|(_, access)| std::cmp::Reverse(access.seen));
+    accesses.sort_by_key(|(_, access)| core::cmp::Reverse(access.seen));
     for (slot, access) in accesses {
         if !own.has(slot, access.number) {
             own.join(&access.set);
@@ -192,7 +192,7 @@ fn inherit_same_location(thread: &Thread, slot: ThreadSlot, location: &Location,
     // Fences that the access learns of only now, from the message it reads: they
     // count if an access to this location lies between.
     if !view.from_fences.events_within(own) {
-        known.sort_by_key(|(_, mark, _)| std::cmp::Reverse(mark.seen));
+        known.sort_by_key(|(_, mark, _)| core::cmp::Reverse(mark.seen));
         for (_, _, sc_mark) in known {
             own.join(&sc_mark.from_fences);
             if view.from_fences.events_within(own) {

@@ -153,7 +153,7 @@ impl Gap {
         worst
     }
 
-    fn timestamps(&self) -> std::ops::Range<Timestamp> {
+    fn timestamps(&self) -> core::ops::Range<Timestamp> {
         self.floor.min(self.floor_failure)..self.newer
     }
 

@@ -1,6 +1,8 @@
 //! A vector clock: one event number per thread slot, meaning a prefix of every
 //! thread's events. Slots past the end count 0, so an empty clock costs nothing.
 
+use alloc::vec::Vec;
+
 /// The number of an event within its thread, from 1; 0 is "before all of them".
 pub(crate) type EventNumber = u32;
 

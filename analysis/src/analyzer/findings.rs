@@ -1,8 +1,9 @@
 //! Findings, each kept once per pair of places in the program, with a count.
 
-use rustc_hash::FxHashMap;
+use alloc::vec::Vec;
 
 use crate::event::SiteId;
+use crate::hash::FxHashMap;
 use crate::race::{FoundRace, Race};
 use crate::violation::{FoundViolation, Violation, ViolationKind};
 

@@ -2,6 +2,8 @@
 //! into every thread a thread can see; looked up here, that becomes the newest
 //! write to the location that it knows.
 
+use alloc::vec::Vec;
+
 use smallvec::SmallVec;
 
 use super::clock::{EventNumber, ThreadSlot};

@@ -1,7 +1,7 @@
 //! A set of numbers that mostly come one after the other, kept as ranges: what
 //! is known of every thread there ever was must not grow with their number.
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
 
 /// A set of ids, by the first and last of every stretch.
 #[derive(Clone, Debug, Default)]

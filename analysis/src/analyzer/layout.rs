@@ -1,11 +1,11 @@
 //! Where in memory the atomic locations lie, to find those that a plain access
 //! or the end of an object touches.
 
-use std::collections::BTreeMap;
-
-use rustc_hash::FxHashMap;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 use crate::event::{Bytes, LocationId};
+use crate::hash::FxHashMap;
 
 /// The bytes of every location that has an address.
 #[derive(Clone, Debug, Default)]

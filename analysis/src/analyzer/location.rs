@@ -1,6 +1,8 @@
 //! The state of one atomic location: its modification order, what its last
 //! write hands on, and who accessed it.
 
+use alloc::vec::Vec;
+
 use super::clock::{Clock, EventNumber, ThreadSlot};
 use super::history::{History, Mark, ScMark, Timestamp};
 use super::values::Values;

@@ -1,10 +1,11 @@
 //! Mutexes, rwlocks and signals: who holds them, and what they hand on.
 
-use rustc_hash::FxHashMap;
+use alloc::vec::Vec;
 
 use super::thread::Token;
 use crate::error::StreamError;
 use crate::event::{LockId, LockMode, ThreadId};
+use crate::hash::FxHashMap;
 
 /// All locks of a run.
 #[derive(Clone, Debug, Default)]

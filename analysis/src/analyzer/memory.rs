@@ -1,6 +1,7 @@
 //! All locations of a run, and how much of them is remembered.
 
-use rustc_hash::FxHashMap;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 use super::access::{self, Access};
 use super::check::{self, Gap};
@@ -17,6 +18,7 @@ use super::view::View;
 use super::{AnalyzerConfig, AtomicAccess, EventFindings, LAST_NUMBER};
 use crate::error::StreamError;
 use crate::event::{Bytes, Event, LocationId, SiteId};
+use crate::hash::FxHashMap;
 use crate::violation::{EventIndex, Violation, WriteRef};
 
 /// All locations, atomic and plain.

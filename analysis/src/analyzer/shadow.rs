@@ -8,11 +8,11 @@
 //! orders are kept as a list of epochs, not as a vector clock, and
 //! happens-before is that of C++20 with its fences.
 
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::clock::{Clock, EventNumber, ThreadSlot};
 use crate::event::{Bytes, SiteId, ThreadId};
+use crate::hash::FxHashMap;
 use crate::race::RacingAccess;
 
 /// Bytes of one access that are checked for races; the rest of it is not.

@@ -1,12 +1,15 @@
 //! The state of one running thread, and the slots that threads take in clocks.
 
-use rustc_hash::FxHashMap;
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use super::clock::{Clock, EventNumber, ThreadSlot};
 use super::id_set::IdSet;
 use super::view::{ScSet, View};
 use crate::error::StreamError;
 use crate::event::{LocationId, ThreadId};
+use crate::hash::FxHashMap;
 use crate::order::FenceOrder;
 
 /// A thread that runs, or the remains of one whose slot is free.
@@ -63,7 +66,7 @@ impl Thread {
         }
         self.view
             .from_accesses
-            .join(&std::mem::take(&mut self.run_sc));
+            .join(&core::mem::take(&mut self.run_sc));
         self.own_sc.join(&self.view.from_accesses);
         self.run = next;
     }

@@ -1,7 +1,7 @@
 //! What travels along happens-before: a prefix of every thread, and what that
 //! prefix means for the order of SC events.
 
-use std::sync::Arc;
+use alloc::sync::Arc;
 
 use super::clock::{Clock, EventNumber, ThreadSlot};
 

@@ -1,6 +1,8 @@
 //! Whether an access that a thread is about to make can come next to an earlier
 //! one of another thread: whether what both need leaves the earlier one out.
 
+use alloc::vec::Vec;
+
 use super::Predictor;
 use super::cut::{Cut, Reach};
 use super::locks::Locks;

@@ -1,14 +1,15 @@
 //! The critical sections of a run, per lock and per thread, and the closure of
 //! a cut: of two sections of one lock that are begun, the first is complete.
 
-use std::rc::Rc;
+use alloc::rc::Rc;
+use alloc::vec::Vec;
 
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::cut::{Cut, Reach};
 use super::threads::{SectionRef, Stretch, Threads};
 use crate::event::LockId;
+use crate::hash::FxHashMap;
 
 /// All locks of a run.
 #[derive(Debug, Default)]

@@ -2,16 +2,16 @@
 //! Memory is kept in granules of eight bytes; an access is remembered under the
 //! exact bytes of the granule that it touches.
 
-use std::collections::VecDeque;
-use std::rc::Rc;
+use alloc::collections::VecDeque;
+use alloc::rc::Rc;
 
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::PredictorConfig;
 use super::cut::Cut;
 use super::threads::Stretch;
 use crate::event::{Bytes, LocationId, SiteId};
+use crate::hash::FxHashMap;
 use crate::violation::EventIndex;
 
 const GRANULE: u64 = 8;

@@ -51,9 +51,10 @@ mod memory;
 mod pairs;
 mod threads;
 
-use rustc_hash::FxHashMap;
+use alloc::vec::Vec;
 
 use crate::event::{Bytes, CasOutcome, Event, LocationId, LockMode, Operation, SiteId, ThreadId};
+use crate::hash::FxHashMap;
 use crate::race::{Race, RacingAccess};
 use crate::violation::EventIndex;
 use locks::Locks;

@@ -1,14 +1,15 @@
 //! What a given pair of accesses needs before both can be made, for pairs that
 //! somebody else has found: one pass over the run for all of them.
 
-use std::rc::Rc;
-
-use rustc_hash::FxHashMap;
+use alloc::rc::Rc;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use super::cut::Reach;
 use super::threads::Stretch;
 use super::{Predictor, PredictorConfig, ThreadPrefix};
 use crate::event::Event;
+use crate::hash::FxHashMap;
 use crate::violation::EventIndex;
 
 /// Two events of a run, in its order.

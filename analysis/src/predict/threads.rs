@@ -1,15 +1,16 @@
 //! The threads of a run: how far each has come, what its events need, and the
 //! stretches in which it neither learnt anything nor took or gave back a lock.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+use core::cell::RefCell;
 
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::ThreadPrefix;
 use super::cut::{Cut, Reach};
 use crate::event::ThreadId;
+use crate::hash::FxHashMap;
 
 /// A critical section: the lock's number, and its number among those of its
 /// thread and lock.
@@ -149,7 +150,7 @@ impl Threads {
     }
 
     pub(super) fn take_cut(&mut self, thread: usize) -> Cut {
-        std::mem::take(&mut self.all[thread].cut)
+        core::mem::take(&mut self.all[thread].cut)
     }
 
     pub(super) fn put_cut(&mut self, thread: usize, cut: Cut) {

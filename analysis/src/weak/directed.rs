@@ -3,6 +3,8 @@
 //! one. Such a run is always allowed: only that one access has an edge against the
 //! order of execution, and the witness shows that nothing closes a cycle over it.
 
+use alloc::vec::Vec;
+
 use crate::event::{Event, ThreadId};
 use crate::model::Model;
 use crate::violation::{EventIndex, Violation};

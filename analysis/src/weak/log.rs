@@ -1,7 +1,9 @@
 //! The writes to one location in modification order, each with what an acquire
 //! read of it gets, and how far each thread's accesses had come.
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use crate::analyzer::clock::{Clock, EventNumber, ThreadSlot};
 

@@ -17,18 +17,22 @@
 //! Every run is one that RC11 allows. Without SC events every outcome that RC11
 //! allows can be reached; with them some are missed.
 
+#[cfg(feature = "std")]
 mod directed;
 mod log;
 mod patience;
 
-use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use crate::analyzer::clock::{Clock, EventNumber, ThreadSlot};
 use crate::event::{Bytes, CasOutcome, Event, LocationId, LockId, Operation, ThreadId};
+use crate::hash::FxHashMap;
 use crate::order::FenceOrder;
 use log::{Log, LoggedWrite, WriteName};
 
+#[cfg(feature = "std")]
 pub use directed::{StaleChoice, StaleSource, choices};
 pub use log::Candidate;
 pub use patience::Patience;

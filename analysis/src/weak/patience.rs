@@ -1,9 +1,8 @@
 //! Progress: how often in a row a thread may read old values at one place. A
 //! load in a loop that were stale for ever would never let the loop end.
 
-use rustc_hash::FxHashMap;
-
 use crate::event::{SiteId, ThreadId};
+use crate::hash::FxHashMap;
 
 /// A budget of stale reads for each thread and place.
 #[derive(Clone, Debug)]
