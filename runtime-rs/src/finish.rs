@@ -4,11 +4,12 @@
 
 use core::ffi::{c_int, c_void};
 
-use wmfix_trace::{End, ThreadId};
+use wmfix_trace::{ContextId, End, ThreadId};
 
 use crate::real;
 use crate::sys;
-use crate::turn;
+use crate::turn::{self, Held};
+use crate::unwind;
 
 /// Signals that kill and that a fault of the program raises.
 const FATAL_SIGNALS: [c_int; 7] = [
@@ -61,10 +62,12 @@ unsafe extern "C" fn dies(signal: c_int, _: *mut libc::siginfo_t, context: *mut 
         let thread = ThreadId(held.thread().id);
         // SAFETY: the kernel's record of where the thread was.
         let pc = unsafe { program_counter(context.cast()) };
+        let context = stood_at(&mut held, pc);
         held.state().recorder.finish(End::Signal {
             number: signal,
             thread,
             pc,
+            context: ContextId(context),
         });
         // Nobody else may run any more: the process is about to die.
         core::mem::forget(held);
@@ -82,6 +85,21 @@ unsafe extern "C" fn dies(signal: c_int, _: *mut libc::siginfo_t, context: *mut 
             [process, thread, signal as usize, 0, 0, 0],
         );
     }
+}
+
+/// The context of a thread that a signal kills at `pc`. Within a library that is
+/// the call that led there, as far as it is known.
+fn stood_at(held: &mut Held, pc: u64) -> u32 {
+    let thread = held.thread();
+    let innermost = thread.depth().checked_sub(1);
+    let unwound = innermost.and_then(|at| unwind::return_address_in(thread.frame(at).sp));
+    let gave_up = (thread.gives_up_at != 0).then_some(thread.gives_up_at);
+    let at = match unwound.or(gave_up) {
+        Some(call) if call != pc => call,
+        // A return address is one past the instruction that is meant.
+        _ => pc + 1,
+    };
+    held.context(at)
 }
 
 unsafe fn program_counter(context: *const libc::ucontext_t) -> u64 {

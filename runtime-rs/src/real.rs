@@ -1,7 +1,7 @@
 //! The C library's own functions behind the interceptors, found by name with
 //! `dlsym(RTLD_NEXT, …)`.
 
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
@@ -118,6 +118,10 @@ type Handle = libc::pthread_t;
 type Time = *const libc::timespec;
 
 real! {
+    abort() -> ();
+    __assert_fail(
+        assertion: *const c_char, file: *const c_char, line: c_uint, function: *const c_char
+    ) -> ();
     pthread_create(
         handle: *mut Handle,
         attributes: *const c_void,

@@ -80,6 +80,8 @@ pub(crate) struct Thread {
     pub(crate) blocked_signals: u64,
     /// How often its key's destructor may still put off its end.
     pub(crate) rounds: u32,
+    /// Where it called what ends the process, as `abort` does; 0 while it has not.
+    pub(crate) gives_up_at: u64,
     /// A volatile write whose value will be known at the next hook.
     pub(crate) pending: Option<PendingWrite>,
     /// Its position in the clocks of the access filter.
@@ -121,6 +123,7 @@ impl Thread {
             argument: ptr::null_mut(),
             blocked_signals: 0,
             rounds: DESTRUCTOR_ROUNDS,
+            gives_up_at: 0,
             pending: None,
             clock_slot: None,
             epoch_tag: 0,

@@ -44,9 +44,17 @@ fn crashes_and_exits_keep_their_result_and_the_trace() {
                 assert!(has_its_last_store(&trace), "{how} {strategy}");
                 match (trace.ending, told) {
                     (Ending::Complete(End::Exit { code }), Some(told)) => assert_eq!(code, told),
-                    (Ending::Complete(End::Signal { number, thread, pc }), Some(told)) => {
+                    (
+                        Ending::Complete(End::Signal {
+                            number,
+                            thread,
+                            pc,
+                            context,
+                        }),
+                        Some(told),
+                    ) => {
                         assert_eq!((number, thread.0), (told, 2), "{how} {strategy}");
-                        assert_ne!(pc, 0);
+                        assert_ne!((pc, context.0), (0, 0));
                     }
                     (Ending::Open, None) => {}
                     (ending, _) => panic!("{how} {strategy}: {ending}"),

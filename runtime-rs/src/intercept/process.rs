@@ -1,6 +1,6 @@
 //! Processes: leaving, forking, becoming another program.
 
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use wmfix_trace::{MAX_RECORD, Strategy, encode_exec};
 
@@ -28,6 +28,33 @@ unsafe extern "C" fn leave_quickly(code: c_int, _pc: u64) {
 trampoline!(weak, "quick_exit", 1, leave_quickly);
 trampoline!(weak, "_exit", 1, leave_now);
 trampoline!(weak, "_Exit", 1, leave_now);
+
+/// The program gives up at this call. The signal that follows comes in the C
+/// library, whose frames nobody can walk where there is no unwinder.
+fn gives_up(pc: u64) {
+    if let Some(mut held) = turn::enter() {
+        held.thread().gives_up_at = pc;
+    }
+}
+
+unsafe extern "C" fn abort(pc: u64) {
+    gives_up(pc);
+    real::abort();
+}
+
+unsafe extern "C" fn assertion_fails(
+    assertion: *const c_char,
+    file: *const c_char,
+    line: c_uint,
+    function: *const c_char,
+    pc: u64,
+) {
+    gives_up(pc);
+    real::__assert_fail(assertion, file, line, function);
+}
+
+trampoline!(weak, "abort", 0, abort);
+trampoline!(weak, "__assert_fail", 4, assertion_fails);
 
 /// The child is a process with one thread and a trace of its own.
 unsafe extern "C" fn fork(_pc: u64) -> libc::pid_t {

@@ -347,6 +347,7 @@ impl<'a> Reader<'a> {
                 number: source.small()? as i32,
                 thread: self.known_thread(source)?,
                 pc: source.address()?,
+                context: self.context(source)?,
             },
             2 => End::Deadlock,
             3 => End::Livelock,

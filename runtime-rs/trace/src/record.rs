@@ -377,8 +377,11 @@ pub enum End {
         number: i32,
         /// Who got it.
         thread: ThreadId,
-        /// Where it was.
+        /// The instruction it was at.
         pc: u64,
+        /// The calls that led there, and the last instruction of instrumented code
+        /// among them.
+        context: ContextId,
     },
     /// No thread could go on; the runtime ended the process.
     Deadlock,

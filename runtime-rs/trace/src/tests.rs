@@ -331,6 +331,7 @@ fn every_end_and_every_wait_is_read_back() {
             number: 11,
             thread: ThreadId(3),
             pc: 7,
+            context: ContextId(0),
         },
         End::Deadlock,
         End::Livelock,

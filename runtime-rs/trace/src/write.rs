@@ -149,11 +149,17 @@ pub fn encode_end(out: &mut [u8], end: End, records: u64) -> usize {
             sink.byte(0);
             sink.number(u64::from(code as u32));
         }
-        End::Signal { number, thread, pc } => {
+        End::Signal {
+            number,
+            thread,
+            pc,
+            context,
+        } => {
             sink.byte(1);
             sink.number(u64::from(number as u32));
             sink.number(u64::from(thread.0));
             sink.address(pc);
+            sink.number(u64::from(context.0));
         }
         End::Deadlock => sink.byte(2),
         End::Livelock => sink.byte(3),

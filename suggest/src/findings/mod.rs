@@ -20,5 +20,5 @@ pub(crate) use observation::{
     race_key,
 };
 pub(crate) use prediction::{Deviation, PredictionOutcome, RaceOrigin};
-pub(crate) use process_end::{EndCause, ProcessEnd, WaitTarget};
+pub(crate) use process_end::{EndCause, ProcessEnd, StuckThread, WaitTarget};
 pub(crate) use story::{StepRole, StoryObject, StoryOperation, StoryStep};

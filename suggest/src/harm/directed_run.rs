@@ -8,7 +8,8 @@ use wmfix_trace::StaleTarget;
 
 use super::choices::{access_names, prefix};
 use super::discard::{is_discarded, is_same_variable};
-use crate::findings::{EndCause, ProcessEnd, RaceKey, fingerprint, race_key};
+use super::FailedProcess;
+use crate::findings::{ProcessEnd, RaceKey, fingerprint, race_key};
 use crate::observe::{DecodedTrace, Places, decode};
 use crate::run::{FinishedRun, RunEnd};
 
@@ -17,8 +18,8 @@ use crate::run::{FinishedRun, RunEnd};
 pub(super) struct RunRecord {
     /// How the command ended.
     pub(super) ended: RunEnd,
-    /// How processes ended that did not exit by themselves.
-    pub(super) processes: Vec<EndCause>,
+    /// The processes that failed.
+    pub(super) failed: Vec<FailedProcess>,
     /// The races.
     pub(super) races: Vec<(RaceKey, SiteId, SiteId)>,
     /// Accesses to freed memory.
@@ -54,7 +55,7 @@ pub(super) fn examine(
     let end = printed.len().saturating_sub(MOST_LAST_WORDS);
     let mut record = RunRecord {
         ended: finished.ended,
-        processes: Vec::new(),
+        failed: Vec::new(),
         races: Vec::new(),
         freed: Vec::new(),
         printed: fingerprint(&printed),
@@ -78,9 +79,12 @@ impl RunRecord {
         places: &Mutex<Places>,
         config: AnalyzerConfig,
     ) {
-        let ended = ProcessEnd::of(decoded, places).map(|end| end.cause);
-        self.processes
-            .extend(ended.filter(|cause| cause.is_failure()));
+        let ended = ProcessEnd::of(decoded, places);
+        let failed = ended.filter(|end| end.cause.is_failure());
+        self.failed.extend(failed.map(|end| FailedProcess {
+            end,
+            died_in: decoded.died_in.clone(),
+        }));
         self.races.extend(races(decoded, places, config));
         self.freed.extend(uses_of_freed_memory(decoded));
         let same_variable = |one, other| is_same_variable(places, one, other);

@@ -138,6 +138,9 @@ impl Judge<'_> {
                     seed: candidate.seed,
                     target: candidate.target,
                     effect,
+                    failed: record.failed.into_iter().find(|failed| {
+                        matches!(effect, Effect::Process(cause) if cause == failed.end.cause)
+                    }),
                     last_words: record.last_words,
                 });
             }
@@ -329,7 +332,8 @@ impl SeenWithout {
 
     fn add(&mut self, record: &RunRecord) {
         self.ends.insert(record.ended);
-        self.processes.extend(&record.processes);
+        let failed = record.failed.iter();
+        self.processes.extend(failed.map(|failed| failed.end.cause));
         self.races.extend(record.races.iter().map(|(key, ..)| *key));
         self.freed.extend(&record.freed);
         if let Some(printed) = &mut self.printed {
@@ -339,8 +343,8 @@ impl SeenWithout {
 
     /// What a run shows that none of these has shown, the worst first.
     fn difference(&self, record: &RunRecord) -> Option<Effect> {
-        let process = (record.processes.iter()).find(|&cause| !self.processes.contains(cause));
-        if let Some(&cause) = process {
+        let mut causes = record.failed.iter().map(|failed| failed.end.cause);
+        if let Some(cause) = causes.find(|cause| !self.processes.contains(cause)) {
             return Some(Effect::Process(cause));
         }
         if record.ended != RunEnd::Interrupted && !self.ends.contains(&record.ended) {

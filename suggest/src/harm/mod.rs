@@ -14,8 +14,9 @@ use wmfix_analysis::witness::Machine;
 use wmfix_trace::StaleTarget;
 
 use crate::cli::{HarmLevel, Target};
-use crate::findings::{EndCause, ViolationKey};
+use crate::findings::{EndCause, ProcessEnd, ViolationKey};
 use crate::run::RunEnd;
+use crate::symbols::Frame;
 
 pub(crate) use judge::{HarmPlan, judge};
 
@@ -82,8 +83,19 @@ pub(crate) struct ShownBy {
     pub(crate) target: StaleTarget,
     /// What it came to.
     pub(crate) effect: Effect,
+    /// The process that failed, where that is what it came to.
+    pub(crate) failed: Option<FailedProcess>,
     /// The end of what the program printed.
     pub(crate) last_words: String,
+}
+
+/// A process that failed, and where it stood then.
+#[derive(Clone, Debug)]
+pub(crate) struct FailedProcess {
+    /// How it ended.
+    pub(crate) end: ProcessEnd,
+    /// The calls that the thread was in that a signal killed, innermost first.
+    pub(crate) died_in: Vec<Frame>,
 }
 
 /// What a directed run came to.

@@ -16,7 +16,7 @@ use super::operands::{OperandTracker, Round, TextId, WaitLoop};
 use super::orders::{of_fence, of_load, of_rmw, of_store};
 use super::places::Places;
 use super::waits::WaitRole;
-use crate::symbols::Address;
+use crate::symbols::{Address, Frame};
 
 /// One process's run.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub(crate) struct DecodedTrace {
     pub stuck: Vec<(StuckThread, SiteId)>,
     /// How it ended.
     pub ending: trace::Ending,
+    /// The calls that a thread was in when a signal killed it, innermost first.
+    pub died_in: Vec<Frame>,
     /// Equal for equal schedules.
     pub schedule: u64,
     /// The files that the process was made of.
@@ -97,11 +99,17 @@ pub(crate) fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrac
             *exit = Some(found);
         }
     }
+    let ending = reader.ending().unwrap_or(trace::Ending::Open);
+    let died_in = match ending {
+        trace::Ending::Complete(trace::End::Signal { context, .. }) => decoder.calls(context),
+        _ => Vec::new(),
+    };
     Ok(DecodedTrace {
+        died_in,
         events: decoder.events,
         locations: decoder.locations,
         stuck: decoder.stuck,
-        ending: reader.ending().unwrap_or(trace::Ending::Open),
+        ending,
         schedule: decoder.schedule.finish(),
         modules: decoder.modules,
         wide_values: decoder.wide_values,
@@ -234,13 +242,7 @@ impl Decoder<'_> {
         if let Some(known) = self.sites.get(&key) {
             return known.clone();
         }
-        let (mut stack, pc) = self.pcs[context.0 as usize];
-        let mut chain = vec![self.modules.before(pc)];
-        while stack.0 != 0 {
-            let (parent, pc) = self.stacks[stack.0 as usize];
-            chain.push(self.modules.before(pc));
-            stack = parent;
-        }
+        let chain = self.chain(context);
         let mut places = self.places.lock().expect("no panic while locked");
         let resolved = places.resolve(&chain, operation);
         let place = places.get(resolved.site);
@@ -252,6 +254,25 @@ impl Decoder<'_> {
         };
         self.sites.insert(key, known.clone());
         known
+    }
+
+    /// The instruction of a context and its callers, innermost first.
+    fn chain(&self, context: ContextId) -> Vec<Option<Address>> {
+        let (mut stack, pc) = self.pcs[context.0 as usize];
+        let mut chain = vec![self.modules.before(pc)];
+        while stack.0 != 0 {
+            let (parent, pc) = self.stacks[stack.0 as usize];
+            chain.push(self.modules.before(pc));
+            stack = parent;
+        }
+        chain
+    }
+
+    /// The calls of a context that the source is known of, innermost first.
+    fn calls(&self, context: ContextId) -> Vec<Frame> {
+        let chain = self.chain(context);
+        let mut places = self.places.lock().expect("no panic while locked");
+        places.calls(&chain)
     }
 
     /// `None` for what is no event for the analysis: a relaxed fence.

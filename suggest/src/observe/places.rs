@@ -255,6 +255,17 @@ impl Places {
         ResolvedOperation { site, watch }
     }
 
+    /// The program's own calls at these addresses, as far as their source is known.
+    pub(crate) fn calls(&mut self, chain: &[Option<Address>]) -> Vec<Frame> {
+        let mut calls = Vec::new();
+        for address in chain.iter().copied().flatten() {
+            let frames = self.frames_at(address).iter();
+            let own = frames.filter(|frame| innermost_own(std::slice::from_ref(*frame)).is_some());
+            calls.extend(own.cloned());
+        }
+        calls
+    }
+
     /// The number of an operation in the text.
     fn text(&mut self, file: &Arc<PathBuf>, span: &Span) -> TextId {
         let next = TextId(u32::try_from(self.texts.len()).expect("fewer operations than 2^32"));

@@ -108,6 +108,12 @@ pub(crate) fn consequence(violation: &Violation) -> Option<String> {
     })
 }
 
+/// Where the program stood when it failed, a line each.
+pub(crate) fn stack(violation: &Violation) -> Option<String> {
+    let stack = &violation.harm.as_ref()?.stack;
+    (!stack.is_empty()).then(|| format!("it stood here:\n{}", stack.join("\n")))
+}
+
 fn end_cause(cause: EndCause) -> String {
     match cause {
         EndCause::Signal(number) => signal(number),

@@ -1,7 +1,7 @@
 //! How the runs ended, in words, for those that did not exit by themselves.
 
 use super::spots::SpotFinder;
-use crate::findings::{CollectedFindings, EndCause, TraceProblem, WaitTarget};
+use crate::findings::{CollectedFindings, EndCause, StuckThread, TraceProblem, WaitTarget};
 use crate::report::words::signal_name;
 use crate::run::RunEnd;
 
@@ -14,16 +14,8 @@ pub(super) fn ends(spots: &mut SpotFinder<'_>, collected: &CollectedFindings) ->
             cause(counted.processes, counted.end.cause),
             counted.first_seed
         );
-        for stuck in &counted.end.stuck {
-            let place = spots.spot(stuck.site).place;
-            note += &format!(
-                "\n  thread {} {}, in {} at {}:{}",
-                stuck.thread,
-                waits_for(&stuck.waits_for),
-                place.function,
-                place.file,
-                place.line
-            );
+        for one in &counted.end.stuck {
+            note += &format!("\n  {}", stuck(spots, one));
         }
         notes.push(note);
     }
@@ -58,6 +50,19 @@ pub(super) fn ends(spots: &mut SpotFinder<'_>, collected: &CollectedFindings) ->
     }
     notes.sort();
     notes
+}
+
+/// A thread that could not go on.
+pub(super) fn stuck(spots: &mut SpotFinder<'_>, stuck: &StuckThread) -> String {
+    let place = spots.spot(stuck.site).place;
+    format!(
+        "thread {} {}, in {} at {}:{}",
+        stuck.thread,
+        waits_for(&stuck.waits_for),
+        place.function,
+        place.file,
+        place.line
+    )
 }
 
 /// How these processes ended.

@@ -3,16 +3,20 @@
 use wmfix_analysis::ViolationKind;
 use wmfix_analysis::reordering::Meeting;
 
+use super::ends::stuck;
 use super::spots::SpotFinder;
 use crate::findings::{
     Deviation, PredictionOutcome, RaceFinding, RaceOrigin, StepRole, StoryStep, ViolationFinding,
 };
-use crate::harm::{Harm, HarmVerdict};
+use crate::harm::{FailedProcess, Harm, HarmVerdict};
 use crate::report::dossier::{FindingDetail, Mark, RaceSides, ReportedStep};
 use crate::report::model::{self, FollowedSchedule, RacePrediction, ReportedHarm, StaleKind};
 use crate::report::rerun::with_stale;
 use crate::report::{harm_words, step_words, words};
 use crate::subject::RerunCommand;
+
+/// Of the calls that a process died in, this many are shown.
+const MOST_CALLS: usize = 16;
 
 /// A violation without its name.
 pub(super) fn violation(
@@ -81,12 +85,24 @@ pub(super) fn harm(
         verdict: harm_words::word(harm.verdict),
         runs: harm.runs,
         ended,
+        stack: shown_by
+            .and_then(|run| run.failed.as_ref())
+            .map_or_else(Vec::new, |failed| stack(spots, failed)),
         seed: shown_by.map(|run| run.seed),
         command: command.map(|(run, rerun)| with_stale(rerun, run.seed, &run.target)),
     };
     let telling = shown_by.filter(|_| harm.verdict >= HarmVerdict::Visible);
     let words = telling.map(|run| run.last_words.clone());
     (reported, words.filter(|words| !words.trim().is_empty()))
+}
+
+/// Where a process stood when it failed, a line each.
+fn stack(spots: &mut SpotFinder<'_>, failed: &FailedProcess) -> Vec<String> {
+    let calls = failed.died_in.iter();
+    let mut lines: Vec<String> = calls.filter_map(|frame| spots.caller(frame)).collect();
+    lines.truncate(MOST_CALLS);
+    lines.extend(failed.end.stuck.iter().map(|one| stuck(spots, one)));
+    lines
 }
 
 fn steps(spots: &mut SpotFinder<'_>, steps: &[StoryStep]) -> Vec<ReportedStep> {

@@ -123,7 +123,8 @@ impl SpotFinder<'_> {
         )
     }
 
-    fn caller(&self, frame: &Frame) -> Option<String> {
+    /// A call as it is shown.
+    pub(super) fn caller(&self, frame: &Frame) -> Option<String> {
         let at = frame.at.as_ref()?;
         Some(format!(
             "{} at {}:{}",

@@ -31,6 +31,10 @@ pub(super) fn violation(dossier: &Dossier, violation: &Violation, others: &[&Vio
             @if let Some(harm) = harm_words::consequence(violation) {
                 p { strong { (words::sentence(&harm)) } }
             }
+            @if let Some(harm) = violation.harm.as_ref().filter(|harm| !harm.stack.is_empty()) {
+                p { "It stood here:" }
+                pre { (harm.stack.join("\n")) }
+            }
             @if let Some(machines) = harm_words::shown_by(violation) {
                 p { (words::sentence(machines)) }
             }

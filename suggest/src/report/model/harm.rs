@@ -11,6 +11,10 @@ pub(crate) struct ReportedHarm {
     pub(crate) runs: u64,
     /// What it came to.
     pub(crate) ended: String,
+    /// Where the program stood when it failed: the calls of the thread that a signal
+    /// killed, innermost first, or the threads that could not go on.
+    #[serde(default)]
+    pub(crate) stack: Vec<String>,
     /// The seed of the run that shows it.
     pub(crate) seed: Option<u64>,
     /// The command that shows it again.

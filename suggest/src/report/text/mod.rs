@@ -159,6 +159,9 @@ impl TextRenderer {
         if let Some(harm) = harm_words::consequence(violation) {
             messages.push(Level::NOTE.message(harm));
         }
+        if let Some(stack) = harm_words::stack(violation) {
+            messages.push(Level::NOTE.message(stack));
+        }
         if let Some(machines) = harm_words::shown_by(violation) {
             messages.push(Level::NOTE.message(machines));
         }
