@@ -5,8 +5,9 @@ use alloc::vec::Vec;
 use core::ffi::CStr;
 use core::str::FromStr;
 
-use wmfix_trace::{StaleTarget, Strategy, Volatile};
+use wmfix_trace::{StaleTargets, Strategy, Volatile};
 
+use crate::free_run::WeakStrategy;
 use crate::sys;
 
 /// The exit code of a program whose runtime could not start.
@@ -33,8 +34,10 @@ pub(crate) struct RuntimeConfig {
     pub(crate) volatile: Volatile,
     /// How large a trace may become, in bytes.
     pub(crate) trace_limit: u64,
-    /// The stale choice to be made.
-    pub(crate) stale: Option<StaleTarget>,
+    /// The stale choices to be made.
+    pub(crate) stale: Option<StaleTargets>,
+    /// How accesses of a free run choose what they take.
+    pub(crate) weak: Option<WeakStrategy>,
     /// Milliseconds before a thread stuck outside loses the turn.
     pub(crate) patience: u64,
     /// Milliseconds without progress that make a livelock.
@@ -75,7 +78,18 @@ impl RuntimeConfig {
                 ],
             ),
             trace_limit: number(c"WMFIX_TRACE_LIMIT").unwrap_or(DEFAULT_TRACE_LIMIT_BYTES),
-            stale: stale_target(),
+            stale: stale_targets(),
+            weak: choice(
+                c"WMFIX_WEAK",
+                &[
+                    ("off", None),
+                    ("mixed", Some(WeakStrategy::Mixed)),
+                    ("uniform", Some(WeakStrategy::Uniform)),
+                    ("few", Some(WeakStrategy::Few)),
+                    ("pctwm", Some(WeakStrategy::Pctwm)),
+                    ("given", Some(WeakStrategy::Given)),
+                ],
+            ),
             patience: number(c"WMFIX_PATIENCE").unwrap_or(20).max(1),
             livelock: number(c"WMFIX_LIVELOCK").unwrap_or(5000),
         }
@@ -92,10 +106,10 @@ fn variable(name: &CStr) -> Option<&'static CStr> {
     sys::variable(name).filter(|value| !value.is_empty())
 }
 
-fn stale_target() -> Option<StaleTarget> {
+fn stale_targets() -> Option<StaleTargets> {
     let text = variable(c"WMFIX_STALE")?.to_str().unwrap_or("?");
     match text.parse() {
-        Ok(target) => Some(target),
+        Ok(targets) => Some(targets),
         Err(error) => cannot_start(format_args!("WMFIX_STALE={text}: {error}")),
     }
 }

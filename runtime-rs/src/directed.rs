@@ -3,24 +3,8 @@
 //! choice in a recorded run and this repeats the run up to it.
 
 use alloc::vec::Vec;
-use core::sync::atomic::{AtomicBool, Ordering};
 
 use wmfix_trace::{AccessName, StaleTarget, TakenWrite, ThreadId};
-
-/// No more than this much freed memory is kept from being handed out again.
-const QUARANTINE_LIMIT_BYTES: u64 = 256 << 20;
-
-/// What freed memory is filled with: no pointer, and no small number.
-pub(crate) const FREED_BYTE: u8 = 0xf5;
-
-/// Whether this run is to make a stale choice: asked by `free`, without the turn.
-static IS_ON: AtomicBool = AtomicBool::new(false);
-
-/// See [`IS_ON`].
-#[inline(always)]
-pub(crate) fn is_on() -> bool {
-    IS_ON.load(Ordering::Relaxed)
-}
 
 /// A run that is directed.
 #[derive(Debug)]
@@ -33,7 +17,6 @@ pub(crate) struct Directed {
     /// What the write to be taken has written, once it was made.
     taken: Option<u128>,
     done: bool,
-    quarantined_bytes: u64,
 }
 
 /// What an access that is about to be recorded has to do with the choice.
@@ -51,14 +34,12 @@ pub(crate) enum Part {
 
 impl Directed {
     pub(crate) fn new(target: StaleTarget) -> Self {
-        IS_ON.store(true, Ordering::Relaxed);
         Self {
             target,
             accesses: Vec::new(),
             first_values: Vec::new(),
             taken: None,
             done: false,
-            quarantined_bytes: 0,
         }
     }
 
@@ -116,16 +97,6 @@ impl Directed {
     pub(crate) fn seed(&self) -> Option<u64> {
         self.target.seed
     }
-
-    /// Whether this much memory may be kept back.
-    pub(crate) fn may_quarantine(&mut self, size: u64) -> bool {
-        let total = self.quarantined_bytes.saturating_add(size);
-        let may = total <= QUARANTINE_LIMIT_BYTES;
-        if may {
-            self.quarantined_bytes = total;
-        }
-        may
-    }
 }
 
 #[cfg(test)]
@@ -161,12 +132,5 @@ mod tests {
         let mut run = directed("1.1=2.1");
         assert_eq!(run.access(1, Some(0)), Part::None);
         assert_eq!(run.access(2, Some(0)), Part::None);
-    }
-
-    #[test]
-    fn only_so_much_is_kept_back() {
-        let mut run = directed("1.1=first");
-        assert!(run.may_quarantine(QUARANTINE_LIMIT_BYTES));
-        assert!(!run.may_quarantine(1));
     }
 }

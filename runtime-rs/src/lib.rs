@@ -38,6 +38,7 @@ mod descriptors;
 mod directed;
 mod filter;
 mod finish;
+mod free_run;
 mod gate;
 mod initialisations;
 #[cfg(not(test))]
@@ -52,6 +53,7 @@ mod rng;
 mod scheduler;
 mod shadow;
 mod spin;
+mod stale_run;
 mod start;
 mod state;
 mod strategy;

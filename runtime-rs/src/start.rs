@@ -11,10 +11,12 @@ use crate::config::{RuntimeConfig, cannot_start};
 use crate::directed::Directed;
 use crate::filter::{self, plain};
 use crate::finish;
+use crate::free_run::FreeRun;
 use crate::park::{HOLDER, WATCH_INTERVAL_MS, park};
 use crate::real;
 use crate::recorder::Recorder;
 use crate::scheduler::Scheduler;
+use crate::stale_run::{StaleRun, StaleRunKind};
 use crate::state::{self, State};
 use crate::strategy::{AnyStrategy, Pct, Plan, Random, Replay};
 use crate::sys;
@@ -91,10 +93,10 @@ pub(crate) fn begin_run(config: RuntimeConfig, forked: bool) {
     // SAFETY: asks who is calling.
     scheduler.add(main, unsafe { libc::pthread_self() });
     // Where the system schedules, no run can be repeated.
-    let target = config.stale.filter(|target| {
-        let key = || process_key_of(&command_line(), forked);
-        strategy != Named::Os && target.process.is_none_or(|process| process == key())
-    });
+    let stale_run = match strategy {
+        Named::Os => None,
+        _ => stale_run(&config, forked),
+    };
     let (filters, races) = (config.filter, config.races && recorder.is_on());
     let mut state = State::new(config, scheduler, recorder);
     // SAFETY: the calling thread's own record.
@@ -103,7 +105,7 @@ pub(crate) fn begin_run(config: RuntimeConfig, forked: bool) {
     if filters {
         state.start_filtering(main_record);
     }
-    state.directed = target.map(|target| Box::new(Directed::new(target)));
+    state.stale_run = stale_run.map(Box::new);
     state::install(state);
     if !forked {
         settle(main);
@@ -114,6 +116,18 @@ pub(crate) fn begin_run(config: RuntimeConfig, forked: bool) {
         _ => mode::CONTROLLED,
     };
     MODE.store(mode, Ordering::SeqCst);
+}
+
+/// The old writes that this process is to take.
+fn stale_run(config: &RuntimeConfig, forked: bool) -> Option<StaleRun> {
+    let mut targets = config.stale.clone().map_or_else(Vec::new, |stale| stale.0);
+    let key = process_key_of(&command_line(), forked);
+    targets.retain(|target| target.process.is_none_or(|process| process == key));
+    let kind = match config.weak {
+        Some(strategy) => StaleRunKind::Free(FreeRun::new(strategy, config.seed, targets)),
+        None => StaleRunKind::Directed(Directed::new(targets.first().copied()?)),
+    };
+    Some(StaleRun::new(kind))
 }
 
 fn new_trace(folder: &[u8], config: &RuntimeConfig, forked: bool) -> Recorder {

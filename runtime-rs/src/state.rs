@@ -17,7 +17,6 @@ use crate::barriers::Barrier;
 use crate::config::RuntimeConfig;
 use crate::contexts::{ContextNumber, Interner};
 use crate::descriptors::Descriptors;
-use crate::directed::Directed;
 use crate::filter::{AccessFilter, plain, plain_mode, set_plain_mode};
 use crate::initialisations::{self, Initialisation};
 use crate::locations::Locations;
@@ -25,6 +24,7 @@ use crate::modules::Modules;
 use crate::recorder::Recorder;
 use crate::scheduler::Scheduler;
 use crate::shadow::NoMemory;
+use crate::stale_run::StaleRun;
 use crate::sys;
 use crate::thread::Thread;
 use crate::unwind;
@@ -40,8 +40,8 @@ pub(crate) struct State {
     alone_writes: AloneWrites,
     /// Decides which plain accesses are recorded; none where all are, or none.
     filter: Option<AccessFilter>,
-    /// The stale choice that this run is to make.
-    pub(crate) directed: Option<Box<Directed>>,
+    /// What accesses take, in a run in which they take old writes.
+    pub(crate) stale_run: Option<Box<StaleRun>>,
     /// Under `os`: the thread of the last record.
     pub(crate) last_thread: u32,
     /// Looks for help from outside since the last change.
@@ -83,7 +83,7 @@ pub(crate) unsafe fn state() -> &'static mut State {
 impl State {
     pub(crate) fn new(config: RuntimeConfig, scheduler: Scheduler, recorder: Recorder) -> Self {
         Self {
-            directed: None,
+            stale_run: None,
             config,
             scheduler,
             recorder,
@@ -221,22 +221,19 @@ impl State {
     }
 
     /// Keeps a block that is given back from being handed out again, in a run with
-    /// a stale choice: a stale pointer must not lead to somebody else's memory.
+    /// stale choices: a stale pointer must not lead to somebody else's memory.
     #[cfg(not(test))]
     pub(crate) fn quarantine(&mut self, address: u64, size: u64) -> bool {
-        let Some(directed) = &mut self.directed else {
+        let Some(stale_run) = &mut self.stale_run else {
             return false;
         };
-        if size == 0 || !directed.may_quarantine(size) {
+        if size == 0 || !stale_run.may_quarantine(size) {
             return false;
         }
         // SAFETY: the program has just given this block back.
         unsafe {
-            core::ptr::write_bytes(
-                address as *mut u8,
-                crate::directed::FREED_BYTE,
-                size as usize,
-            );
+            let freed = crate::stale_run::FREED_BYTE;
+            core::ptr::write_bytes(address as *mut u8, freed, size as usize);
         }
         self.recorder.write(wmfix_trace::MAX_RECORD, |out| {
             wmfix_trace::encode_quarantine(out, address, size)
@@ -260,6 +257,11 @@ impl State {
     /// Ends the atomics in these bytes; whether the trace knows one of them.
     pub(crate) fn end_locations(&mut self, address: u64, size: u64) -> bool {
         let any = self.locations.end(address..address.saturating_add(size));
+        if let Some(stale_run) = &mut self.stale_run
+            && any
+        {
+            stale_run.event(0, &RecordedOperation::Free { address, size });
+        }
         self.forget_ended();
         any
     }
@@ -299,6 +301,23 @@ impl State {
             filter.event(thread, operation);
         }
         self.write_event(context, operation);
+        if self.stale_run.is_some() {
+            self.tell_stale_run(thread.id, operation);
+        }
+    }
+
+    #[cold]
+    fn tell_stale_run(&mut self, thread: u32, operation: &RecordedOperation) {
+        let told = match location_of(operation) {
+            Some(location) => self
+                .locations
+                .trace_number(location)
+                .map(|number| alone::at_location(operation, number)),
+            None => Some(*operation),
+        };
+        if let (Some(stale_run), Some(told)) = (&mut self.stale_run, told) {
+            stale_run.event(thread, &told);
+        }
     }
 
     /// Writes an event. Its location is introduced first, if the trace does not
@@ -328,8 +347,8 @@ impl State {
     #[cold]
     fn introduce(&mut self, context: u32, location: u32, value: u128) -> u32 {
         let (number, address, size) = self.locations.introduce(location);
-        if let Some(directed) = &mut self.directed {
-            directed.born(value);
+        if let Some(stale_run) = &mut self.stale_run {
+            stale_run.born(number, address, size, value);
         }
         let operation = RecordedOperation::Birth {
             location: LocationId(number),

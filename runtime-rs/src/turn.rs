@@ -279,6 +279,7 @@ impl Held {
             scheduler.idles(me);
         }
         self.point(Kind::Stop);
+        self.has_paused();
     }
 
     /// Waits for something that another thread does; true if the time, on the
@@ -294,7 +295,18 @@ impl Held {
         scheduler.wait(me, what, deadline);
         scheduler.tick();
         self.pass(me, Cause::Blocked);
+        if what == WaitsFor::Time {
+            self.has_paused();
+        }
         self.state().scheduler.entry(me).timed_out
+    }
+
+    /// After a pause a thread takes no write that is old by then.
+    fn has_paused(&mut self) {
+        let me = self.thread().id;
+        if let Some(stale_run) = &mut self.state().stale_run {
+            stale_run.pauses(me);
+        }
     }
 
     /// The thread has ended: gives the turn away for good. Its phase stays INSIDE,

@@ -80,7 +80,7 @@ pub(crate) fn apply(
         location
             .from_fences_at_write
             .clone_from(&location.from_fences);
-        publish(thread, location, access);
+        publish(thread, &mut location.message, access);
     }
     let grown = remember(thread, slot, location, access, own);
     if access.writes.is_some() && access.releases {
@@ -90,13 +90,14 @@ pub(crate) fn apply(
 }
 
 /// The thread in `slot` makes an access that takes an old write, which hands on
-/// `message`. Only happens-before follows it: the run is not SC any more, and
-/// nothing but its races can be asked for from here on.
+/// `message`; afterwards that is what its own write hands on. Only happens-before
+/// follows it: the run is not SC any more, and nothing but its races can be asked
+/// for from here on.
 pub(crate) fn apply_stale(
     thread: &mut Thread,
     slot: ThreadSlot,
     location: &mut Location,
-    message: &View,
+    message: &mut View,
     access: &Access,
 ) {
     thread.number += 1;
@@ -110,6 +111,7 @@ pub(crate) fn apply_stale(
         receiver.join(message);
     }
     thread.view.happened_before.set(slot, thread.number);
+    publish(thread, message, access);
     let last = LastAccess {
         number: thread.number,
         thread: thread.id,
@@ -119,6 +121,9 @@ pub(crate) fn apply_stale(
     history.last_access = last;
     if access.writes.is_some() {
         history.last_write = last;
+    }
+    if access.writes.is_some() && access.releases {
+        thread.epoch += 1;
     }
 }
 
@@ -205,16 +210,16 @@ fn inherit_same_location(thread: &Thread, slot: ThreadSlot, location: &Location,
 /// hb: what a write hands on. An RMW continues the release sequence it reads
 /// from, any other write begins anew.
 #[inline]
-fn publish(thread: &Thread, location: &mut Location, access: &Access) {
+fn publish(thread: &Thread, message: &mut View, access: &Access) {
     let source = if access.releases {
         &thread.view
     } else {
         &thread.released
     };
     if access.reads {
-        location.message.join(source);
+        message.join(source);
     } else {
-        location.message.copy_from(source);
+        message.copy_from(source);
     }
 }
 

@@ -33,8 +33,8 @@ pub(crate) struct Memory {
     pub(super) shadow: Shadow,
     pub(super) remembered: usize,
     unseen_writes: u64,
-    /// The write that a stale access will take, and what it hands on.
-    taken: Option<(EventIndex, View)>,
+    /// The writes that stale accesses will take, and what they hand on.
+    taken: FxHashMap<EventIndex, View>,
 }
 
 /// A location with what is known about its bytes.
@@ -60,7 +60,7 @@ impl Memory {
             shadow: Shadow::default(),
             remembered: 0,
             unseen_writes: 0,
-            taken: None,
+            taken: FxHashMap::default(),
         }
     }
 
@@ -119,8 +119,8 @@ impl Memory {
             return Ok(found);
         };
         self.remembered += access::apply(thread, slot, location, made.location, access);
-        if let Some((write, message)) = &mut self.taken
-            && *write == index
+        if !self.taken.is_empty()
+            && let Some(message) = self.taken.get_mut(&index)
         {
             message.copy_from(&location.message);
         }
@@ -140,12 +140,12 @@ impl Memory {
 
     /// Keeps what the write of an event to come hands on, for a stale access.
     pub(crate) fn keep_message_of(&mut self, write: EventIndex) {
-        self.taken = Some((write, View::default()));
+        self.taken.insert(write, View::default());
     }
 
-    /// The thread makes an access that takes an old write: that of the event whose
+    /// The thread makes an access that takes an old write: that of an event whose
     /// message is kept, or the location's first value. What it writes, if it does,
-    /// nobody sees.
+    /// only another stale access sees.
     pub(crate) fn stale(
         &mut self,
         threads: &mut Threads,
@@ -160,13 +160,13 @@ impl Memory {
         else {
             return found;
         };
-        let nothing = View::default();
-        let message = match &self.taken {
-            Some((write, message)) if Some(*write) == source => message,
-            _ => &nothing,
-        };
+        let message = source.and_then(|write| self.taken.get(&write));
+        let mut message = message.cloned().unwrap_or_default();
         let thread = threads.at_mut(slot);
-        access::apply_stale(thread, slot, &mut cell.location, message, access);
+        access::apply_stale(thread, slot, &mut cell.location, &mut message, access);
+        if let Some(kept) = self.taken.get_mut(&index) {
+            *kept = message;
+        }
         if self.races && cell.mixed {
             let race = self.layout.bytes(made.location).and_then(|bytes| {
                 race_with_plain(&self.shadow, bytes, thread, slot, access, index)

@@ -19,6 +19,8 @@ pub(super) struct WriteName {
 pub(super) struct LoggedWrite {
     pub(super) name: WriteName,
     pub(super) value: u64,
+    /// What the caller knows it by; `None` for the first value.
+    pub(super) tag: Option<u64>,
     /// It is the write of a read-modify-write: nothing comes before it and after
     /// the write it read.
     pub(super) by_rmw: bool,
@@ -33,6 +35,8 @@ pub struct Candidate {
     pub position: usize,
     /// Its value.
     pub value: u64,
+    /// What the caller knows it by; `None` for the first value.
+    pub tag: Option<u64>,
     /// A read-modify-write has read it: a write cannot directly follow it.
     pub parts_rmw: bool,
 }
@@ -63,6 +67,7 @@ impl Log {
                 number: 0,
             },
             value,
+            tag: None,
             by_rmw: false,
             message: Clock::default(),
         };
@@ -89,6 +94,7 @@ impl Log {
             .map(|position| Candidate {
                 position,
                 value: self.writes[position].value,
+                tag: self.writes[position].tag,
                 parts_rmw: (self.writes.get(position + 1)).is_some_and(|next| next.by_rmw),
             })
             .collect()

@@ -135,6 +135,7 @@ impl WeakMemory {
             return vec![Candidate {
                 position: 0,
                 value: 0,
+                tag: None,
                 parts_rmw: false,
             }];
         };
@@ -156,6 +157,14 @@ impl WeakMemory {
     /// # Panics
     /// If the position is none of the location's.
     pub fn apply(&mut self, event: &Event, position: Option<usize>) {
+        self.apply_tagged(event, position, None);
+    }
+
+    /// The same; candidates will have this tag for the event's write.
+    ///
+    /// # Panics
+    /// As [`Self::apply`].
+    pub fn apply_tagged(&mut self, event: &Event, position: Option<usize>, tag: Option<u64>) {
         let slot = self.slot(event.thread);
         match event.operation {
             Operation::Fence { order } => self.fence(slot, order),
@@ -192,7 +201,7 @@ impl WeakMemory {
             Operation::Read { .. } => {}
             operation => {
                 if let Some(access) = WeakAccess::of(&operation) {
-                    self.access(slot, &access, position);
+                    self.access(slot, &access, position, tag);
                 }
             }
         }
@@ -208,6 +217,12 @@ impl WeakMemory {
             view.current.set(other, known);
             view.acquirable.set(other, known);
         }
+    }
+
+    /// The location is found to hold a value that no event told of: from here on that
+    /// is all there is to take.
+    pub fn restart(&mut self, location: LocationId, value: u64) {
+        self.locations.insert(location, Log::new(value));
     }
 
     /// How many writes are remembered of a location.
@@ -241,7 +256,13 @@ impl WeakMemory {
         view.acquirable.join(&current);
     }
 
-    fn access(&mut self, slot: ThreadSlot, access: &WeakAccess, position: Option<usize>) {
+    fn access(
+        &mut self,
+        slot: ThreadSlot,
+        access: &WeakAccess,
+        position: Option<usize>,
+        tag: Option<u64>,
+    ) {
         let log = self.locations.entry(access.location).or_default();
         let view = self.threads[slot].step(slot);
         if access.sc {
@@ -274,6 +295,7 @@ impl WeakMemory {
                 LoggedWrite {
                     name: seen,
                     value,
+                    tag,
                     by_rmw: access.reads,
                     message,
                 },

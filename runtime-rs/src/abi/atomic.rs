@@ -41,7 +41,7 @@ fn record_load<W: Word>(
     order: Order,
     reach: Reach,
 ) -> W {
-    if held.state().directed.is_some() {
+    if held.state().stale_run.is_some() {
         return directed::load(held, context, address, order, reach);
     }
     // SAFETY: the program would do the same.
@@ -65,7 +65,7 @@ unsafe extern "C" fn store<W: Word>(address: *mut W, value: W, order: c_int, pc:
             unsafe { W::store(address, value) };
         });
     };
-    if held.state().directed.is_some() {
+    if held.state().stale_run.is_some() {
         return directed::store(&mut held, context, address, value, order_of(order));
     }
     // SAFETY: the program would do the same.
@@ -92,7 +92,7 @@ fn rmw<W: Word>(address: *mut W, operand: W, order: c_int, pc: u64, kind: RmwKin
             unsafe { W::rmw(address, kind, operand) }
         });
     };
-    if held.state().directed.is_some() {
+    if held.state().stale_run.is_some() {
         let order = order_of(order);
         return directed::rmw(&mut held, context, address, operand, order, kind);
     }
@@ -149,7 +149,7 @@ fn swap<W: Word>(address: *mut W, swap: &CompareExchange<W>, pc: u64) -> W {
             unsafe { W::compare_exchange(address, expected, value) }
         });
     };
-    if held.state().directed.is_some() {
+    if held.state().stale_run.is_some() {
         return directed::swap(&mut held, context, address, swap);
     }
     // SAFETY: the program would do the same.
@@ -351,8 +351,8 @@ fn record_volatile_write(held: &mut Held, pending: PendingWrite) {
         None => state.new_location(context, pending.address, pending.size, value),
     };
     state.locations.set_value(location, value);
-    if state.directed.is_some() {
-        directed::stored(held, location, value);
+    if state.stale_run.is_some() {
+        directed::stored(held, context, location, value);
     }
     let operation = RecordedOperation::Store {
         location: LocationId(location),

@@ -1,11 +1,12 @@
-//! Atomic operations of a run with a stale choice. They are what `atomic` does,
-//! but count the accesses that are recorded, and one of them takes an old write:
-//! memory stays as it is, and the trace says which write was taken.
+//! Atomic operations of a run with stale choices. They are what `atomic` does, but
+//! the run is asked about every access that will be recorded. One that takes an old
+//! write leaves memory as it is, and the trace says which write was taken.
 
 use wmfix_trace::{LocationId, Order, RecordedOperation, RmwKind, encode_stale};
 
 use super::atomic::{CompareExchange, order_of, reading};
 use crate::directed::Part;
+use crate::free_run::{AccessEffect, AskedAccess};
 use crate::memory::Word;
 use crate::turn::Held;
 
@@ -36,7 +37,12 @@ pub(super) fn load<W: Word>(
         order,
         value: value.wide(),
     };
-    match part(held, location) {
+    let asked = asked(held, context, location, order, AccessEffect::Reads, value);
+    let asked = AskedAccess {
+        can_take: asked.can_take && reach == Reach::Ours,
+        ..asked
+    };
+    match part(held, &asked) {
         Part::Stale(stale) if reach == Reach::Ours => {
             let stale = W::narrow(stale);
             record_stale(held, context, &load(stale));
@@ -65,7 +71,8 @@ pub(super) fn store<W: Word>(
         order,
         value: value.wide(),
     };
-    match part(held, location) {
+    let asked = asked(held, context, location, order, AccessEffect::Writes, before);
+    match part(held, &asked) {
         Part::Stale(_) => record_stale(held, context, &operation),
         part => {
             // SAFETY: the program would do the same.
@@ -78,11 +85,20 @@ pub(super) fn store<W: Word>(
 }
 
 /// A volatile write that the program has made.
-pub(super) fn stored(held: &mut Held, location: u32, value: u128) {
-    if part(held, location) == Part::Source
-        && let Some(directed) = &mut held.state().directed
+pub(super) fn stored(held: &mut Held, context: u32, location: u32, value: u128) {
+    let asked = AskedAccess {
+        thread: held.thread().id,
+        location: held.state().locations.trace_number(location),
+        context,
+        is_sc: false,
+        effect: AccessEffect::Writes,
+        newest: value,
+        can_take: false,
+    };
+    if part(held, &asked) == Part::Source
+        && let Some(stale_run) = &mut held.state().stale_run
     {
-        directed.remember(value);
+        stale_run.remember(value);
     }
 }
 
@@ -97,7 +113,9 @@ pub(super) fn rmw<W: Word>(
     // SAFETY: the program would do the same.
     let current = unsafe { W::load(address) };
     let location = (held.state()).location(context, address as u64, W::SIZE, current.wide());
-    let part = part(held, location);
+    let effect = AccessEffect::Writes;
+    let asked = asked(held, context, location, order, effect, current);
+    let part = part(held, &asked);
     let read = match part {
         Part::Stale(stale) => W::narrow(stale),
         _ => current,
@@ -150,7 +168,14 @@ pub(super) fn swap<W: Word>(
         read: read.wide(),
         written: (read == expected).then_some(value.wide()),
     };
-    let part = part(held, location);
+    let (success, failure) = (order_of(swap.success), order_of(swap.failure));
+    let order = match failure {
+        Order::SeqCst => failure,
+        _ => success,
+    };
+    let effect = AccessEffect::Exchanges(expected.wide());
+    let asked = asked(held, context, location, order, effect, current);
+    let part = part(held, &asked);
     if let Part::Stale(stale) = part {
         let stale = W::narrow(stale);
         record_stale(held, context, &operation(stale));
@@ -174,16 +199,35 @@ pub(super) fn swap<W: Word>(
     current
 }
 
-fn part(held: &mut Held, location: u32) -> Part {
-    let me = held.thread().id;
+/// An access of the calling thread, as the run is asked about it.
+fn asked<W: Word>(
+    held: &mut Held,
+    context: u32,
+    location: u32,
+    order: Order,
+    effect: AccessEffect,
+    newest: W,
+) -> AskedAccess {
+    AskedAccess {
+        thread: held.thread().id,
+        location: held.state().locations.trace_number(location),
+        context,
+        is_sc: order == Order::SeqCst,
+        effect,
+        newest: newest.wide(),
+        can_take: W::SIZE <= 8,
+    }
+}
+
+/// What the run says about an access that will be recorded next.
+fn part(held: &mut Held, asked: &AskedAccess) -> Part {
     let state = held.state();
-    let number = state.locations.trace_number(location);
-    let Some(directed) = &mut state.directed else {
+    let Some(stale_run) = &mut state.stale_run else {
         return Part::None;
     };
-    let part = directed.access(me, number);
+    let part = stale_run.access(asked);
     if part == Part::Control
-        && let Some(seed) = directed.seed()
+        && let Some(seed) = stale_run.seed()
     {
         state.scheduler.draw_anew(seed);
     }
@@ -194,9 +238,9 @@ fn wrote<W: Word>(held: &mut Held, location: u32, value: W, part: Part) {
     let state = held.state();
     state.locations.set_value(location, value.wide());
     if part == Part::Source
-        && let Some(directed) = &mut state.directed
+        && let Some(stale_run) = &mut state.stale_run
     {
-        directed.remember(value.wide());
+        stale_run.remember(value.wide());
     }
 }
 
@@ -214,8 +258,8 @@ fn record_stale(held: &mut Held, context: u32, operation: &RecordedOperation) {
     __wmfix_stale_access();
     let me = held.thread().id;
     let state = held.state();
-    let (source, seed) = match &state.directed {
-        Some(directed) => (directed.source(), directed.seed()),
+    let (source, seed) = match &state.stale_run {
+        Some(stale_run) => (stale_run.source(), stale_run.seed()),
         None => (None, None),
     };
     (state.recorder).write(wmfix_trace::MAX_RECORD, |out| encode_stale(out, source));

@@ -5,10 +5,10 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use crate::directed;
 use crate::filter::{self, plain};
 use crate::locations::may_hold_atomic;
 use crate::real;
+use crate::stale_run;
 use crate::trampoline;
 use crate::turn;
 
@@ -46,7 +46,7 @@ unsafe extern "C" fn free(block: *mut c_void, pc: u64) {
     if turn::is_on() {
         let size = size_of(block);
         given_back(block as u64, size, pc);
-        if directed::is_on() && keep_back(block as u64, size) {
+        if stale_run::is_on() && keep_back(block as u64, size) {
             return;
         }
     } else if FOUND.load(Ordering::Relaxed) == 0 {

@@ -82,7 +82,9 @@ pub use record::{
     AccessName, Cause, ContextId, End, Event, LocationId, LockMode, Module, Order, Record,
     RecordedOperation, RmwKind, StackId, StuckThread, ThreadId, Turn, WaitsFor,
 };
-pub use stale::{BadStaleTarget, StaleTarget, TakenWrite, process_key, process_key_of};
+pub use stale::{
+    BadStaleTarget, StaleTarget, StaleTargets, TakenWrite, process_key, process_key_of,
+};
 pub use write::{
     MAX_RECORD, encode_context, encode_end, encode_event, encode_exec, encode_module,
     encode_quarantine, encode_stack, encode_stale, encode_stuck, encode_turn, module_len,

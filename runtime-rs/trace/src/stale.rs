@@ -8,6 +8,7 @@
 //! meant.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
@@ -37,6 +38,10 @@ pub struct StaleTarget {
     /// The process it is meant for.
     pub process: Option<u64>,
 }
+
+/// The stale choices of one run, separated by commas in their text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StaleTargets(pub Vec<StaleTarget>);
 
 /// A text that names no stale choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +79,25 @@ impl fmt::Display for StaleTarget {
             write!(f, "/{process:x}")?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for StaleTargets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, target) in self.0.iter().enumerate() {
+            let comma = if number == 0 { "" } else { "," };
+            write!(f, "{comma}{target}")?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for StaleTargets {
+    type Err = BadStaleTarget;
+
+    fn from_str(text: &str) -> Result<Self, BadStaleTarget> {
+        let targets: Result<_, _> = text.split(',').map(str::parse).collect();
+        targets.map(Self)
     }
 }
 
@@ -139,7 +163,7 @@ pub fn process_key<'a>(arguments: impl IntoIterator<Item = &'a [u8]>, forked: bo
 /// The key of the process with this command line, as the kernel gives it.
 pub fn process_key_of(command: &[u8], forked: bool) -> u64 {
     let command = command.strip_suffix(&[0]).unwrap_or(command);
-    let arguments: alloc::vec::Vec<String> = command
+    let arguments: Vec<String> = command
         .split(|&byte| byte == 0)
         .map(|argument| String::from_utf8_lossy(argument).into_owned())
         .collect();
@@ -163,6 +187,10 @@ mod tests {
         ] {
             let target: StaleTarget = text.parse().unwrap();
             assert_eq!(target.to_string(), text);
+            let twice = alloc::format!("{text},{text}");
+            let targets: StaleTargets = twice.parse().unwrap();
+            assert_eq!(targets, StaleTargets(alloc::vec![target, target]));
+            assert_eq!(targets.to_string(), twice);
         }
         for text in [
             "",
