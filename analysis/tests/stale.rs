@@ -88,3 +88,45 @@ fn the_first_value_orders_nothing() {
 fn a_stale_access_that_takes_the_newest_write_is_an_ordinary_one() {
     assert_eq!(races(2, Some(Some(EventIndex(4)))), 0);
 }
+
+#[test]
+fn a_stale_write_hands_on_what_it_took_to_another_stale_access() {
+    let update = Operation::Rmw {
+        location: X,
+        order: wmfix_analysis::RmwOrder::Relaxed,
+        read: 1,
+        written: 5,
+        exit: None,
+    };
+    let races = |kept: &[EventIndex]| {
+        let mut analyzer = Analyzer::new(AnalyzerConfig {
+            races: true,
+            ..AnalyzerConfig::default()
+        });
+        for &write in kept {
+            analyzer.keep_message_of(write);
+        }
+        let before = [1, 2, 3].map(|child| {
+            let child = ThreadId(child);
+            event(0, Operation::Create { child })
+        });
+        let writer = [Operation::Write { bytes: DATA }, store(1), store(2)];
+        let writer = writer.map(|operation| event(1, operation));
+        for event in before.iter().chain(&writer) {
+            analyzer.feed(event).unwrap();
+        }
+        // Thread 2 updates the 1, and thread 3 reads what it wrote.
+        let published = Some(EventIndex(4));
+        let update = event(2, update);
+        let fed = analyzer.feed_stale_at(EventIndex(6), &update, published);
+        fed.unwrap();
+        let look = event(3, load(5));
+        let fed = analyzer.feed_stale_at(EventIndex(7), &look, Some(EventIndex(6)));
+        fed.unwrap();
+        let read = event(3, Operation::Read { bytes: DATA });
+        analyzer.feed(&read).unwrap();
+        analyzer.races().len()
+    };
+    assert_eq!(races(&[EventIndex(4), EventIndex(6)]), 0);
+    assert_eq!(races(&[EventIndex(6)]), 1);
+}

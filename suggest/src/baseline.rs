@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::Strategy;
-use crate::findings::{CollectedFindings, FailedRun, Tally};
+use crate::findings::{CollectedFindings, FailedRun, Tally, fingerprint};
 use crate::options::RunOptions;
 use crate::run::RunEnd;
 use crate::subject::{RerunCommand, Subject};
@@ -18,6 +18,25 @@ const READS_INPUT: [&str; 6] = [
     "std::cin",
     "read(0,",
     "STDIN_FILENO",
+];
+
+/// Words, in small letters, of texts that check something: assertions, test
+/// frameworks, and what ends a program.
+const CAN_FAIL: [&str; 14] = [
+    "assert",
+    "abort",
+    "exit(",
+    "throw",
+    "terminate",
+    "raise",
+    "kill(",
+    "trap",
+    "expect_",
+    "check",
+    "require",
+    "verify",
+    "fail",
+    "gtest",
 ];
 
 /// Something to know about a program as it is.
@@ -60,6 +79,9 @@ pub(crate) enum BaselineNote {
     NothingToCheck,
     /// No run had a second thread.
     OneThread,
+    /// Whatever it does, nobody could tell: it prints nothing, it always ends well,
+    /// and nothing in its text could end it otherwise.
+    ChecksNothing,
 }
 
 /// What may be the reason for a failure, and what to do.
@@ -101,8 +123,41 @@ pub(crate) fn notes(
         });
     } else if worked && options.strategy != Strategy::Os && !concurrent {
         notes.push(BaselineNote::OneThread);
+    } else if worked && checks_nothing(collected, subject) {
+        notes.push(BaselineNote::ChecksNothing);
     }
     notes
+}
+
+/// Whether nothing that the program does could have been noticed.
+fn checks_nothing(collected: &CollectedFindings, subject: &Subject) -> bool {
+    let silent = fingerprint(b"");
+    let says_nothing = |tally: &Tally| {
+        tally.ends.iter().all(|end| *end == RunEnd::Exited(0))
+            && tally.printed.iter().all(|printed| *printed == silent)
+    };
+    !subject.files.is_empty()
+        && collected.ends.is_empty()
+        && collected.tallies.values().all(says_nothing)
+        && !subject.files.iter().any(|file| may_fail(file))
+}
+
+/// Whether the text of a file has something that could end a program badly: the
+/// words of `CAN_FAIL`, or a result other than 0. A text that cannot be read may.
+fn may_fail(file: &Path) -> bool {
+    let Ok(text) = std::fs::read(file) else {
+        return true;
+    };
+    let text = String::from_utf8_lossy(&text);
+    let main = text.find("main").map_or("", |at| &text[at..]);
+    let mut results = main.split("return").skip(1);
+    let is_zero = |rest: &str| {
+        let value = rest.split(';').next().unwrap_or(rest);
+        let value = value.trim_matches(|c: char| c.is_whitespace() || "()".contains(c));
+        matches!(value, "" | "0" | "NULL" | "nullptr" | "EXIT_SUCCESS")
+    };
+    let lower = text.to_lowercase();
+    CAN_FAIL.iter().any(|word| lower.contains(word)) || results.any(|rest| !is_zero(rest))
 }
 
 fn failures(

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use serde::Deserialize;
-use wmfix_trace::StaleTarget;
+use wmfix_trace::StaleTargets;
 
 /// Find and repair memory-order bugs in lock-free C and C++ code
 #[derive(Debug, Parser)]
@@ -159,6 +159,16 @@ pub(crate) struct CheckArgs {
     /// Memory model
     #[arg(long, value_name = "MODEL", default_value = "rc11")]
     pub model: MemoryModel,
+    /// Also make free runs, as many as --runs says, in which accesses take any write
+    /// that the memory model allows; without HOW: mixed
+    #[arg(
+        long,
+        value_name = "HOW",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "mixed"
+    )]
+    pub weak: Option<WeakChoice>,
     /// How to run and report
     #[command(flatten)]
     pub how: RunFlags,
@@ -179,6 +189,16 @@ pub(crate) struct RunArgs {
     /// Memory model
     #[arg(long, value_name = "MODEL", default_value = "rc11")]
     pub model: MemoryModel,
+    /// Also make free runs, as many as --runs says, in which accesses take any write
+    /// that the memory model allows; without HOW: mixed
+    #[arg(
+        long,
+        value_name = "HOW",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "mixed"
+    )]
+    pub weak: Option<WeakChoice>,
     /// How to run and report
     #[command(flatten)]
     pub how: RunFlags,
@@ -267,9 +287,9 @@ pub(crate) struct RunFlags {
     /// Report and repair only what these machines can show
     #[arg(long, value_name = "MACHINE", default_value = "c11")]
     pub(crate) target: Target,
-    /// Run once and make this stale choice (reports print them)
-    #[arg(long, value_name = "CHOICE")]
-    pub stale: Option<StaleTarget>,
+    /// Run once and make these stale choices (reports print them)
+    #[arg(long, value_name = "CHOICES")]
+    pub stale: Option<StaleTargets>,
     /// With --stale: run under gdb, which stops where the choice is made
     #[arg(long, requires = "stale")]
     pub gdb: bool,
@@ -306,6 +326,19 @@ pub(crate) enum HarmLevel {
     Survived,
     /// Everything.
     All,
+}
+
+/// How the accesses of free runs choose the writes that they take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WeakChoice {
+    /// One of the others, by seed
+    Mixed,
+    /// Any write, each as likely as the others
+    Uniform,
+    /// Mostly the newest write
+    Few,
+    /// Mostly the oldest write, but for a few communications
+    Pctwm,
 }
 
 /// The machines that findings are reported for.

@@ -10,8 +10,9 @@ use wmfix_analysis::Event;
 use wmfix_frontend::Vocabularies;
 
 use crate::allow::{AllowRules, Allowances};
+use crate::cli::WeakChoice;
 use crate::findings::{CollectedFindings, KnownFindings, ObservationConfig, observe};
-use crate::harm::{self, HarmPlan, Harms};
+use crate::harm::{self, FreeRuns, HarmPlan, Harms};
 use crate::observe::Places;
 use crate::options::RunOptions;
 use crate::predictions;
@@ -184,6 +185,24 @@ impl Evidence {
             deadline: time.map(|time| self.started + time),
         };
         harm::judge(&self.collected, &self.places, subject, plan, known)
+    }
+
+    /// What the program does when any access may take an old write. What one known
+    /// violation leads to is added to the verdict on that.
+    pub(crate) fn run_freely(
+        &self,
+        subject: &Subject,
+        options: &RunOptions,
+        how: WeakChoice,
+        harms: Harms,
+    ) -> anyhow::Result<(FreeRuns, Harms)> {
+        let time = options.time.map(Duration::from_secs_f64);
+        let plan = HarmPlan {
+            options,
+            deadline: time.map(|time| self.started + time),
+        };
+        let free = harm::explore(&self.collected, &self.places, subject, plan, how)?;
+        Ok(harm::hand_over(free, &self.collected, &self.places, harms))
     }
 
     /// Why the last subject could not be examined.

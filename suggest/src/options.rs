@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use wmfix_analysis::{AnalyzerConfig, Model};
 
 use crate::cli::{
-    Color, Format, HarmLevel, MemoryModel, Races, RunFlags, Strategy, Target, Volatile,
+    Color, Format, HarmLevel, MemoryModel, Races, RunFlags, Strategy, Target, Volatile, WeakChoice,
 };
 use crate::config::ProjectConfig;
 
@@ -40,6 +40,8 @@ pub(crate) struct RunOptions {
     pub fail_on: HarmLevel,
     /// The machines that findings are reported for.
     pub target: Target,
+    /// Whether there are free runs, and how these choose.
+    pub weak: Option<WeakChoice>,
     /// Run under gdb.
     pub gdb: bool,
     /// How the result is printed on stdout.
@@ -82,6 +84,7 @@ impl RunOptions {
             trace_limit: flags.trace_limit.unwrap_or(DEFAULT_TRACE_LIMIT_MIB),
             fail_on: flags.fail_on,
             target: flags.target,
+            weak: None,
             gdb: flags.gdb,
             format: flags.format,
             quiet: flags.quiet,

@@ -24,7 +24,7 @@ use crate::project::{Prepared, Project};
 use crate::repair_loop::{
     NextRound, PatchedRuns, Proposal, RepairLoop, RepairResult, RepairTask, Trial, Verification,
 };
-use crate::report::{self, Dossier, RepairInputs, ReportInputs};
+use crate::report::{self, Dossier, Judged, RepairInputs, ReportInputs};
 use crate::run::interrupted;
 use crate::subject::Subject;
 
@@ -76,17 +76,13 @@ pub(crate) struct Repaired {
 pub(crate) fn check(request: Request) -> Result<Examination, Stop> {
     let (settings, project) = find_project(request)?;
     let subject = prepare(&project, &settings.options)?;
-    let evidence = run_and_collect(&subject, &settings, false)?;
-    let harms = evidence.judge_harm(&subject, &settings.options, Harms::default())?;
-    examination(evidence, &harms, subject, settings)
+    examine(subject, settings)
 }
 
 /// Runs a command that was built with the wrappers, and reports.
 pub(crate) fn run(request: Request) -> Result<Examination, Stop> {
     let (settings, subject) = prepare_command(request)?;
-    let evidence = run_and_collect(&subject, &settings, false)?;
-    let harms = evidence.judge_harm(&subject, &settings.options, Harms::default())?;
-    examination(evidence, &harms, subject, settings)
+    examine(subject, settings)
 }
 
 /// Builds and runs what is at a path, finds the cheapest repair of what that
@@ -101,7 +97,11 @@ pub(crate) fn suggest(request: Request, wanted: &RepairRequest) -> Result<Examin
     }
     let mut evidence = run_and_collect(&subject, &settings, true)?;
     let harms = evidence.judge_harm(&subject, &settings.options, Harms::default())?;
-    let dossier = assemble_report(&mut evidence, &harms, &subject, &settings, None)?;
+    let judged = Judged {
+        harms: &harms,
+        free: None,
+    };
+    let dossier = assemble_report(&mut evidence, judged, &subject, &settings, None)?;
     let repair = match needs_repair(&mut evidence, &harms, wanted.fix, settings.options.target) {
         false => RepairStage::None,
         true if evidence.collected().every_run_failed() => RepairStage::NeverWorks,
@@ -209,7 +209,11 @@ fn repaired(
         profile: value_name(cost),
         patch: &patch.text,
     };
-    let dossier = assemble_report(&mut evidence, &harms, &subject, &settings, Some(inputs))?;
+    let judged = Judged {
+        harms: &harms,
+        free: None,
+    };
+    let dossier = assemble_report(&mut evidence, judged, &subject, &settings, Some(inputs))?;
     Ok(Examination {
         dossier,
         options: settings.options,
@@ -278,7 +282,7 @@ fn verify(
 /// Report: everything that is known, as data.
 fn assemble_report(
     evidence: &mut Evidence,
-    harms: &Harms,
+    judged: Judged<'_>,
     subject: &Subject,
     settings: &Settings,
     repair: Option<RepairInputs<'_>>,
@@ -299,21 +303,28 @@ fn assemble_report(
         collected,
         places,
         &allowances,
-        harms,
+        judged,
         inputs,
         repair,
     ))
 }
 
 /// What `check` and `run` come to: a report without a repair.
-fn examination(
-    mut evidence: Evidence,
-    harms: &Harms,
-    subject: Subject,
-    settings: Settings,
-) -> Result<Examination, Stop> {
+fn examine(subject: Subject, settings: Settings) -> Result<Examination, Stop> {
+    let mut evidence = run_and_collect(&subject, &settings, false)?;
+    let options = &settings.options;
+    let mut harms = evidence.judge_harm(&subject, options, Harms::default())?;
+    let mut free = None;
+    if let Some(how) = options.weak {
+        let (runs, raised) = evidence.run_freely(&subject, options, how, harms)?;
+        (free, harms) = (Some(runs), raised);
+    }
+    let judged = Judged {
+        harms: &harms,
+        free: free.as_ref(),
+    };
     Ok(Examination {
-        dossier: assemble_report(&mut evidence, harms, &subject, &settings, None)?,
+        dossier: assemble_report(&mut evidence, judged, &subject, &settings, None)?,
         options: settings.options,
         repair: RepairStage::None,
     })

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use wmfix_frontend::Vocabularies;
 
 use crate::allow::AllowRules;
-use crate::cli::{MemoryModel, RunFlags};
+use crate::cli::{MemoryModel, RunFlags, WeakChoice};
 use crate::config::ProjectConfig;
 use crate::exit::{ExitStatus, Stop};
 use crate::options::RunOptions;
@@ -25,6 +25,8 @@ pub(crate) struct Request {
     pub command: Vec<OsString>,
     /// The memory model.
     pub model: MemoryModel,
+    /// Whether there are free runs, and how these choose.
+    pub weak: Option<WeakChoice>,
     /// The flags.
     pub flags: RunFlags,
 }
@@ -44,10 +46,11 @@ pub(crate) struct Settings {
 fn read_settings(
     path: &Path,
     flags: RunFlags,
-    model: MemoryModel,
+    (model, weak): (MemoryModel, Option<WeakChoice>),
 ) -> Result<(Settings, ProjectConfig), Stop> {
     let config = ProjectConfig::about(path).map_err(Stop::usage)?;
     let mut options = RunOptions::new(flags, model, &config);
+    options.weak = weak;
     if let Some(trace) = &options.replay {
         if !trace.is_file() {
             let message = format!("no such trace: {}", trace.display());
@@ -66,7 +69,8 @@ fn read_settings(
 
 /// What there is to build at a path.
 pub(crate) fn find_project(request: Request) -> Result<(Settings, Project), Stop> {
-    let (settings, config) = read_settings(&request.path, request.flags, request.model)?;
+    let semantics = (request.model, request.weak);
+    let (settings, config) = read_settings(&request.path, request.flags, semantics)?;
     let project = Project::find(&request.path, request.command, config);
     Ok((settings, project.map_err(Stop::usage)?))
 }
@@ -86,7 +90,8 @@ fn build_failed(failure: &BuildFailure) -> Stop {
 
 /// What `run` runs: the command as it is, in the current folder.
 pub(crate) fn prepare_command(request: Request) -> Result<(Settings, Subject), Stop> {
-    let (settings, _) = read_settings(&request.path, request.flags, request.model)?;
+    let semantics = (request.model, request.weak);
+    let (settings, _) = read_settings(&request.path, request.flags, semantics)?;
     let (options, command) = (&settings.options, request.command);
     let repeated = options.to_repeat();
     let words = std::iter::once("run").chain(repeated.iter().map(String::as_str));

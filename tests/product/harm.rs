@@ -3,14 +3,11 @@
 
 use std::path::Path;
 
-use wmfix_tests::brute::{Axioms, outcomes};
-use wmfix_tests::litmus::{Outcome, Program, Spelling, corpus, emit};
 use wmfix_tests::product::{CommandResult, World, wmfix};
 use wmfix_tests::tools::{Need, need};
-use wmfix_tests::weak::directed;
 
 /// The verdicts of a report, with the line of the access, in the report's order.
-fn verdicts(ran: &CommandResult) -> Vec<(u64, String)> {
+pub(crate) fn verdicts(ran: &CommandResult) -> Vec<(u64, String)> {
     let report = ran.json();
     let violations = report["violations"].as_array().expect("a list");
     let verdict = |violation: &serde_json::Value| {
@@ -21,7 +18,7 @@ fn verdicts(ran: &CommandResult) -> Vec<(u64, String)> {
     violations.iter().map(verdict).collect()
 }
 
-fn check(source: &str, arguments: &[&str]) -> CommandResult {
+pub(crate) fn check(source: &str, arguments: &[&str]) -> CommandResult {
     need(&[Need::Program("gcc")]);
     let world = World::new();
     world.write("prog.c", source);
@@ -60,7 +57,7 @@ fn correct_textbook_algorithms_pass() {
 /// A thread that reads `data` until it is 1, after it was told so by a flag that
 /// orders nothing. `round` is what it does when it read something else, `after`
 /// what it does at last.
-fn retrying(round: &str, after: &str) -> String {
+pub(crate) fn retrying(round: &str, after: &str) -> String {
     format!(
         "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n\
         static atomic_int data, flag, other;\n\
@@ -179,7 +176,7 @@ fn a_harmful_run_is_shown_again_by_its_command() {
 }
 
 /// Two threads, or three, and how the last access of the second one may fail.
-fn faulty(globals: &str, writer: &str, reader: &str, helper: &str) -> String {
+pub(crate) fn faulty(globals: &str, writer: &str, reader: &str, helper: &str) -> String {
     format!(
         "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n\
         #include <sys/wait.h>\n#include <unistd.h>\n{globals}\n\
@@ -200,7 +197,7 @@ fn faulty(globals: &str, writer: &str, reader: &str, helper: &str) -> String {
     )
 }
 
-const PUBLISH: &str = "atomic_store_explicit(&data, 1, memory_order_relaxed);\
+pub(crate) const PUBLISH: &str = "atomic_store_explicit(&data, 1, memory_order_relaxed);\
     atomic_store_explicit(&flag, 1, memory_order_relaxed);";
 
 #[test]
@@ -268,88 +265,57 @@ fn a_run_that_goes_elsewhere_is_untried() {
 }
 
 #[test]
+fn a_loop_that_never_ends_with_the_old_value_is_harm() {
+    let source = faulty(
+        "#include <sched.h>",
+        PUBLISH,
+        "int seen = atomic_load_explicit(&data, memory_order_relaxed);\
+         while (!seen) sched_yield();",
+        "",
+    );
+    let report = check(&source, &["--timeout", "4"]).json();
+    let harm = &report["violations"][0]["harm"];
+    assert_eq!(harm["verdict"], "harmful", "{report}");
+    let ended = harm["ended"].as_str().expect("an end");
+    let endless = ["a hang", "a livelock", "a deadlock"];
+    assert!(endless.iter().any(|end| ended.starts_with(end)), "{ended}");
+}
+
+#[test]
+fn a_loop_that_only_waits_longer_is_not_harm() {
+    let source = faulty(
+        "",
+        PUBLISH,
+        "while (!atomic_load_explicit(&data, memory_order_relaxed));",
+        "",
+    );
+    let ran = check(&source, &[]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stdout);
+}
+
+#[test]
+fn a_violation_in_a_forked_child_is_judged_there() {
+    let source = faulty(
+        "",
+        PUBLISH,
+        "assert(atomic_load_explicit(&data, memory_order_relaxed));",
+        "",
+    );
+    // The child goes on with the threads, the parent only waits.
+    let source = source.replace(
+        "if (child == 0) _exit(0); waitpid(child, 0, 0);",
+        "if (child != 0) { int status; waitpid(child, &status, 0); return status != 0; }",
+    );
+    let report = check(&source, &[]).json();
+    let harm = &report["violations"][0]["harm"];
+    assert_eq!(harm["verdict"], "harmful", "{report}");
+    let stack = harm["stack"][0].as_str().expect("a stack");
+    assert!(stack.starts_with("reader at prog.c:"), "{stack}");
+}
+
+#[test]
 fn where_the_system_schedules_nothing_is_discarded() {
     let ran = check(&retrying("zero++;", ""), &["--model", "rc20"]);
     assert_eq!(verdicts(&ran), [(16, "untried".to_owned())]);
     assert_eq!(ran.code, Some(1));
-}
-
-#[test]
-fn litmus_programs_are_harmful_exactly_where_an_outcome_is_not_sequential() {
-    need(&["gcc", "g++", "clang"].map(Need::Program));
-    let programs: Vec<Program> = corpus().unwrap().into_iter().map(|e| e.program).collect();
-    let (mut weak, mut strong) = (0, 0);
-    for (number, program) in programs.iter().enumerate().step_by(17) {
-        let text = program.to_string();
-        if text.contains("wait") || text.contains("bcas") {
-            continue;
-        }
-        let Some(allowed) = outcomes(program, Axioms::RC11, 20_000) else {
-            continue;
-        };
-        let Some(runs) = directed(program, 20_000) else {
-            continue;
-        };
-        let reachable = allowed.difference(&runs.sequential).count() > 0;
-        let shown = runs.outcomes.difference(&runs.sequential).count() > 0;
-        let (spelling, compiler) = match number % 3 {
-            0 => (Spelling::C11, "gcc"),
-            1 => (Spelling::Builtins, "clang"),
-            _ => (Spelling::Cpp, "gcc"),
-        };
-        let sequential: Vec<&Outcome> = runs.sequential.iter().collect();
-        let source = asserting(program, spelling, &sequential);
-        let world = World::new();
-        let name = format!("litmus.{}", spelling.extension());
-        world.write(&name, &source);
-        let ran = CommandResult::of(
-            world
-                .wmfix(compiler)
-                .args(["check", &name, "--format", "json"]),
-        );
-        let harmful = verdicts(&ran)
-            .iter()
-            .any(|(_, verdict)| verdict == "harmful");
-        assert!(!harmful || reachable, "{text}\n{}", ran.stdout);
-        assert!(harmful || !shown, "{text}\n{}", ran.stdout);
-        weak += usize::from(harmful);
-        strong += usize::from(!harmful);
-    }
-    assert!(weak >= 4 && strong >= 8, "{weak} harmful, {strong} not");
-}
-
-/// The source of a program that fails if its outcome is none of these.
-fn asserting(program: &Program, spelling: Spelling, outcomes: &[&Outcome]) -> String {
-    let source = emit(program, spelling);
-    let (before, main) = source
-        .split_once("int main(void)")
-        .expect("a main function");
-    let mut checks = vec![String::new(); outcomes.len()];
-    for line in main
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("printf(\""))
-    {
-        let Some((name, rest)) = line.split_once("=%d \", ") else {
-            continue;
-        };
-        let value = rest.strip_suffix(");").expect("the end of a statement");
-        for (check, outcome) in checks.iter_mut().zip(outcomes) {
-            let wanted = match name.split_once('.') {
-                Some((thread, register)) => {
-                    let thread: usize = thread[1..].parse().expect("a thread");
-                    let at = program.registers.iter().position(|r| r == register);
-                    outcome.registers[thread - 1][at.expect("a register")]
-                }
-                None => {
-                    let at = program.locations.iter().position(|l| l == name);
-                    outcome.memory[at.expect("a location")]
-                }
-            };
-            *check += &format!("({value}) == {wanted} && ");
-        }
-    }
-    let any: Vec<String> = checks.iter().map(|check| format!("({check}1)")).collect();
-    let any = any.join(" || ");
-    let main = main.replace("    return 0;", &format!("    return ({any}) ? 0 : 1;"));
-    format!("{before}int main(void){main}")
 }

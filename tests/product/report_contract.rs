@@ -102,6 +102,7 @@ fn assert_contract(report: &Value) {
         assert!(violation["witness_checked"].is_boolean());
         assert!(number(&violation["runs"]) > 0);
         number(&violation["seed"]);
+        assert_harm(&violation["harm"]);
     }
     for (at, race) in (1..).zip(list(&report["races"])) {
         assert_eq!(text(&race["id"]), format!("R{at}"));
@@ -112,6 +113,10 @@ fn assert_contract(report: &Value) {
         number(&race["seed"]);
     }
     assert!(report.as_object().unwrap().contains_key("repair"));
+    assert!(report.as_object().unwrap().contains_key("free_runs"));
+    if !report["free_runs"].is_null() {
+        assert_free_runs(&report["free_runs"]);
+    }
     if !report["repair"].is_null() {
         assert_repair(&report["repair"]);
     }
@@ -121,6 +126,35 @@ fn assert_contract(report: &Value) {
     list(&report["notes"]).iter().for_each(|note| {
         text(note);
     });
+}
+
+fn assert_harm(harm: &Value) {
+    let verdicts = ["harmful", "visible", "survived", "discarded", "untried"];
+    one_of(&harm["verdict"], &verdicts);
+    number(&harm["runs"]);
+    text(&harm["ended"]);
+    list(&harm["stack"]).iter().for_each(|line| {
+        text(line);
+    });
+    for key in ["seed", "command"] {
+        assert!(harm.as_object().unwrap().contains_key(key), "{harm}");
+    }
+}
+
+fn assert_free_runs(free: &Value) {
+    for key in ["total", "stale", "racy", "telling"] {
+        number(&free[key]);
+    }
+    for (at, finding) in (1..).zip(list(&free["findings"])) {
+        assert_eq!(text(&finding["id"]), format!("W{at}"));
+        assert_harm(finding);
+        assert!(!list(&finding["choices"]).is_empty(), "{finding}");
+        for choice in list(&finding["choices"]) {
+            known_place(&choice["access"]);
+            place(&choice["write"]);
+            number(&choice["thread"]);
+        }
+    }
 }
 
 fn assert_repair(repair: &Value) {
@@ -162,6 +196,7 @@ fn every_field_of_the_contract_is_there_for_every_verdict() {
         ("check clean.c", "clean", 0),
         ("suggest clean.c", "clean", 0),
         ("check peterson.c", "findings", 1),
+        ("check peterson.c --weak", "findings", 1),
         ("suggest peterson.c", "findings", 1),
         ("suggest sb.c --cost x86", "findings", 1),
         ("suggest mp.c --races off", "clean", 0),

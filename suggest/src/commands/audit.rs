@@ -13,6 +13,7 @@ pub(super) fn run(arguments: AuditArgs) -> Result<ExitStatus, Stop> {
         path: arguments.path,
         command: arguments.command,
         model: MemoryModel::Rc11,
+        weak: None,
         flags: arguments.how,
     };
     let wanted = RepairRequest {

@@ -8,15 +8,16 @@ use crate::pipeline::{self, Request};
 
 /// Builds what is at the path, runs it, and reports.
 pub(super) fn run(arguments: CheckArgs) -> Result<ExitStatus, Stop> {
-    let target = arguments.how.stale;
+    let choices = arguments.how.stale.clone();
     let request = Request {
         path: arguments.path,
         command: arguments.command,
         model: arguments.model,
+        weak: arguments.weak,
         flags: arguments.how,
     };
-    if let Some(target) = target {
-        return stale::check(request, target);
+    if let Some(choices) = choices {
+        return stale::check(request, &choices);
     }
     let examination = pipeline::check(request)?;
     output::print_report(&examination)

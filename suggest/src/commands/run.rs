@@ -13,15 +13,16 @@ pub(super) fn run(arguments: RunArgs) -> Result<ExitStatus, Stop> {
     if let Some(id) = &arguments.debug {
         return debug(stale::command_of(id)?);
     }
-    let target = arguments.how.stale;
+    let choices = arguments.how.stale.clone();
     let request = Request {
         path: ".".into(),
         command: arguments.command,
         model: arguments.model,
+        weak: arguments.weak,
         flags: arguments.how,
     };
-    if let Some(target) = target {
-        return stale::run(request, target);
+    if let Some(choices) = choices {
+        return stale::run(request, &choices);
     }
     let examination = pipeline::run(request)?;
     output::print_report(&examination)

@@ -15,6 +15,7 @@ pub(super) fn run(arguments: SuggestArgs) -> Result<ExitStatus, Stop> {
         path: arguments.path,
         command: arguments.command,
         model: MemoryModel::Rc11,
+        weak: None,
         flags: arguments.how,
     };
     let wanted = RepairRequest {

@@ -1,14 +1,16 @@
-//! One run with a stale choice: started, decoded, and held against what is known
-//! of runs without one.
+//! One run with stale choices: what it came to, and what became of the choices.
 
+use std::collections::HashMap;
 use std::sync::Mutex;
 
-use wmfix_analysis::{Analyzer, AnalyzerConfig, Bytes, Event, EventIndex, Operation, SiteId};
-use wmfix_trace::StaleTarget;
+use wmfix_analysis::{
+    Analyzer, AnalyzerConfig, Bytes, Event, EventIndex, Operation, SiteId, ThreadId,
+};
+use wmfix_trace::{AccessName, StaleTarget, TakenWrite};
 
+use super::FailedProcess;
 use super::choices::{access_names, prefix};
 use super::discard::{is_discarded, is_same_variable};
-use super::FailedProcess;
 use crate::findings::{ProcessEnd, RaceKey, fingerprint, race_key};
 use crate::observe::{DecodedTrace, Places, decode};
 use crate::run::{FinishedRun, RunEnd};
@@ -30,6 +32,8 @@ pub(super) struct RunRecord {
     pub(super) last_words: String,
     /// What became of the stale choice; `None` if none was made.
     pub(super) choice: Option<ChoiceRecord>,
+    /// Every access that took an old write, in the order of each process.
+    pub(super) taken: Vec<TakenOld>,
 }
 
 /// A stale choice that was made.
@@ -39,6 +43,21 @@ pub(super) struct ChoiceRecord {
     pub(super) as_planned: bool,
     /// Its value was thrown away.
     pub(super) discarded: bool,
+}
+
+/// An access that took an old write.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TakenOld {
+    /// What makes it happen again.
+    pub(crate) target: StaleTarget,
+    /// Who made it.
+    pub(crate) thread: ThreadId,
+    /// Where.
+    pub(crate) site: SiteId,
+    /// Where the write was made; `None` for the first value.
+    pub(crate) writer: Option<SiteId>,
+    /// What it read, if it reads.
+    pub(crate) value: Option<u64>,
 }
 
 /// No more of what a program printed is shown.
@@ -61,6 +80,7 @@ pub(super) fn examine(
         printed: fingerprint(&printed),
         last_words: String::from_utf8_lossy(&printed[end..]).into_owned(),
         choice: None,
+        taken: Vec::new(),
     };
     for path in &finished.traces {
         let bytes = std::fs::read(path)?;
@@ -85,7 +105,10 @@ impl RunRecord {
             end,
             died_in: decoded.died_in.clone(),
         }));
-        self.races.extend(races(decoded, places, config));
+        let stale = stale_accesses(decoded);
+        self.taken
+            .extend(stale.iter().filter_map(|one| one.as_choice(decoded)));
+        self.races.extend(races(decoded, &stale, places, config));
         self.freed.extend(uses_of_freed_memory(decoded));
         let same_variable = |one, other| is_same_variable(places, one, other);
         for &(at, _) in &decoded.stale {
@@ -101,9 +124,60 @@ impl RunRecord {
     }
 }
 
+/// An access that took an old write, by the numbers of events.
+struct StaleAccess {
+    at: usize,
+    name: Option<AccessName>,
+    source: Option<AccessName>,
+    writer: Option<usize>,
+}
+
+/// All accesses of a process that took old writes.
+fn stale_accesses(decoded: &DecodedTrace) -> Vec<StaleAccess> {
+    let Some(&(last, _)) = decoded.stale.last() else {
+        return Vec::new();
+    };
+    let names = access_names(&decoded.events[..=last]);
+    let numbers = names.iter().enumerate();
+    let events: HashMap<AccessName, usize> = numbers
+        .filter_map(|(event, name)| Some(((*name)?, event)))
+        .collect();
+    let accesses = decoded.stale.iter().map(|&(at, source)| StaleAccess {
+        at,
+        name: names[at],
+        source,
+        writer: source.and_then(|name| events.get(&name).copied()),
+    });
+    accesses.collect()
+}
+
+impl StaleAccess {
+    fn as_choice(&self, decoded: &DecodedTrace) -> Option<TakenOld> {
+        let event = &decoded.events[self.at];
+        let value = match event.operation {
+            Operation::Load { value, .. } => Some(value),
+            Operation::Rmw { read, .. } | Operation::CompareExchange { read, .. } => Some(read),
+            _ => None,
+        };
+        Some(TakenOld {
+            target: StaleTarget {
+                access: self.name?,
+                source: self.source.map_or(TakenWrite::First, TakenWrite::Write),
+                seed: None,
+                process: Some(decoded.process),
+            },
+            thread: event.thread,
+            site: event.site,
+            writer: self.writer.map(|event| decoded.events[event].site),
+            value,
+        })
+    }
+}
+
 /// The races of a run, with happens-before as the run really was.
 fn races(
     decoded: &DecodedTrace,
+    stale: &[StaleAccess],
     places: &Mutex<Places>,
     config: AnalyzerConfig,
 ) -> Vec<(RaceKey, SiteId, SiteId)> {
@@ -111,21 +185,19 @@ fn races(
         races: true,
         ..config
     });
-    let events = &decoded.events;
-    let stale = decoded.stale.first().map(|&(at, source)| {
-        let names = access_names(&events[..at]);
-        let writer = source.and_then(|name| names.iter().position(|n| *n == Some(name)));
-        (at, writer.map(|event| EventIndex(event as u64)))
-    });
-    if let Some((_, Some(write))) = stale {
-        analyzer.keep_message_of(write);
+    for write in stale.iter().filter_map(|one| one.writer) {
+        analyzer.keep_message_of(EventIndex(write as u64));
     }
-    for (index, event) in events.iter().enumerate() {
+    let mut stale = stale.iter().peekable();
+    for (index, event) in decoded.events.iter().enumerate() {
         let number = EventIndex(index as u64);
         // An event that does not fit is left out, as in every other run.
-        let _ = match stale {
-            Some((at, source)) if at == index => analyzer.feed_stale_at(number, event, source),
-            _ => analyzer.feed_at(number, event),
+        let _ = match stale.next_if(|one| one.at == index) {
+            Some(one) => {
+                let writer = one.writer.map(|event| EventIndex(event as u64));
+                analyzer.feed_stale_at(number, event, writer)
+            }
+            None => analyzer.feed_at(number, event),
         };
     }
     let found = analyzer.races().iter();

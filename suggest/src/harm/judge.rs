@@ -2,9 +2,7 @@
 //! after them, and what the runs come to. A run that looks bad is held against one
 //! that is the same but for the stale value before anything is said.
 
-use std::collections::BTreeSet;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use wmfix_analysis::AnalyzerConfig;
@@ -12,19 +10,21 @@ use wmfix_trace::{StaleTarget, TakenWrite};
 
 use super::choices::{Candidate, candidates};
 use super::directed_run::{RunRecord, examine};
+use super::parallel::each;
+use super::seen::SeenWithout;
 use super::{Effect, Harm, HarmVerdict, Harms, ShownBy, UntriedReason};
 use crate::cli::{MemoryModel, Strategy};
-use crate::findings::{CollectedFindings, RaceKey, Tally, ViolationFinding};
+use crate::findings::{CollectedFindings, ViolationFinding};
 use crate::observe::Places;
 use crate::options::RunOptions;
-use crate::run::{Launch, RunEnd, RunFolders, Watchdog, interrupted};
+use crate::run::{Launch, RunFolders, Watchdog, interrupted};
 use crate::subject::Subject;
 
 /// This many directed runs for each violation.
 const RUNS_PER_VIOLATION: usize = 32;
 
 /// Choices are taken from this many runs that showed the violation.
-const MOST_SOURCES: usize = 4;
+const MOST_SOURCES: usize = 8;
 
 /// A longer trace is not worth the time that all of its directed runs would take.
 const LONGEST_TRACE_BYTES: u64 = 64 << 20;
@@ -34,9 +34,10 @@ const LONGEST_TRACE_BYTES: u64 = 64 << 20;
 const HANG_FACTOR: u32 = 20;
 const HANG_MARGIN: Duration = Duration::from_secs(5);
 
-/// With more different outputs than this among runs without a stale choice, what
-/// a program prints says nothing.
-const MOST_OUTPUTS: usize = 4;
+/// When a run hangs, if one without a stale choice takes this long.
+pub(super) fn hangs_after(taken: Duration, longest: Duration) -> Duration {
+    (taken * HANG_FACTOR + HANG_MARGIN).min(longest)
+}
 
 /// What the verdicts are made with.
 #[derive(Clone, Copy)]
@@ -64,11 +65,9 @@ pub(crate) fn judge(
             Some(reason) => Harm::untried(reason),
             None => {
                 let launch = &subject.commands[finding.program].launch;
-                let tally = collected.tallies.get(&finding.program);
                 let judge = Judge {
                     finding,
                     collected,
-                    tally,
                     launch,
                     places,
                     plan,
@@ -83,7 +82,7 @@ pub(crate) fn judge(
     Ok(harms)
 }
 
-fn cannot_try(plan: HarmPlan<'_>) -> Option<UntriedReason> {
+pub(super) fn cannot_try(plan: HarmPlan<'_>) -> Option<UntriedReason> {
     if plan.options.strategy == Strategy::Os && plan.options.replay.is_none() {
         return Some(UntriedReason::NotControlled);
     }
@@ -100,7 +99,6 @@ fn cannot_try(plan: HarmPlan<'_>) -> Option<UntriedReason> {
 struct Judge<'a> {
     finding: &'a ViolationFinding,
     collected: &'a CollectedFindings,
-    tally: Option<&'a Tally>,
     launch: &'a Launch,
     places: &'a Mutex<Places>,
     plan: HarmPlan<'a>,
@@ -119,11 +117,15 @@ impl Judge<'_> {
         let first = &candidates[0];
         let control = self.run(first.seed, &first.control(None), None, self.longest())?;
         let taken = started.elapsed();
-        let limit = (taken * HANG_FACTOR + HANG_MARGIN).min(self.longest());
-        let seen = SeenWithout::new(self, &control);
+        let limit = hangs_after(taken, self.longest());
+        let mut seen = SeenWithout::new(self.collected, self.finding.program, self.places);
+        seen.add(&control);
         let plans = plans(&candidates, runs_worth_making(taken));
         let records = self.run_all(&plans, limit)?;
-        let mut harm = Harm::untried(UntriedReason::WentElsewhere);
+        let mut harm = Harm::untried(match records.is_empty() {
+            true => UntriedReason::TimeUp,
+            false => UntriedReason::WentElsewhere,
+        });
         harm.machine = candidates.iter().map(|candidate| candidate.machine).min();
         for (candidate, record) in plans.iter().zip(records) {
             let Some(choice) = record.choice.filter(|choice| choice.as_planned) else {
@@ -236,30 +238,13 @@ impl Judge<'_> {
     /// Runs all of them, several at a time; what comes of them does not depend on
     /// how many.
     fn run_all(&self, plans: &[Candidate], limit: Duration) -> anyhow::Result<Vec<RunRecord>> {
-        let next = AtomicUsize::new(0);
-        let records: Mutex<Vec<Option<anyhow::Result<RunRecord>>>> =
-            Mutex::new(plans.iter().map(|_| None).collect());
-        let work = || {
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                let Some(candidate) = plans.get(number) else {
-                    return;
-                };
-                if interrupted() {
-                    return;
-                }
-                let prefix = Some(candidate.prefix);
-                let record = self.run(candidate.seed, &candidate.target, prefix, limit);
-                records.lock().expect("no panic while locked")[number] = Some(record);
-            }
+        let run = |number: usize| {
+            let candidate: &Candidate = &plans[number];
+            let prefix = Some(candidate.prefix);
+            self.run(candidate.seed, &candidate.target, prefix, limit)
         };
-        std::thread::scope(|scope| {
-            for _ in 0..self.plan.options.jobs().min(plans.len()) {
-                scope.spawn(work);
-            }
-        });
-        let records = records.into_inner().expect("no panic while locked");
-        records.into_iter().flatten().collect()
+        let (jobs, deadline) = (self.plan.options.jobs(), self.plan.deadline);
+        each(jobs, plans.len(), deadline, run)
     }
 }
 
@@ -300,70 +285,9 @@ fn runs_worth_making(taken: Duration) -> usize {
     }
 }
 
-/// What runs without a stale choice have shown.
-#[derive(Clone)]
-struct SeenWithout {
-    ends: BTreeSet<RunEnd>,
-    processes: Vec<super::EndCause>,
-    races: BTreeSet<RaceKey>,
-    freed: BTreeSet<wmfix_analysis::SiteId>,
-    /// `None` where outputs vary too much to say anything.
-    printed: Option<BTreeSet<u64>>,
-}
-
-impl SeenWithout {
-    fn new(judge: &Judge<'_>, control: &RunRecord) -> Self {
-        let tally = judge.tally.cloned().unwrap_or_default();
-        let races = judge.collected.races.iter();
-        let mut seen = Self {
-            ends: tally.ends,
-            processes: Vec::new(),
-            races: races
-                .map(|finding| crate::findings::race_key(&finding.first.race.race, judge.places))
-                .collect(),
-            freed: BTreeSet::new(),
-            printed: (tally.printed.len() <= MOST_OUTPUTS).then_some(tally.printed),
-        };
-        let ends = judge.collected.ends.iter();
-        seen.processes.extend(ends.map(|counted| counted.end.cause));
-        seen.add(control);
-        seen
-    }
-
-    fn add(&mut self, record: &RunRecord) {
-        self.ends.insert(record.ended);
-        let failed = record.failed.iter();
-        self.processes.extend(failed.map(|failed| failed.end.cause));
-        self.races.extend(record.races.iter().map(|(key, ..)| *key));
-        self.freed.extend(&record.freed);
-        if let Some(printed) = &mut self.printed {
-            printed.insert(record.printed);
-        }
-    }
-
-    /// What a run shows that none of these has shown, the worst first.
-    fn difference(&self, record: &RunRecord) -> Option<Effect> {
-        let mut causes = record.failed.iter().map(|failed| failed.end.cause);
-        if let Some(cause) = causes.find(|cause| !self.processes.contains(cause)) {
-            return Some(Effect::Process(cause));
-        }
-        if record.ended != RunEnd::Interrupted && !self.ends.contains(&record.ended) {
-            return Some(Effect::Ended(record.ended));
-        }
-        if let Some(&site) = record.freed.iter().find(|&site| !self.freed.contains(site)) {
-            return Some(Effect::FreedMemory(site));
-        }
-        let race = (record.races.iter()).find(|(key, ..)| !self.races.contains(key));
-        if let Some(&(_, one, other)) = race {
-            return Some(Effect::Race(one, other));
-        }
-        let printed = self.printed.as_ref()?;
-        (!printed.contains(&record.printed)).then_some(Effect::Printed)
-    }
-}
-
 impl Effect {
-    fn verdict(self) -> HarmVerdict {
+    /// How bad it is.
+    pub(super) fn verdict(self) -> HarmVerdict {
         match self {
             Self::Ended(_) | Self::Process(_) | Self::Race(..) | Self::FreedMemory(_) => {
                 HarmVerdict::Harmful

@@ -5,7 +5,11 @@
 mod choices;
 mod directed_run;
 mod discard;
+mod free;
 mod judge;
+mod parallel;
+mod reduce;
+mod seen;
 
 use std::collections::HashMap;
 
@@ -18,6 +22,8 @@ use crate::findings::{EndCause, ProcessEnd, ViolationKey};
 use crate::run::RunEnd;
 use crate::symbols::Frame;
 
+pub(crate) use directed_run::TakenOld;
+pub(crate) use free::{FreeFinding, FreeRuns, explore, hand_over};
 pub(crate) use judge::{HarmPlan, judge};
 
 /// What came of taking the stale value, from the least to the worst.
@@ -145,6 +151,24 @@ impl Harms {
     /// Adds a verdict.
     pub(crate) fn insert(&mut self, key: ViolationKey, harm: Harm) {
         self.by_key.insert(key, harm);
+    }
+
+    /// A run has shown a violation to be as bad as this. What is known to be as bad
+    /// stays.
+    pub(crate) fn raise(&mut self, key: ViolationKey, verdict: HarmVerdict, shown_by: ShownBy) {
+        let harm = self.by_key.entry(key).or_insert(Harm {
+            verdict: HarmVerdict::Untried,
+            runs: 0,
+            shown_by: None,
+            machine: None,
+            untried: None,
+        });
+        harm.runs += 1;
+        if harm.shown_by.is_none() || harm.verdict < verdict {
+            harm.verdict = verdict;
+            harm.shown_by = Some(shown_by);
+            harm.untried = None;
+        }
     }
 
     /// What is known about a violation; `None` if nobody asked.

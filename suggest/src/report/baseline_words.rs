@@ -45,6 +45,9 @@ pub(super) fn baseline_text(note: &BaselineNote) -> String {
         BaselineNote::OneThread => {
             "no run had a second thread: there is only one order of operations".to_owned()
         }
+        BaselineNote::ChecksNothing => {
+            "the test checks nothing: it prints nothing, always ends with exit code 0 and has no assertion, so a stale value cannot show; add checks of the results, with assert() or an exit code".to_owned()
+        }
     }
 }
 

@@ -20,6 +20,9 @@ pub(crate) struct Dossier {
     pub report: Report,
     /// More about each finding, by id.
     pub details: BTreeMap<String, FindingDetail>,
+    /// Where the choices of what free runs showed were made, by id.
+    #[serde(default)]
+    pub choices: BTreeMap<String, Vec<Spot>>,
     /// The text of the files that the findings are in, as it was.
     pub sources: BTreeMap<PathBuf, String>,
     /// Every atomic operation of the program.

@@ -2,7 +2,10 @@
 
 use nix::sys::signal::Signal;
 
-use super::model::{HarmWord, ReportedPlace, Violation};
+use super::model::{
+    HarmWord, Report, ReportedChoice, ReportedFreeFinding, ReportedFreeRuns, ReportedHarm,
+    ReportedPlace, Violation,
+};
 use super::words;
 use wmfix_analysis::witness::Machine;
 
@@ -108,9 +111,80 @@ pub(crate) fn consequence(violation: &Violation) -> Option<String> {
     })
 }
 
+/// The name of a verdict.
+pub(crate) fn name(word: HarmWord) -> &'static str {
+    match word {
+        HarmWord::Harmful => "harmful",
+        HarmWord::Visible => "visible",
+        HarmWord::Survived => "survived",
+        HarmWord::Untried => "untried",
+        HarmWord::Discarded => "discarded",
+    }
+}
+
+/// Whether the program threw the stale value away.
+pub(crate) fn is_discarded(violation: &Violation) -> bool {
+    let verdict = violation.harm.as_ref().map(|harm| harm.verdict);
+    verdict == Some(HarmWord::Discarded)
+}
+
+/// How many violations have each verdict, the worst first; `None` if nobody asked.
+pub(crate) fn verdict_counts(report: &Report) -> Option<String> {
+    let of = |word: HarmWord| {
+        let verdicts = report.violations.iter().filter_map(|v| v.harm.as_ref());
+        verdicts.filter(|harm| harm.verdict == word).count()
+    };
+    let all = [
+        HarmWord::Harmful,
+        HarmWord::Visible,
+        HarmWord::Survived,
+        HarmWord::Untried,
+        HarmWord::Discarded,
+    ];
+    let counts = all.map(|word| (of(word), name(word)));
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let words: Vec<String> = counts
+        .map(|(count, name)| format!("{count} {name}"))
+        .collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// What stale choices lead to, as a title.
+pub(crate) fn free_title(finding: &ReportedFreeFinding) -> String {
+    let choices = match finding.choices.len() {
+        1 => "one stale value leads".to_owned(),
+        count => format!("{count} stale values together lead"),
+    };
+    match finding.harm.verdict {
+        HarmWord::Harmful => format!("{choices} to {}", finding.harm.ended),
+        _ => format!("{choices} to this: {}", finding.harm.ended),
+    }
+}
+
+/// What one of the choices is.
+pub(crate) fn choice(number: usize, choice: &ReportedChoice) -> String {
+    let thread = choice.thread;
+    match &choice.value {
+        Some(value) => format!("{number}. thread {thread} takes the old value {value} here"),
+        None => format!("{number}. thread {thread} writes here, and a newer write stays"),
+    }
+}
+
+/// How often free runs came to a finding.
+pub(crate) fn how_often_free(finding: &ReportedFreeFinding, runs: &ReportedFreeRuns) -> String {
+    let needed = match finding.choices.len() {
+        1 => "without the choice, the run does not come to it",
+        _ => "without any one of the choices, the run does not come to it",
+    };
+    format!(
+        "{} of {} free runs came to it; {needed}",
+        finding.harm.runs, runs.total
+    )
+}
+
 /// Where the program stood when it failed, a line each.
-pub(crate) fn stack(violation: &Violation) -> Option<String> {
-    let stack = &violation.harm.as_ref()?.stack;
+pub(crate) fn stack(harm: Option<&ReportedHarm>) -> Option<String> {
+    let stack = &harm?.stack;
     (!stack.is_empty()).then(|| format!("it stood here:\n{}", stack.join("\n")))
 }
 

@@ -20,7 +20,7 @@ mod tests;
 mod text;
 mod words;
 
-pub(crate) use assemble::{RepairInputs, ReportInputs, assemble, names};
+pub(crate) use assemble::{Judged, RepairInputs, ReportInputs, assemble, names};
 pub(crate) use dossier::Dossier;
 pub(crate) use failure_words::{build_failure_output, build_failure_text, not_run_text};
 pub(crate) use harm_words::run_end_text;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use wmfix_trace::StaleTarget;
+use wmfix_trace::{StaleTarget, StaleTargets};
 
 use crate::subject::RerunCommand;
 
@@ -16,6 +16,13 @@ pub(super) fn with_seed(rerun: &RerunCommand, seed: u64) -> String {
 pub(crate) fn with_stale(rerun: &RerunCommand, seed: u64, target: &StaleTarget) -> String {
     let (seed, target) = (seed.to_string(), target.to_string());
     shell_line(rerun, &["--seed", &seed, "--stale", &target])
+}
+
+/// The command line for one run that makes these stale choices, counted as free
+/// runs count them.
+pub(crate) fn with_choices(rerun: &RerunCommand, seed: u64, choices: &StaleTargets) -> String {
+    let (seed, choices) = (seed.to_string(), choices.to_string());
+    shell_line(rerun, &["--seed", &seed, "--weak", "--stale", &choices])
 }
 
 /// The command line that follows a recorded schedule.

@@ -8,10 +8,10 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use wmfix_trace::StaleTarget;
+use wmfix_trace::{StaleTarget, StaleTargets};
 
 use super::watchdog::{KillReason, Watchdog};
-use crate::cli::Races;
+use crate::cli::{Races, WeakChoice};
 use crate::options::{RunOptions, value_name};
 
 /// Where the runtime is told of a schedule to follow.
@@ -99,6 +99,23 @@ impl Launch {
         let mut launch = self.unfiltered();
         let target = target.to_string().into();
         launch.settings.push(("WMFIX_STALE", target));
+        launch
+    }
+
+    /// The same, but accesses take any write that the memory model lets them.
+    pub(crate) fn free(&self, how: WeakChoice) -> Self {
+        let mut launch = self.unfiltered();
+        launch.settings.push(("WMFIX_WEAK", value_name(how).into()));
+        launch
+    }
+
+    /// The same with these stale choices, each where the memory model allows it.
+    pub(crate) fn with_choices(&self, choices: &StaleTargets) -> Self {
+        let mut launch = self.unfiltered();
+        let choices = choices.to_string().into();
+        launch
+            .settings
+            .extend([("WMFIX_WEAK", "given".into()), ("WMFIX_STALE", choices)]);
         launch
     }
 

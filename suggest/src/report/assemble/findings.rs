@@ -97,7 +97,7 @@ pub(super) fn harm(
 }
 
 /// Where a process stood when it failed, a line each.
-fn stack(spots: &mut SpotFinder<'_>, failed: &FailedProcess) -> Vec<String> {
+pub(super) fn stack(spots: &mut SpotFinder<'_>, failed: &FailedProcess) -> Vec<String> {
     let calls = failed.died_in.iter();
     let mut lines: Vec<String> = calls.filter_map(|frame| spots.caller(frame)).collect();
     lines.truncate(MOST_CALLS);
@@ -203,7 +203,7 @@ fn followed(spots: &mut SpotFinder<'_>, outcome: &PredictionOutcome) -> RacePred
 }
 
 /// The place of a write that no instruction made.
-fn no_write() -> model::ReportedPlace {
+pub(super) fn no_write() -> model::ReportedPlace {
     model::ReportedPlace {
         file: String::new(),
         line: 0,

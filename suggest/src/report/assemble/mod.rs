@@ -5,6 +5,7 @@
 mod allowed;
 mod ends;
 mod findings;
+mod free;
 mod hunks;
 mod repair;
 mod sites;
@@ -16,14 +17,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::baseline_words::baseline_text;
-use super::dossier::{Dossier, FindingDetail, Seconds};
+use super::dossier::{Dossier, FindingDetail, Seconds, Spot};
 use super::harm_words;
-use super::model::{self, Finding, Report, Runs, VERSION, Verdict};
+use super::model::{self, Finding, Report, ReportedFreeRuns, Runs, VERSION, Verdict};
 use crate::allow::Allowances;
 use crate::baseline::BaselineNote;
 use crate::cli::{HarmLevel, Target};
 use crate::findings::{CollectedFindings, FindingKey, FindingNames, ViolationFinding};
-use crate::harm::Harms;
+use crate::harm::{FreeRuns, Harms};
 use crate::observe::Places;
 use crate::options::value_name;
 use crate::repair_loop::RepairResult;
@@ -64,12 +65,21 @@ pub(crate) struct RepairInputs<'a> {
     pub patch: &'a [u8],
 }
 
+/// What stale values were seen to do.
+#[derive(Clone, Copy)]
+pub(crate) struct Judged<'a> {
+    /// The verdicts on the violations.
+    pub harms: &'a Harms,
+    /// What free runs showed, if there were any.
+    pub free: Option<&'a FreeRuns>,
+}
+
 /// Puts the dossier together.
 pub(crate) fn assemble(
     collected: &CollectedFindings,
     places: &mut Places,
     allowances: &Allowances,
-    harms: &Harms,
+    Judged { harms, free }: Judged<'_>,
     setting: ReportInputs,
     repaired: Option<RepairInputs<'_>>,
 ) -> Dossier {
@@ -109,7 +119,19 @@ pub(crate) fn assemble(
         let harm = violation.harm.as_ref();
         harm.is_none_or(|harm| harm_words::counts(harm.verdict, setting.fail_on))
     };
-    let any = violations.iter().any(counts) || !races.is_empty();
+    let free_runs = free.map(|free| {
+        notes.extend(free::notes(free));
+        free::reported(&mut spots, free, &setting.rerun)
+    });
+    let (free_runs, choices) = free_runs.unzip();
+    let choices: BTreeMap<String, Vec<Spot>> = choices.unwrap_or_default();
+    let free_count = |runs: &ReportedFreeRuns| {
+        let mut all = runs.findings.iter();
+        all.any(|finding| harm_words::counts(finding.harm.verdict, setting.fail_on))
+    };
+    let any = violations.iter().any(counts)
+        || !races.is_empty()
+        || free_runs.as_ref().is_some_and(free_count);
     let verdict = match (
         any,
         collected.every_run_failed() || setting.summary.runs == 0,
@@ -132,6 +154,7 @@ pub(crate) fn assemble(
         sites,
         violations,
         races,
+        free_runs,
         repair: None,
         unrepairable: Vec::new(),
         notes,
@@ -150,9 +173,10 @@ pub(crate) fn assemble(
     }
     let baseline = setting.baseline.iter().map(baseline_text);
     report.notes.extend(baseline);
-    let sources = found.sources(&mut spots);
+    let sources = found.sources(&mut spots, &choices);
     Dossier {
         report,
+        choices,
         sources,
         inventory,
         details: found.details,
@@ -220,10 +244,15 @@ impl NamedFindings {
     }
 
     /// The text of the files that the findings are in, where it can be shown.
-    fn sources(&self, spots: &mut SpotFinder<'_>) -> BTreeMap<PathBuf, String> {
+    fn sources(
+        &self,
+        spots: &mut SpotFinder<'_>,
+        choices: &BTreeMap<String, Vec<Spot>>,
+    ) -> BTreeMap<PathBuf, String> {
         let details = self.details.values();
         let spotted =
             details.flat_map(|detail| std::iter::once(&detail.access).chain(&detail.other));
+        let spotted = spotted.chain(choices.values().flatten());
         let paths: BTreeSet<&PathBuf> = spotted.filter_map(|spot| spot.path.as_ref()).collect();
         let read = paths.into_iter().filter_map(|path| {
             let file = spots.places.sources.file(path)?;

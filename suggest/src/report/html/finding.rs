@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::graph::graph;
 use crate::report::dossier::{Dossier, FindingDetail, Spot};
-use crate::report::model::{Race, ReportedChange, Violation};
+use crate::report::model::{Race, ReportedChange, ReportedFreeFinding, ReportedHarm, Violation};
 use crate::report::{harm_words, words};
 
 /// How many lines are shown before and after a place.
@@ -19,6 +19,7 @@ pub(super) fn violation(dossier: &Dossier, violation: &Violation, others: &[&Vio
             h3 {
                 span class="id" { (violation.id) }
                 @for other in others { span class="id" id=(other.id) { (other.id) } }
+                @if let Some(harm) = &violation.harm { span class="verdict" { (harm_words::name(harm.verdict)) } " " }
                 (words::sentence(&words::title(violation)))
             }
             @if let Some(detail) = detail {
@@ -31,10 +32,7 @@ pub(super) fn violation(dossier: &Dossier, violation: &Violation, others: &[&Vio
             @if let Some(harm) = harm_words::consequence(violation) {
                 p { strong { (words::sentence(&harm)) } }
             }
-            @if let Some(harm) = violation.harm.as_ref().filter(|harm| !harm.stack.is_empty()) {
-                p { "It stood here:" }
-                pre { (harm.stack.join("\n")) }
-            }
+            (stack(violation.harm.as_ref()))
             @if let Some(machines) = harm_words::shown_by(violation) {
                 p { (words::sentence(machines)) }
             }
@@ -53,6 +51,44 @@ pub(super) fn violation(dossier: &Dossier, violation: &Violation, others: &[&Vio
                     (graph(&detail.steps))
                 }
                 (callers(detail))
+            }
+        }
+    }
+}
+
+/// Where the program stood when it failed.
+fn stack(harm: Option<&ReportedHarm>) -> Markup {
+    let stack = harm.map_or(&[][..], |harm| harm.stack.as_slice());
+    html! {
+        @if !stack.is_empty() {
+            p { "It stood here:" }
+            pre { (stack.join("\n")) }
+        }
+    }
+}
+
+/// What stale choices lead to.
+pub(super) fn free(dossier: &Dossier, finding: &ReportedFreeFinding) -> Markup {
+    let spots = dossier.choices.get(&finding.id);
+    let spots = spots.map_or(&[][..], Vec::as_slice);
+    let said = finding.choices.iter().zip(spots).enumerate();
+    let said: Vec<_> = said
+        .map(|(number, (choice, spot))| Some((spot, harm_words::choice(number + 1, choice))))
+        .collect();
+    html! {
+        article id=(finding.id) {
+            h3 {
+                span class="id" { (finding.id) }
+                span class="verdict" { (harm_words::name(finding.harm.verdict)) } " "
+                (words::sentence(&harm_words::free_title(finding)))
+            }
+            (snippets(dossier, &said))
+            (stack(Some(&finding.harm)))
+            @if let Some(runs) = &dossier.report.free_runs {
+                p { (words::sentence(&harm_words::how_often_free(finding, runs))) }
+            }
+            @if let Some(command) = &finding.harm.command {
+                p { "To reproduce: " code { (command) } }
             }
         }
     }

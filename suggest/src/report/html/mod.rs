@@ -10,7 +10,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::causes;
 use super::dossier::Dossier;
-use super::model::{Finding, Report, ReportedPlace, Verdict};
+use super::harm_words;
+use super::model::{Finding, Report, ReportedPlace, Verdict, Violation};
 use super::words;
 
 /// What a page is about.
@@ -70,7 +71,7 @@ fn summary(dossier: &Dossier) -> Markup {
         p { strong class=(class) { (verdict) } }
         dl {
             dt { "findings" }
-            dd { (counted(report.violations.len(), "stale access", "stale accesses")) ", " (counted(report.races.len(), "data race", "data races")) ", " (report.allowed.len()) " allowed" }
+            dd { (counted(report.violations.len(), "stale access", "stale accesses")) @if let Some(verdicts) = harm_words::verdict_counts(report) { " (" (verdicts) ")" } ", " (counted(report.races.len(), "data race", "data races")) ", " (report.allowed.len()) " allowed" }
             dt { "runs" }
             dd { (runs.total) " with " (runs.distinct_schedules) " different schedules and " (runs.events) " events" }
             dt { "atomic sites" }
@@ -92,15 +93,32 @@ fn counted(count: usize, one: &str, more: &str) -> String {
 
 fn findings(dossier: &Dossier) -> Markup {
     let report = &dossier.report;
+    let (discarded, shown): (Vec<Violation>, Vec<Violation>) =
+        (report.violations.iter().cloned()).partition(harm_words::is_discarded);
     html! {
-        @if !(report.violations.is_empty() && report.races.is_empty()) {
+        @if !(report.violations.is_empty() && report.races.is_empty() && report.free_findings().is_empty()) {
             h2 { "Findings" }
         }
-        @for cause in causes::of_violations(&report.violations) {
+        @for cause in causes::of_violations(&shown) {
             (finding::violation(dossier, cause.shown, &cause.others))
         }
         @for cause in causes::of_races(&report.races) {
             (finding::race(dossier, cause.shown, &cause.others))
+        }
+        @for one in report.free_findings() { (finding::free(dossier, one)) }
+        @if !discarded.is_empty() {
+            h2 { "Discarded" }
+            p class="soft" { "The program threw these stale values away before anybody could notice." }
+            table {
+                tr { th { "finding" } th { "where" } th { "what" } }
+                @for one in &discarded {
+                    tr id=(one.id) {
+                        td { (one.id) }
+                        td { (words::at(&one.access)) }
+                        td { (words::sentence(&words::title(one))) }
+                    }
+                }
+            }
         }
     }
 }

@@ -2,11 +2,13 @@
 //! run. Everything in it is sorted and free of addresses, so that two runs with
 //! the same seed give the same report but for the seconds.
 
+mod free;
 mod harm;
 mod repair;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use free::{ReportedChoice, ReportedFreeFinding, ReportedFreeRuns};
 pub(crate) use harm::{HarmWord, ReportedHarm};
 pub(crate) use repair::{
     FenceSide, Group, OrderChange, Position, Price, Repair, ReportedChange, ReportedChangeKind,
@@ -31,6 +33,9 @@ pub(crate) struct Report {
     pub violations: Vec<Violation>,
     /// Data races.
     pub races: Vec<Race>,
+    /// What free runs showed, if there were any.
+    #[serde(default)]
+    pub free_runs: Option<ReportedFreeRuns>,
     /// The repair, if one was asked for and found.
     pub repair: Option<Repair>,
     /// Findings that no repair could be found for.
@@ -258,7 +263,9 @@ impl Report {
             Finding::Violation(one) => (allowed.id.as_str(), one.stable_id.as_str()),
             Finding::Race(one) => (allowed.id.as_str(), one.stable_id.as_str()),
         });
-        violations.chain(races).chain(allowed)
+        let free = self.free_findings().iter();
+        let free = free.map(|one| (one.id.as_str(), ""));
+        violations.chain(races).chain(allowed).chain(free)
     }
 
     /// The name of a finding in every report.
@@ -275,6 +282,18 @@ impl Report {
         });
         let mut all = self.violations.iter().chain(allowed);
         all.find(|violation| violation.id == id)
+    }
+
+    /// What free runs showed under this name.
+    pub(crate) fn free_finding(&self, id: &str) -> Option<&ReportedFreeFinding> {
+        let mut all = self.free_findings().iter();
+        all.find(|finding| finding.id == id)
+    }
+
+    /// All that free runs showed.
+    pub(crate) fn free_findings(&self) -> &[ReportedFreeFinding] {
+        let free = self.free_runs.as_ref();
+        free.map_or(&[], |free| free.findings.as_slice())
     }
 
     /// The race of this name, allowed or not.

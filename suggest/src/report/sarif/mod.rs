@@ -62,6 +62,12 @@ fn rules() -> Value {
             "The memory orders allow this read-modify-write to act on an older value than it could in any interleaving of the threads."
         ),
         rule(
+            "stale-values",
+            "StaleValues",
+            "Stale values together lead to a failure",
+            "The memory orders allow these accesses to take older values than in any interleaving of the threads, and the program then comes to what it does not otherwise come to."
+        ),
+        rule(
             "data-race",
             "DataRace",
             "Two accesses may happen at the same time",

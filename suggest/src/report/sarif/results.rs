@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::locations::{of_place, of_spot, replacement, with_message};
 use crate::report::dossier::{Dossier, FindingDetail};
 use crate::report::model::{
-    AllowedFinding, Finding, Group, HarmWord, Race, Repair, ReportedPlace, StaleKind, Violation,
+    AllowedFinding, Finding, Group, HarmWord, Race, Repair, ReportedFreeFinding, ReportedPlace,
+    StaleKind, Violation,
 };
 use crate::report::{harm_words, words};
 use crate::sarif::uri;
@@ -21,6 +22,9 @@ pub(super) fn results(dossier: &Dossier) -> Vec<Value> {
     }
     for one in &report.races {
         results.push(race(one, dossier));
+    }
+    for one in report.free_findings() {
+        results.push(free(one, dossier));
     }
     for allowed in &report.allowed {
         let mut result = match &allowed.finding {
@@ -107,6 +111,32 @@ fn race(race: &Race, dossier: &Dossier) -> Value {
         }
     }
     result
+}
+
+fn free(finding: &ReportedFreeFinding, dossier: &Dossier) -> Value {
+    let spots = dossier.choices.get(&finding.id);
+    let spots = spots.map_or(&[][..], Vec::as_slice);
+    let choices = finding.choices.iter().zip(spots).enumerate();
+    let locations: Vec<Value> = choices
+        .map(|(number, (choice, spot))| {
+            let said = harm_words::choice(number + 1, choice);
+            with_message(of_spot(spot, dossier), &said)
+        })
+        .collect();
+    let identities: Vec<&str> = spots.iter().map(|spot| spot.identity.as_str()).collect();
+    let text = format!("stale-values\n{}", identities.join("\n"));
+    json!({
+        "ruleId": "stale-values",
+        "level": match finding.harm.verdict {
+            HarmWord::Harmful => "error",
+            _ => "warning",
+        },
+        "message": { "text": words::sentence(&harm_words::free_title(finding)) },
+        "locations": locations[..locations.len().min(1)],
+        "relatedLocations": locations,
+        "partialFingerprints": { "wmfix/v1": blake3::hash(text.as_bytes()).to_hex()[..32] },
+        "properties": { "id": finding.id, "harm": finding.harm },
+    })
 }
 
 /// What all results have.

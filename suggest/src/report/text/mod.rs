@@ -2,6 +2,7 @@
 //! wrong, and how to reproduce it.
 
 mod audit;
+mod free;
 mod repair;
 mod steps;
 
@@ -50,7 +51,7 @@ impl TextRenderer {
         let report = &dossier.report;
         let mut text = String::new();
         let (noted, shown): (Vec<Violation>, Vec<Violation>) =
-            (report.violations.iter().cloned()).partition(is_discarded);
+            (report.violations.iter().cloned()).partition(harm_words::is_discarded);
         for cause in causes::of_violations(&shown) {
             if let Some(detail) = dossier.details.get(&cause.shown.id) {
                 let others = cause.others.iter().map(|other| {
@@ -77,6 +78,7 @@ impl TextRenderer {
                 text += "\n\n";
             }
         }
+        text += &self.free_findings(dossier);
         text += &discarded(&noted);
         text += &allowed(report);
         for note in &report.notes {
@@ -90,6 +92,9 @@ impl TextRenderer {
 
     /// One finding in depth; `None` if there is none of that name.
     pub(crate) fn explanation(&self, dossier: &Dossier, id: &str) -> Option<String> {
+        if let Some(finding) = dossier.report.free_finding(id) {
+            return Some(self.free_finding(dossier, finding) + "\n");
+        }
         let detail = dossier.details.get(id)?;
         if let Some(violation) = dossier.report.violation(id) {
             let mut text = self.violation(dossier, violation, detail, None);
@@ -159,7 +164,7 @@ impl TextRenderer {
         if let Some(harm) = harm_words::consequence(violation) {
             messages.push(Level::NOTE.message(harm));
         }
-        if let Some(stack) = harm_words::stack(violation) {
+        if let Some(stack) = harm_words::stack(violation.harm.as_ref()) {
             messages.push(Level::NOTE.message(stack));
         }
         if let Some(machines) = harm_words::shown_by(violation) {
@@ -305,11 +310,6 @@ fn stable_name(stable_id: &str) -> String {
     }
 }
 
-fn is_discarded(violation: &Violation) -> bool {
-    let verdict = violation.harm.as_ref().map(|harm| harm.verdict);
-    verdict == Some(HarmWord::Discarded)
-}
-
 /// What the program throws away, a line each.
 fn discarded(violations: &[Violation]) -> String {
     let lines = violations.iter().map(|violation| {
@@ -391,31 +391,10 @@ fn outcome(report: &Report, id: &str) -> String {
 
 /// How many violations there are, and what they do.
 fn violations(report: &Report) -> String {
-    let of = |word: HarmWord| {
-        let all = report.violations.iter();
-        all.filter(|violation| {
-            violation
-                .harm
-                .as_ref()
-                .is_some_and(|harm| harm.verdict == word)
-        })
-        .count()
-    };
-    let parts = [
-        (of(HarmWord::Harmful), "harmful"),
-        (of(HarmWord::Visible), "visible"),
-        (of(HarmWord::Survived), "survived"),
-        (of(HarmWord::Untried), "untried"),
-        (of(HarmWord::Discarded), "discarded"),
-    ];
-    let parts = parts.iter().filter(|(count, _)| *count > 0);
-    let parts: Vec<String> = parts
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
     let total = counted(report.violations.len() as u64, "violation");
-    match parts.is_empty() {
-        true => total,
-        false => format!("{total} ({})", parts.join(", ")),
+    match harm_words::verdict_counts(report) {
+        None => total,
+        Some(counts) => format!("{total} ({counts})"),
     }
 }
 
@@ -427,6 +406,10 @@ fn summary(report: &Report) -> String {
         (_, 0) => violations(report),
         (0, races) => counted(races, "race"),
         (_, races) => format!("{}, {}", violations(report), counted(races, "race")),
+    };
+    let found = match report.free_findings().len() as u64 {
+        0 => found,
+        count => format!("{found}, {} of free runs", counted(count, "finding")),
     };
     let allowed = match report.allowed.len() as u64 {
         0 => String::new(),
@@ -440,8 +423,16 @@ fn summary(report: &Report) -> String {
     } else {
         String::new()
     };
+    let free = match &report.free_runs {
+        None => String::new(),
+        Some(free) => format!(
+            ", {} ({} of them with stale values)",
+            counted(free.total, "free run"),
+            free.stale
+        ),
+    };
     format!(
-        "{found}{allowed}: {}, {}, {} in {:.1} s{reached}",
+        "{found}{allowed}: {}{free}, {}, {} in {:.1} s{reached}",
         counted(runs.total, "run"),
         counted(runs.distinct_schedules, "schedule"),
         counted(runs.events, "event"),

@@ -1,0 +1,45 @@
+//! What free runs showed, as the report has it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ReportedHarm, ReportedPlace, Value};
+
+/// Runs in which every access may take any write that the memory model lets it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ReportedFreeRuns {
+    /// How many there were.
+    pub(crate) total: u64,
+    /// In how many an access took an old write.
+    pub(crate) stale: u64,
+    /// In how many there was a data race, whether other runs have it or not.
+    pub(crate) racy: u64,
+    /// How many came to what runs without stale choices do not come to.
+    pub(crate) telling: u64,
+    /// What they came to, the worst first.
+    pub(crate) findings: Vec<ReportedFreeFinding>,
+}
+
+/// Something that stale choices lead to.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ReportedFreeFinding {
+    /// Its name in this report.
+    pub(crate) id: String,
+    /// What it is. `runs` counts the free runs that came to it.
+    #[serde(flatten)]
+    pub(crate) harm: ReportedHarm,
+    /// The choices that lead there, each of them needed.
+    pub(crate) choices: Vec<ReportedChoice>,
+}
+
+/// An access that took an old write.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ReportedChoice {
+    /// Who made it.
+    pub(crate) thread: u32,
+    /// The access.
+    pub(crate) access: ReportedPlace,
+    /// The write that it took; without a file and line for the first value.
+    pub(crate) write: ReportedPlace,
+    /// What it read, if it reads.
+    pub(crate) value: Option<Value>,
+}
