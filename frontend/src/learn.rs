@@ -34,12 +34,79 @@ const SUFFIXES: [(&str, MemoryOrder); 11] = [
     ("_sc", MemoryOrder::SeqCst),
 ];
 
+/// Words of names that say an order.
+const ORDER_WORDS: [&str; 13] = [
+    "relaxed",
+    "rlx",
+    "nobarrier",
+    "acquire",
+    "acq",
+    "release",
+    "rel",
+    "acqrel",
+    "seqcst",
+    "seq",
+    "cst",
+    "sc",
+    "nosync",
+];
+
 /// A function or macro that wraps one atomic operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrapper {
     /// Its name.
     pub name: String,
     rule: Rule,
+}
+
+impl Wrapper {
+    /// The order that it says inside, of a compare-exchange on success and on
+    /// failure; `None` if its callers say it.
+    pub fn orders(&self) -> Option<(MemoryOrder, Option<MemoryOrder>)> {
+        let inside = |rule: &OrderRule| match rule {
+            OrderRule::Macro { order, .. } => *order,
+            _ => None,
+        };
+        let failure = match &self.rule.failure {
+            Some(failure) => Some(inside(failure)?),
+            None => None,
+        };
+        Some((inside(&self.rule.order)?, failure))
+    }
+
+    /// Whether both are called alike and do the same, but for the order, and their
+    /// names differ in nothing but words for orders.
+    pub fn is_sibling_of(&self, other: &Self) -> bool {
+        let plain = |rule: &Rule| Rule {
+            order: OrderRule::Fixed(MemoryOrder::Relaxed),
+            failure: None,
+            ..rule.clone()
+        };
+        self.orders().is_some()
+            && other.orders().is_some()
+            && plain(&self.rule) == plain(&other.rule)
+            && words_without_orders(&self.name) == words_without_orders(&other.name)
+    }
+}
+
+/// The words of a name, in lower case, without those that say an order.
+fn words_without_orders(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = vec![String::new()];
+    let mut previous_is_lower = false;
+    for letter in name.chars() {
+        let starts_word = letter == '_' || letter.is_uppercase() && previous_is_lower;
+        if starts_word {
+            words.push(String::new());
+        }
+        if letter != '_'
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(letter.to_lowercase());
+        }
+        previous_is_lower = letter.is_lowercase() || letter.is_numeric();
+    }
+    words.retain(|word| !word.is_empty() && !ORDER_WORDS.contains(&word.as_str()));
+    words
 }
 
 /// The wrappers that a file defines and no vocabulary knows yet.
@@ -69,37 +136,83 @@ pub fn wrappers(file: &ParsedFile, vocabularies: &Vocabularies) -> Vec<Wrapper> 
 
 /// Text for wmfix.toml that describes the wrappers.
 pub fn vocabulary_text(name: &str, wrappers: &[Wrapper]) -> String {
-    let mut by_shape: BTreeMap<Shape, BTreeSet<String>> = BTreeMap::new();
-    let mut suffixes: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut plain = SuffixTable::default();
+    let mut suffixed: Vec<SuffixTable> = Vec::new();
+    let mut families: BTreeMap<(String, Shape), BTreeMap<&'static str, String>> = BTreeMap::new();
     for wrapper in wrappers {
-        let (base, shape, suffix) = shape(wrapper);
-        if let Some((order, suffix)) = suffix {
-            suffixes.entry(order.name()).or_insert(suffix);
+        match suffix(wrapper, wrappers) {
+            Some((base, order, suffix)) => {
+                let family = (base, shape(wrapper, true));
+                let orders = families.entry(family).or_default();
+                orders.entry(order.name()).or_insert(suffix);
+            }
+            None => {
+                let names = plain.calls.entry(shape(wrapper, false)).or_default();
+                names.insert(wrapper.name.clone());
+            }
         }
-        by_shape.entry(shape).or_default().insert(base);
+    }
+    for ((base, shape), orders) in families {
+        let agrees = |table: &&mut SuffixTable| table.agrees(&orders);
+        let table = match suffixed.iter_mut().find(agrees) {
+            Some(table) => table,
+            None => {
+                suffixed.push(SuffixTable::default());
+                suffixed.last_mut().expect("one was just put there")
+            }
+        };
+        table.orders.extend(orders);
+        table.calls.entry(shape).or_default().insert(base);
     }
     let mut text = String::new();
-    for suffixed in [true, false] {
-        let of_style: Vec<_> = by_shape
-            .iter()
-            .filter(|(shape, _)| (shape.order == "\"suffix\"") == suffixed)
-            .collect();
-        if of_style.is_empty() {
-            continue;
-        }
+    for (number, table) in (1..).zip(&suffixed) {
+        let number = if number == 1 {
+            String::new()
+        } else {
+            format!("-{number}")
+        };
+        table.write(&format!("{name}-suffix{number}"), &mut text);
+    }
+    if !plain.calls.is_empty() {
+        plain.write(name, &mut text);
+    }
+    text
+}
+
+/// Wrappers whose suffixes say the same orders; none if callers or names say them.
+#[derive(Default)]
+struct SuffixTable {
+    orders: BTreeMap<&'static str, String>,
+    calls: BTreeMap<Shape, BTreeSet<String>>,
+}
+
+impl SuffixTable {
+    /// Whether a family has no other suffix for an order, and no other order for a
+    /// suffix.
+    fn agrees(&self, orders: &BTreeMap<&'static str, String>) -> bool {
+        let mut pairs = self.orders.iter();
+        pairs.all(|(order, suffix)| {
+            let other = orders.get(order);
+            let mut others = orders.iter();
+            other.is_none_or(|other| other == suffix)
+                && others.all(|(name, other)| name == order || other != suffix)
+        })
+    }
+
+    fn write(&self, name: &str, text: &mut String) {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "[[vocabulary]]");
-        if suffixed {
-            let _ = writeln!(text, "name = \"{name}-suffix\"\nstyle = \"suffix\"");
-            let orders: Vec<String> = suffixes
-                .iter()
+        let _ = writeln!(text, "[[vocabulary]]\nname = \"{name}\"");
+        if !self.orders.is_empty() {
+            let orders: Vec<String> = (self.orders.iter())
                 .map(|(order, suffix)| format!("{order} = \"{suffix}\""))
                 .collect();
-            let _ = writeln!(text, "orders = {{ {} }}", orders.join(", "));
-        } else {
-            let _ = writeln!(text, "name = \"{name}\"");
+            let _ = writeln!(
+                text,
+                "style = \"suffix\"\norders = {{ {} }}",
+                orders.join(", ")
+            );
         }
-        for (shape, names) in of_style {
+        for (shape, names) in &self.calls {
             let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
             let _ = writeln!(
                 text,
@@ -110,13 +223,37 @@ pub fn vocabulary_text(name: &str, wrappers: &[Wrapper]) -> String {
             for (key, value) in &shape.rest {
                 let _ = writeln!(text, "{key} = {value}");
             }
-            if !suffixed {
+            if self.orders.is_empty() {
                 let _ = writeln!(text, "order = {}", shape.order);
             }
         }
         text.push('\n');
     }
-    text
+}
+
+/// The name without its suffix, the order that the suffix says, and the suffix. One
+/// member of a family may go without: `PW_LOAD` beside `PW_LOAD_ACQ`.
+fn suffix(wrapper: &Wrapper, all: &[Wrapper]) -> Option<(String, MemoryOrder, String)> {
+    let (order, _) = wrapper.orders()?;
+    let split = |wrapper: &Wrapper| -> Option<(String, String)> {
+        let (order, _) = wrapper.orders()?;
+        let lower = wrapper.name.to_ascii_lowercase();
+        let known = SUFFIXES
+            .iter()
+            .filter(|(suffix, said)| *said == order && lower.ends_with(suffix));
+        let (longest, _) = known.max_by_key(|(suffix, _)| suffix.len())?;
+        let (base, suffix) = wrapper.name.split_at(lower.len() - longest.len());
+        Some((base.to_owned(), suffix.to_owned()))
+    };
+    if let Some((base, suffix)) = split(wrapper) {
+        return Some((base, order, suffix));
+    }
+    let suffixed = |other: &Wrapper| {
+        other.is_sibling_of(wrapper) && split(other).is_some_and(|(base, _)| base == wrapper.name)
+    };
+    all.iter()
+        .any(suffixed)
+        .then(|| (wrapper.name.clone(), order, String::new()))
 }
 
 /// What calls that can be described together share.
@@ -127,20 +264,15 @@ struct Shape {
     rest: Vec<(&'static str, String)>,
 }
 
-fn shape(wrapper: &Wrapper) -> (String, Shape, Option<(MemoryOrder, &'static str)>) {
+fn shape(wrapper: &Wrapper, is_suffixed: bool) -> Shape {
     let rule = &wrapper.rule;
-    let said = match &rule.order {
-        OrderRule::Macro { order, .. } => *order,
-        _ => None,
-    };
-    let suffix = SUFFIXES
-        .iter()
-        .filter(|(suffix, order)| said == Some(*order) && wrapper.name.ends_with(suffix))
-        .max_by_key(|(suffix, _)| suffix.len());
-    let order = match (&rule.order, suffix) {
-        (_, Some(_)) => "\"suffix\"".to_owned(),
-        (OrderRule::Argument { index, .. }, None) => index.to_string(),
-        _ => format!("\"{}\"", said.unwrap_or(MemoryOrder::SeqCst).name()),
+    let order = match &rule.order {
+        _ if is_suffixed => "\"suffix\"".to_owned(),
+        OrderRule::Argument { index, .. } => index.to_string(),
+        _ => {
+            let said = wrapper.orders().map_or(MemoryOrder::SeqCst, |said| said.0);
+            format!("\"{}\"", said.name())
+        }
     };
     let mut rest = Vec::new();
     if rule.member {
@@ -157,15 +289,11 @@ fn shape(wrapper: &Wrapper) -> (String, Shape, Option<(MemoryOrder, &'static str
     if let Some(OrderRule::Argument { index, .. }) = rule.failure {
         rest.push(("failure", index.to_string()));
     }
-    let base = suffix.map_or(wrapper.name.as_str(), |(suffix, _)| {
-        &wrapper.name[..wrapper.name.len() - suffix.len()]
-    });
-    let shape = Shape {
+    Shape {
         operation: operation(rule.operation),
         order,
         rest,
-    };
-    (base.to_owned(), shape, suffix.map(|(s, o)| (*o, *s)))
+    }
 }
 
 fn operation(operation: SiteOperation) -> &'static str {
@@ -276,6 +404,39 @@ mod tests {
         #define MY_SWAP(p, v) atomic_exchange(p, v)
         static int not_one(my_t *p) { atomic_load(p); return atomic_load(p); }
     ";
+
+    #[test]
+    fn a_family_may_have_a_member_without_a_suffix() {
+        let layer = "
+            #include <stdatomic.h>
+            #define PW_LOAD(p) atomic_load_explicit((p), memory_order_relaxed)
+            #define PW_LOAD_ACQ(p) atomic_load_explicit((p), memory_order_acquire)
+            #define PW_ADD(p, v) atomic_fetch_add((p), (v))
+            #define PW_ADD_RLX(p, v) atomic_fetch_add_explicit((p), (v), memory_order_relaxed)
+            #define PW_LONE(p) atomic_load_explicit((p), memory_order_acquire)
+        ";
+        let builtin = Vocabularies::builtin();
+        let file = ParsedFile::parse(Path::new("layer.h"), layer.as_bytes(), Language::C);
+        let found = wrappers(&file, &builtin);
+        let named = |name| found.iter().find(|w| w.name == name).unwrap();
+        assert!(named("PW_LOAD").is_sibling_of(named("PW_LOAD_ACQ")));
+        assert!(!named("PW_LOAD").is_sibling_of(named("PW_LONE")));
+        let text = vocabulary_text("pw", &found);
+        // A bare name says relaxed of a load and seq_cst of an addition.
+        assert!(text.contains("name = \"pw-suffix\""), "{text}");
+        assert!(text.contains("name = \"pw-suffix-2\""), "{text}");
+        let table: toml::Table = text.parse().expect(&text);
+        let all = Vocabularies::with_project(table.get("vocabulary")).expect(&text);
+        let user = "int f(atomic_int *p) { PW_ADD(p, 1); PW_ADD_RLX(p, 1); return PW_LOAD(p) + PW_LOAD_ACQ(p) + PW_LONE(p); }";
+        let scan = scan_source(Path::new("user.c"), user.as_bytes(), &all);
+        let orders: Vec<_> = scan
+            .sites
+            .iter()
+            .map(|site| site.order.order.map(|o| o.name()))
+            .collect();
+        let expected = ["seq_cst", "relaxed", "relaxed", "acquire", "acquire"];
+        assert_eq!(orders, expected.map(Some), "{text}");
+    }
 
     #[test]
     fn what_is_proposed_is_a_vocabulary_that_finds_the_callers() {
