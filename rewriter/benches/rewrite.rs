@@ -77,8 +77,8 @@ fn input(number: usize) -> Input {
         .map(|index| {
             let site = &sites[(number + index * 11) % sites.len()];
             let action = match (number + index) % 3 {
-                0 => TextChangeKind::FenceBefore,
-                1 => TextChangeKind::FenceAfter,
+                0 => TextChangeKind::FenceBefore(MemoryOrder::SeqCst),
+                1 => TextChangeKind::FenceAfter(MemoryOrder::SeqCst),
                 _ => TextChangeKind::Raise {
                     order: match site.operation {
                         SiteOperation::Store => MemoryOrder::Release,

@@ -1,5 +1,4 @@
-//! What may be changed in a text: the order of a site, or a full fence next to
-//! it. Says nothing about why, and nothing about how the text then looks.
+//! What may be changed in a text: the order of a site, or a fence next to it. Says nothing about why, and nothing about how the text then looks.
 
 use wmfix_frontend::{MemoryOrder, Site};
 
@@ -26,10 +25,10 @@ pub enum TextChangeKind {
         /// leaves it as it is.
         failure: Option<MemoryOrder>,
     },
-    /// Puts a sequentially consistent fence right before the operation.
-    FenceBefore,
-    /// Puts a sequentially consistent fence right after the operation.
-    FenceAfter,
+    /// Puts a fence of at least this order right before the operation.
+    FenceBefore(MemoryOrder),
+    /// Puts a fence of at least this order right after the operation.
+    FenceAfter(MemoryOrder),
 }
 
 impl TextChange {
@@ -46,12 +45,12 @@ impl TextChange {
 
     /// A full fence right before `site`.
     pub fn fence_before(site: Site) -> Self {
-        Self::new(site, TextChangeKind::FenceBefore)
+        Self::new(site, TextChangeKind::FenceBefore(MemoryOrder::SeqCst))
     }
 
     /// A full fence right after `site`.
     pub fn fence_after(site: Site) -> Self {
-        Self::new(site, TextChangeKind::FenceAfter)
+        Self::new(site, TextChangeKind::FenceAfter(MemoryOrder::SeqCst))
     }
 
     /// Any change at `site`.

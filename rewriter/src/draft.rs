@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use wmfix_frontend::Span;
 
 use crate::edit::Edit;
-use crate::insertion_point::{InsertedStatement, Insertion, InsertionClass, InsertionPoint};
+use crate::insertion_point::{Insertion, InsertionClass, InsertionPoint};
 use crate::layout::Layout;
 
 /// Everything that is to be changed in one file.
@@ -108,19 +108,26 @@ impl Draft {
 
     /// Between two statements, one fence is enough.
     fn drop_doubled_fences(&mut self) {
-        let fenced: Vec<usize> = self
-            .points
-            .values()
-            .filter(|point| matches!(point.after.last(), Some(InsertedStatement::Fence { .. })))
-            .map(|point| point.span.start)
-            .collect();
         for point in self.points.values_mut() {
             point.tidy();
-            if point
-                .previous
-                .is_some_and(|previous| fenced.contains(&previous))
+        }
+        let follows: Vec<(usize, usize)> = (self.points.iter())
+            .filter_map(|(&start, point)| Some((point.previous?, start)))
+            .collect();
+        for (previous, start) in follows {
+            let last = |point: &InsertionPoint| point.after.last().cloned();
+            let Some(last) = self.points.get(&previous).and_then(last) else {
+                continue;
+            };
+            let Some(point) = self.points.get_mut(&start) else {
+                continue;
+            };
+            if let Some(first) = point.before.first().cloned()
+                && !point.drop_first_fence(&last)
+                && first.does_for(&last)
+                && let Some(previous) = self.points.get_mut(&previous)
             {
-                point.drop_first_fence();
+                previous.after.pop();
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::draft::Draft;
 use crate::view::{View, children, enclosing_function};
 
 /// Functions (and macros) that give back their operand and do nothing else.
-const TRANSPARENT_CALLS: [&str; 18] = [
+const TRANSPARENT_CALLS: [&str; 14] = [
     "static_cast",
     "const_cast",
     "reinterpret_cast",
@@ -22,10 +22,6 @@ const TRANSPARENT_CALLS: [&str; 18] = [
     "forward",
     "std::forward",
     "std::addressof",
-    "likely",
-    "unlikely",
-    "LIKELY",
-    "UNLIKELY",
     "__builtin_expect",
     "sizeof",
     "bool",
@@ -138,7 +134,12 @@ pub(crate) fn is_transparent_call(view: &View<'_>, call: Node<'_>) -> bool {
         .child_by_field_name("name")
         .filter(|_| function.kind() == "template_function")
         .unwrap_or(function);
-    function.kind() == "primitive_type" || TRANSPARENT_CALLS.contains(&&*view.text(name))
+    let text = view.text(name);
+    // Projects have a `likely` of their own, and some prefix for it.
+    let last_word = text.rsplit('_').next().unwrap_or_default();
+    function.kind() == "primitive_type"
+        || TRANSPARENT_CALLS.contains(&&*text)
+        || matches!(&*last_word.to_ascii_lowercase(), "likely" | "unlikely")
 }
 
 /// Whether the operand of `node` is never evaluated.

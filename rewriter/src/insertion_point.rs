@@ -2,7 +2,7 @@
 //! after it, and the braces that this may need. Owns how inserted lines look;
 //! where they are needed is decided elsewhere.
 
-use wmfix_frontend::Span;
+use wmfix_frontend::{MemoryOrder, Span};
 
 use crate::layout::{BraceStyle, Layout};
 
@@ -85,6 +85,7 @@ pub(crate) enum InsertedStatement {
     Fence {
         /// The order among the items of one side.
         key: (usize, u8),
+        order: MemoryOrder,
         text: String,
         comment: Option<Comment>,
     },
@@ -107,6 +108,16 @@ pub(crate) struct Comment {
 }
 
 impl InsertedStatement {
+    /// Whether both are fences and this one is at least as strong.
+    pub(crate) fn does_for(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Fence { order: mine, .. }, Self::Fence { order, .. }) => {
+                mine.join(*order) == *mine
+            }
+            _ => false,
+        }
+    }
+
     fn key(&self) -> (usize, u8) {
         match self {
             Self::Fence { key, .. } | Self::Temporary { key, .. } => *key,
@@ -134,27 +145,37 @@ impl InsertedStatement {
 }
 
 impl InsertionPoint {
-    /// Sorts the items and leaves one of several fences in a row.
+    /// Sorts the items and leaves of several fences in a row those that no other
+    /// one does for.
     pub(crate) fn tidy(&mut self) {
         for side in [&mut self.before, &mut self.after] {
             side.sort_by_key(InsertedStatement::key);
-            side.dedup_by(|second, first| {
-                matches!(
-                    (first, second),
-                    (
-                        InsertedStatement::Fence { .. },
-                        InsertedStatement::Fence { .. }
-                    )
-                )
-            });
+            let mut kept: Vec<InsertedStatement> = Vec::new();
+            for item in side.drain(..) {
+                match kept.last() {
+                    Some(last) if last.does_for(&item) => {}
+                    Some(last) if item.does_for(last) => {
+                        kept.pop();
+                        kept.push(item);
+                    }
+                    _ => kept.push(item),
+                }
+            }
+            *side = kept;
         }
     }
 
-    /// Drops the fence that comes first, because one is already before it.
-    pub(crate) fn drop_first_fence(&mut self) {
-        if matches!(self.before.first(), Some(InsertedStatement::Fence { .. })) {
+    /// Drops the fence that comes first if `previous`, right before it, does for
+    /// it; says whether it did.
+    pub(crate) fn drop_first_fence(&mut self, previous: &InsertedStatement) -> bool {
+        let doubled = self
+            .before
+            .first()
+            .is_some_and(|first| previous.does_for(first));
+        if doubled {
             self.before.remove(0);
         }
+        doubled
     }
 
     /// Adds what is inserted and replaced here to the two lists.

@@ -57,12 +57,14 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod assertion;
 mod change;
 mod diff;
 mod draft;
 mod edit;
 mod evaluation;
 mod fence;
+mod fence_spelling;
 mod guard;
 mod include;
 mod insertion_point;
@@ -82,7 +84,7 @@ pub use change::{TextChange, TextChangeKind};
 pub use diff::{DiffLine, FileDiff, Hunk, LineKind, LineRange, unified_diff};
 pub use edit::{ContentHash, Edit, EditError, EditSet};
 pub use guard::check_file;
-pub use plan::{Rewrite, rewrite};
+pub use plan::{FileRewriter, Rewrite, rewrite};
 pub use project::{Names, Project};
 pub use refusal::Refusal;
 pub use write::{WriteError, write_files};

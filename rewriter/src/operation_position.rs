@@ -4,6 +4,7 @@
 
 use tree_sitter::Node;
 
+use crate::assertion::is_assertion;
 use crate::evaluation::{Effects, is_static, is_transparent_call, is_unevaluated};
 use crate::refusal::Refusal;
 use crate::view::children;
@@ -26,6 +27,9 @@ pub(crate) struct OperationPosition<'t> {
     pub(crate) in_macro_argument: bool,
     /// That macro may evaluate it twice in one expression.
     pub(crate) may_repeat: bool,
+    /// The assertion that it is an argument of: only around it there is room for
+    /// what is to stay in a build without debugging.
+    pub(crate) in_assertion: Option<String>,
     /// Its value is not used, whatever its type.
     pub(crate) discarded: bool,
     /// Its value only reaches others through the arms of `?:`, whose types must agree.
@@ -69,6 +73,7 @@ pub(crate) fn find_position<'t>(
         accesses_after: false,
         in_macro_argument: false,
         may_repeat: false,
+        in_assertion: None,
         discarded: false,
         in_arm: false,
         only_forwarded: true,
@@ -89,6 +94,7 @@ pub(crate) fn find_position<'t>(
         accesses_after: walk.accesses_after,
         in_macro_argument: walk.in_macro_argument,
         may_repeat: walk.may_repeat,
+        in_assertion: walk.in_assertion,
         discarded: walk.discarded,
         in_arm: walk.in_arm,
     })
@@ -104,6 +110,7 @@ struct AncestorWalk<'a> {
     accesses_after: bool,
     in_macro_argument: bool,
     may_repeat: bool,
+    in_assertion: Option<String>,
     discarded: bool,
     in_arm: bool,
     /// The value has only gone through parentheses, commas and arms so far.
@@ -301,13 +308,19 @@ impl AncestorWalk<'_> {
 
     fn call(&mut self, at: Node<'_>, parent: Node<'_>) {
         let callee = parent.child_by_field_name("function");
+        let is_transparent = is_transparent_call(self.effects.view, parent);
         if let Some(callee) = callee.filter(|callee| callee.id() != at.id()) {
             let name = self.effects.view.text(callee);
+            if callee.kind() == "identifier" && is_assertion(&name) {
+                self.in_assertion = Some(name.into_owned());
+                self.beside(at, parent);
+                return;
+            }
             let is_macro = callee.kind() == "identifier" && (self.is_macro)(&name);
-            self.in_macro_argument |= is_macro;
-            self.may_repeat |= is_macro && name != "assert";
+            self.in_macro_argument |= is_macro && !is_transparent;
+            self.may_repeat |= is_macro && !is_transparent;
         }
-        self.accesses_after |= !is_transparent_call(self.effects.view, parent);
+        self.accesses_after |= !is_transparent;
         self.beside(at, parent);
     }
 

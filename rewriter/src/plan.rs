@@ -1,14 +1,15 @@
 //! The whole way from changes to edits of one file: refuse what is not ours,
 //! draft the rest together, and look at the result before anyone else does.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use tree_sitter::Node;
-use wmfix_frontend::{Language, MemoryOrder, ParsedFile, Site};
+use wmfix_frontend::{Language, MemoryOrder, ParsedFile, Site, Span};
 
+use crate::assertion::{assertion_around, depends_on_ndebug};
 use crate::change::{TextChange, TextChangeKind};
 use crate::draft::Draft;
-use crate::edit::EditSet;
+use crate::edit::{Edit, EditSet};
 use crate::fence::{Fences, Side, spans};
 use crate::include::include;
 use crate::insertion_point::Comment;
@@ -37,26 +38,22 @@ pub fn rewrite(
     changes: &[TextChange],
     project: &Project,
 ) -> Rewrite {
-    let planner = Planner::new(file, sites, project);
-    let all: Vec<usize> = (0..changes.len()).collect();
-    let (edits, mut refused) = planner.plan(changes, &all);
-    if let Some(edits) = edits {
-        return Rewrite { edits, refused };
-    }
-    // Something in the set makes a text that does not parse: find it by halves.
-    let open: Vec<usize> = all
-        .into_iter()
-        .filter(|index| !refused.iter().any(|(known, _)| known == index))
-        .collect();
-    let mut kept: Vec<usize> = Vec::new();
-    planner.settle(changes, &open, &mut kept, &mut refused);
-    refused.sort_by_key(|(index, _)| *index);
-    let edits = planner.plan(changes, &kept).0;
-    let edits = edits.unwrap_or_else(|| planner.nothing());
-    Rewrite { edits, refused }
+    FileRewriter::new(file, sites, project).rewrite(changes)
 }
 
-struct Planner<'a> {
+/// A fence that changes ask for.
+struct WantedFence {
+    side: Side,
+    /// The site.
+    span: Span,
+    /// The first change that asks for it.
+    index: usize,
+    order: MemoryOrder,
+}
+
+/// One file, made ready for changes: to ask about many of them costs little more
+/// than to ask about one.
+pub struct FileRewriter<'a> {
     file: &'a ParsedFile,
     sites: &'a [Site],
     project: &'a Project,
@@ -65,8 +62,9 @@ struct Planner<'a> {
     declarations_first: bool,
 }
 
-impl<'a> Planner<'a> {
-    fn new(file: &'a ParsedFile, sites: &'a [Site], project: &'a Project) -> Self {
+impl<'a> FileRewriter<'a> {
+    /// Makes a file ready. `sites` are all sites of it, not only those that change.
+    pub fn new(file: &'a ParsedFile, sites: &'a [Site], project: &'a Project) -> Self {
         let root = file.tree().root_node();
         Self {
             file,
@@ -76,6 +74,40 @@ impl<'a> Planner<'a> {
             layout: Layout::of(file.text(), root),
             declarations_first: file.language() == Language::C && keeps_declarations_first(root),
         }
+    }
+
+    /// Plans changes together.
+    pub fn rewrite(&self, changes: &[TextChange]) -> Rewrite {
+        let all: Vec<usize> = (0..changes.len()).collect();
+        let (edits, mut refused) = self.plan(changes, &all);
+        if let Some(edits) = edits {
+            return Rewrite { edits, refused };
+        }
+        // Something in the set makes a text that does not parse: find it by halves.
+        let open: Vec<usize> = all
+            .into_iter()
+            .filter(|index| !refused.iter().any(|(known, _)| known == index))
+            .collect();
+        let mut kept: Vec<usize> = Vec::new();
+        self.settle(changes, &open, &mut kept, &mut refused);
+        refused.sort_by_key(|(index, _)| *index);
+        let edits = self.plan(changes, &kept).0;
+        let edits = edits.unwrap_or_else(|| self.nothing());
+        Rewrite { edits, refused }
+    }
+
+    /// Why a change cannot be made alone. Only the function around it is parsed
+    /// again: together with others it is looked at once more.
+    pub fn refusal(&self, change: &TextChange) -> Option<Refusal> {
+        let (edits, refused) = self.draft(std::slice::from_ref(change), &[0]);
+        if let Some((_, refusal)) = refused.into_iter().next() {
+            return Some(refusal);
+        }
+        let parses = edits.is_some_and(|set| match &change.site.function_span {
+            Some(function) => self.function_parses(&set, function),
+            None => self.parses(&set),
+        });
+        (!parses).then_some(Refusal::WouldNotParse)
     }
 
     /// Adds to `kept` those of `open` that give a text that parses, together with
@@ -109,6 +141,16 @@ impl<'a> Planner<'a> {
         changes: &[TextChange],
         indices: &[usize],
     ) -> (Option<EditSet>, Vec<(usize, Refusal)>) {
+        let (set, refused) = self.draft(changes, indices);
+        (set.filter(|set| self.parses(set)), refused)
+    }
+
+    /// The same, whether it parses or not; `None` if edits overlap.
+    fn draft(
+        &self,
+        changes: &[TextChange],
+        indices: &[usize],
+    ) -> (Option<EditSet>, Vec<(usize, Refusal)>) {
         let mut draft = Draft::default();
         let mut refused = Vec::new();
         let mut headers: Vec<&'static str> = Vec::new();
@@ -120,9 +162,7 @@ impl<'a> Planner<'a> {
         for header in headers {
             edits.extend(include(self.file, &self.layout, header));
         }
-        let set = EditSet::new(self.file.text(), edits)
-            .ok()
-            .filter(|set| self.parses(set));
+        let set = EditSet::new(self.file.text(), edits).ok();
         refused.sort_by_key(|(index, _)| *index);
         (set, refused)
     }
@@ -153,7 +193,10 @@ impl<'a> Planner<'a> {
                 continue;
             }
             let (order, failure) = goals[&change.site.span.start];
-            let result = self.find(&change.site).and_then(|()| {
+            let found = self
+                .find(&change.site)
+                .and_then(|()| self.evaluated(&change.site));
+            let result = found.and_then(|()| {
                 raise(
                     self.file,
                     &self.spelling,
@@ -183,18 +226,27 @@ impl<'a> Planner<'a> {
         let mut temporaries = Temporaries::new(self.file.text());
         // What moves out of its statement is no longer in the way of the others,
         // so the fences that may move something come first.
-        let mut wanted: Vec<(Side, usize, usize)> = indices
-            .iter()
-            .filter_map(|&index| {
-                let side = match changes[index].kind {
-                    TextChangeKind::FenceAfter => Side::After,
-                    TextChangeKind::FenceBefore => Side::Before,
-                    TextChangeKind::Raise { .. } => return None,
-                };
-                Some((side, changes[index].site.span.start, index))
-            })
-            .collect();
-        wanted.sort_by_key(|&(side, start, index)| (side == Side::Before, start, index));
+        let mut wanted: Vec<WantedFence> = Vec::new();
+        for &index in indices {
+            let (side, order) = match changes[index].kind {
+                TextChangeKind::FenceAfter(order) => (Side::After, order),
+                TextChangeKind::FenceBefore(order) => (Side::Before, order),
+                TextChangeKind::Raise { .. } => continue,
+            };
+            let span = changes[index].site.span.clone();
+            // Several fences at one side of a site are one.
+            let same = |known: &&mut WantedFence| known.side == side && known.span == span;
+            match wanted.iter_mut().find(same) {
+                Some(known) => known.order = known.order.join(order),
+                None => wanted.push(WantedFence {
+                    side,
+                    span,
+                    index,
+                    order,
+                }),
+            }
+        }
+        wanted.sort_by_key(|fence| (fence.side == Side::Before, fence.span.start, fence.index));
         let mut fences = Fences {
             sites: self.sites,
             site_spans: &site_spans,
@@ -204,22 +256,19 @@ impl<'a> Planner<'a> {
             draft,
             declarations_first: self.declarations_first,
         };
-        let mut seen = HashSet::new();
-        for (side, start, index) in wanted {
-            let change = &changes[index];
-            if !seen.insert((side == Side::Before, start, change.site.span.end)) {
-                continue;
-            }
+        for fence in wanted {
+            let change = &changes[fence.index];
             let result = self.find(&change.site).and_then(|()| {
                 let view = match View::of_macro(self.file, &change.site.span) {
                     Some(view) => view,
                     None => View::of_file(self.file),
                 };
-                fences.put(&view, &change.site, side, self.comment(change))
+                let comment = self.comment(change);
+                fences.put(&view, &change.site, fence.side, fence.order, comment)
             });
             match result {
                 Ok(header) => headers.extend(header),
-                Err(refusal) => refused.push((index, refusal)),
+                Err(refusal) => refused.push((fence.index, refusal)),
             }
         }
     }
@@ -235,11 +284,26 @@ impl<'a> Planner<'a> {
         if in_assembly {
             return Err(Refusal::InlineAssembly);
         }
+        if depends_on_ndebug(self.file, node) {
+            return Err(Refusal::DependsOnNdebug);
+        }
         self.sites
             .iter()
             .any(|known| known.span == site.span && known.callee == site.callee)
             .then_some(())
             .ok_or(Refusal::SiteNotFound)
+    }
+
+    /// Refuses what is not evaluated without debugging: others must not rely on it.
+    fn evaluated(&self, site: &Site) -> Result<(), Refusal> {
+        let root = self.file.tree().root_node();
+        let node = root
+            .descendant_for_byte_range(site.span.start, site.span.end)
+            .ok_or(Refusal::SiteNotFound)?;
+        match assertion_around(self.file, node) {
+            Some(name) => Err(Refusal::InAssertion(name)),
+            None => Ok(()),
+        }
     }
 
     fn comment(&self, change: &TextChange) -> Option<Comment> {
@@ -280,6 +344,25 @@ impl<'a> Planner<'a> {
         };
         let changed = ParsedFile::parse(self.file.path(), text, self.file.language());
         errors(changed.tree().root_node()) <= errors(self.file.tree().root_node())
+    }
+
+    /// Whether the text of one function has no more errors than before.
+    fn function_parses(&self, set: &EditSet, function: &Span) -> bool {
+        let within =
+            |edit: &&Edit| function.start <= edit.span.start && edit.span.end <= function.end;
+        let mut text = Vec::new();
+        let mut copied = function.start;
+        for edit in set.edits().iter().filter(within) {
+            text.extend_from_slice(&self.file.text()[copied..edit.span.start]);
+            text.extend_from_slice(&edit.text);
+            copied = edit.span.end;
+        }
+        text.extend_from_slice(&self.file.text()[copied..function.end]);
+        let errors_of = |text: &[u8]| {
+            let parsed = ParsedFile::parse(self.file.path(), text, self.file.language());
+            errors(parsed.tree().root_node())
+        };
+        errors_of(&text) <= errors_of(&self.file.text()[function.clone()])
     }
 
     fn nothing(&self) -> EditSet {

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use wmfix_frontend::Vocabularies;
+use wmfix_frontend::{Vocabularies, Wrapper};
 
 /// The surroundings of the files that are changed.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +12,9 @@ pub struct Project {
     pub vocabularies: Vocabularies,
     /// The names that the tree and its headers use.
     pub names: Names,
+    /// The wrappers of atomic operations that each file of the tree defines: one
+    /// may have a stronger sibling.
+    pub wrappers: Vec<Vec<Wrapper>>,
     /// The project's own full fence: a call that can be part of an expression.
     pub fence: Option<String>,
     /// Whether changes are labelled with a trailing comment.

@@ -2,7 +2,7 @@
 //! joined with what is there, so raising twice changes nothing.
 
 use wmfix_frontend::{
-    MemoryOrder, OrderForm, OrderSpelling, ParsedFile, Site, SiteOperation, Span,
+    MemoryOrder, OrderForm, OrderSpelling, ParsedFile, Site, SiteOperation, Span, Wrapper,
 };
 
 use crate::draft::Draft;
@@ -105,6 +105,9 @@ impl OrderRaise<'_> {
 
     fn draft(&self, goal: &TargetOrders, draft: &mut Draft) -> Result<bool, Refusal> {
         let site = self.site;
+        if let OrderForm::Macro(name) = &site.order.form {
+            return self.take_sibling(name, goal, draft);
+        }
         let mut changed = false;
         if site.order.order != Some(goal.success) {
             self.respell(&site.order, goal.success, draft)?;
@@ -166,11 +169,39 @@ impl OrderRaise<'_> {
                 draft.replace(span.clone(), suffix);
                 Ok(())
             }
-            OrderForm::Macro(name) if self.spelling.defines_macro(name) => {
-                Err(Refusal::OrderInMacro(name.clone()))
-            }
-            OrderForm::Macro(name) => Err(Refusal::MacroOutsideTree(name.clone())),
+            OrderForm::Macro(name) => Err(self.order_inside(name)),
             OrderForm::Implied => self.say(order, draft),
+        }
+    }
+
+    /// Calls the wrapper of the same family that has these orders, if there is one.
+    fn take_sibling(
+        &self,
+        name: &str,
+        goal: &TargetOrders,
+        draft: &mut Draft,
+    ) -> Result<bool, Refusal> {
+        let site = self.site;
+        let said = site.failure_order.as_ref().and_then(|order| order.order);
+        if site.order.order == Some(goal.success) && said == goal.failure {
+            return Ok(false);
+        }
+        let sibling = self.spelling.wrappers_beside(name).and_then(|family| {
+            let this = family.iter().find(|wrapper| wrapper.name == name)?;
+            let orders = Some((goal.success, goal.failure));
+            let fits = |other: &&Wrapper| other.is_sibling_of(this) && other.orders() == orders;
+            family.iter().find(fits)
+        });
+        let sibling = sibling.ok_or_else(|| self.order_inside(name))?;
+        draft.replace(site.callee_span.clone(), sibling.name.clone());
+        Ok(true)
+    }
+
+    /// The order is said in a macro, or in something that is called like one.
+    fn order_inside(&self, name: &str) -> Refusal {
+        match self.spelling.defines_macro(name) {
+            true => Refusal::OrderInMacro(name.to_owned()),
+            false => Refusal::MacroOutsideTree(name.to_owned()),
         }
     }
 
@@ -201,6 +232,20 @@ impl OrderRaise<'_> {
             let inner = call.trim().strip_prefix('(')?.strip_suffix(')')?;
             Some(inner.to_owned())
         };
+        let suffix = self
+            .spelling
+            .vocabulary(site)
+            .filter(|vocabulary| vocabulary.has_suffixes())
+            .and_then(|vocabulary| vocabulary.spell(order));
+        if let Some(suffix) = suffix {
+            // The order that goes without a suffix.
+            let name = format!("{}{suffix}", text(&site.callee_span));
+            if !self.spelling.knows(&name) {
+                return Err(Refusal::NoSuchWrapper(name));
+            }
+            draft.replace(site.callee_span.clone(), name);
+            return Ok(());
+        }
         let said = self.spelling.order(order, "gnu");
         let new = match (site.callee.as_str(), &*site.vocabulary) {
             ("__sync_lock_test_and_set", _) => {

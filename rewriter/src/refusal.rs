@@ -37,6 +37,12 @@ pub enum Refusal {
     /// The operation is in an operand that is never evaluated.
     #[error("the operation is in `{0}`, which is not evaluated")]
     Unevaluated(String),
+    /// The operation is in an assertion, which is not evaluated without debugging.
+    #[error("the operation is in `{0}`, which NDEBUG removes")]
+    InAssertion(String),
+    /// The operation is only compiled for debugging, or only without.
+    #[error("whether the operation is compiled depends on NDEBUG")]
+    DependsOnNdebug,
     /// The operation is where only a constant or a name is allowed.
     #[error("a fence cannot be put into a {0}")]
     NoPlace(String),

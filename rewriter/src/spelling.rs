@@ -1,59 +1,30 @@
-//! How this file writes orders and fences. The project's own way comes first:
-//! its fence macro, a fence that is already there, its way to name orders.
-//! Only then the vocabulary of the site decides.
+//! How this file writes orders. The project's own way comes first, only then the
+//! vocabulary of the site decides.
 
 use tree_sitter::Node;
 use wmfix_frontend::{
-    Language, MemoryOrder, OrderForm, ParsedFile, Site, SiteOperation, Vocabulary,
+    Language, MemoryOrder, OrderForm, ParsedFile, Site, Vocabulary, Wrapper, wrappers,
 };
 
+use crate::fence_spelling::FenceWrapper;
 use crate::project::{Project, words};
 use crate::view::children;
 
-/// The vocabularies whose names the language or the compiler always knows.
-const STANDARD_VOCABULARIES: [&str; 5] = ["std", "c11", "gnu", "boost", "volatile"];
-
-/// Full fences that are known by their text.
-const FULL_FENCES: [&str; 7] = [
-    "std::atomic_thread_fence(std::memory_order_seq_cst)",
-    "std::atomic_thread_fence(std::memory_order::seq_cst)",
-    "atomic_thread_fence(memory_order_seq_cst)",
-    "atomic_thread_fence(std::memory_order_seq_cst)",
-    "boost::atomic_thread_fence(boost::memory_order_seq_cst)",
-    "__atomic_thread_fence(__ATOMIC_SEQ_CST)",
-    "__sync_synchronize()",
-];
-
 /// What the spellings of one file are decided by.
 pub(crate) struct Spelling<'a> {
-    file: &'a ParsedFile,
-    sites: &'a [Site],
-    project: &'a Project,
+    pub(crate) file: &'a ParsedFile,
+    pub(crate) sites: &'a [Site],
+    pub(crate) project: &'a Project,
     /// The file is a header for C and for C++.
     pub(crate) is_shared_header: bool,
     /// `using namespace std` is in force.
-    uses_std: bool,
+    pub(crate) uses_std: bool,
     /// Fence wrappers that this file defines: where, and how they are called.
-    wrappers: Vec<Wrapper>,
+    pub(crate) wrappers: Vec<FenceWrapper>,
     /// Macros that this file defines.
     macros: Vec<String>,
-}
-
-struct Wrapper {
-    defined_at: usize,
-    call: String,
-    is_expression: bool,
-}
-
-/// A full fence as it is to be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fence {
-    /// The call, without a semicolon.
-    pub(crate) text: String,
-    /// Whether it can be part of an expression.
-    pub(crate) is_expression: bool,
-    /// The standard header that it needs, without brackets.
-    pub(crate) header: Option<&'static str>,
+    /// Wrappers of atomic operations that this file defines.
+    families: Vec<Wrapper>,
 }
 
 impl<'a> Spelling<'a> {
@@ -66,6 +37,7 @@ impl<'a> Spelling<'a> {
             uses_std: find(file.text(), b"using namespace std;"),
             wrappers: Vec::new(),
             macros: Vec::new(),
+            families: wrappers(file, &project.vocabularies),
         };
         spelling.collect_definitions(file.tree().root_node());
         spelling
@@ -84,101 +56,8 @@ impl<'a> Spelling<'a> {
         self.macros.iter().any(|known| known == name) || self.project.names.defines_macro(name)
     }
 
-    /// Whether an expression is a full fence.
-    pub(crate) fn is_full_fence(&self, node: Node<'_>, text: &str) -> bool {
-        let squeezed = squeeze(text);
-        let squeezed = squeezed.trim_end_matches(';');
-        let site = self.sites.iter().any(|site| {
-            site.operation == SiteOperation::Fence
-                && site.order.order == Some(MemoryOrder::SeqCst)
-                && site.span == node.byte_range()
-        });
-        site || FULL_FENCES.contains(&squeezed)
-            || self.project.fence.as_deref().map(squeeze).as_deref() == Some(squeezed)
-            || self.wrappers.iter().any(|wrapper| wrapper.call == squeezed)
-    }
-
-    /// The full fence to write near `site`.
-    pub(crate) fn fence(&self, site: &Site) -> Fence {
-        if let Some(text) = &self.project.fence {
-            return plain(text.clone());
-        }
-        if let Some(wrapper) = self
-            .wrappers
-            .iter()
-            .find(|wrapper| wrapper.defined_at < site.span.start)
-        {
-            return Fence {
-                text: wrapper.call.clone(),
-                is_expression: wrapper.is_expression,
-                header: None,
-            };
-        }
-        if !STANDARD_VOCABULARIES.contains(&&*site.vocabulary)
-            && let Some(text) = self
-                .project
-                .vocabularies
-                .get(&site.vocabulary)
-                .and_then(|vocabulary| vocabulary.fence(MemoryOrder::SeqCst))
-            && self.knows(text.split('(').next().unwrap_or_default())
-        {
-            return plain(text);
-        }
-        self.fence_in_file()
-            .unwrap_or_else(|| self.standard_fence(site))
-    }
-
-    /// A fence that the file already has, if it can be said anywhere in it.
-    fn fence_in_file(&self) -> Option<Fence> {
-        let text = self
-            .sites
-            .iter()
-            .filter(|site| {
-                site.operation == SiteOperation::Fence
-                    && site.order.order == Some(MemoryOrder::SeqCst)
-                    && site.macro_name.is_none()
-                    && matches!(site.order.form, OrderForm::Literal(_) | OrderForm::Implied)
-            })
-            .map(|site| self.file.slice(&site.span).into_owned())
-            .find(|text| FULL_FENCES.contains(&text.as_str()))?;
-        let unqualified = text.starts_with("atomic_thread_fence");
-        let cpp = self.file.language() == Language::Cpp;
-        if unqualified && cpp && !self.uses_std {
-            return None;
-        }
-        Some(plain(text))
-    }
-
-    fn standard_fence(&self, site: &Site) -> Fence {
-        if self.is_shared_header {
-            return plain("__atomic_thread_fence(__ATOMIC_SEQ_CST)".to_owned());
-        }
-        match &*site.vocabulary {
-            "gnu" if site.callee.starts_with("__sync_") => plain("__sync_synchronize()".to_owned()),
-            "gnu" | "volatile" => plain("__atomic_thread_fence(__ATOMIC_SEQ_CST)".to_owned()),
-            "boost" => plain(format!(
-                "boost::atomic_thread_fence({})",
-                self.order(MemoryOrder::SeqCst, "boost")
-            )),
-            vocabulary => {
-                let cpp = self.file.language() == Language::Cpp;
-                let function = if !cpp || self.uses_std {
-                    "atomic_thread_fence"
-                } else {
-                    "std::atomic_thread_fence"
-                };
-                let family = if cpp { "std" } else { "c11" };
-                Fence {
-                    text: format!("{function}({})", self.order(MemoryOrder::SeqCst, family)),
-                    is_expression: true,
-                    header: self.missing_header(vocabulary, cpp),
-                }
-            }
-        }
-    }
-
     /// The header that a standard fence needs and that the file does not have.
-    fn missing_header(&self, vocabulary: &str, cpp: bool) -> Option<&'static str> {
+    pub(crate) fn missing_header(&self, vocabulary: &str, cpp: bool) -> Option<&'static str> {
         let header = if cpp { "atomic" } else { "stdatomic.h" };
         let includes = includes(self.file);
         let direct = includes
@@ -275,6 +154,14 @@ impl<'a> Spelling<'a> {
         words(self.file.text()).any(|word| word == name)
     }
 
+    /// The wrappers that are defined in the same file as this one.
+    pub(crate) fn wrappers_beside(&self, name: &str) -> Option<&[Wrapper]> {
+        let defines = |wrappers: &&Vec<Wrapper>| wrappers.iter().any(|w| w.name == name);
+        let own = Some(&self.families).into_iter();
+        let all = own.chain(&self.project.wrappers);
+        all.into_iter().find(defines).map(Vec::as_slice)
+    }
+
     /// The vocabulary of a site.
     pub(crate) fn vocabulary(&self, site: &Site) -> Option<&'a Vocabulary> {
         self.project.vocabularies.get(&site.vocabulary)
@@ -284,7 +171,10 @@ impl<'a> Spelling<'a> {
         for child in children(node) {
             match child.kind() {
                 "preproc_function_def" | "preproc_def" => self.look_at_macro(child),
-                "function_definition" => self.look_at_function(child),
+                "function_definition" => {
+                    self.wrappers
+                        .extend(FenceWrapper::of_function(self.file, child));
+                }
                 "namespace_definition" | "declaration_list" | "linkage_specification" => {
                     self.collect_definitions(child);
                 }
@@ -297,75 +187,13 @@ impl<'a> Spelling<'a> {
     }
 
     fn look_at_macro(&mut self, definition: Node<'_>) {
-        let text = |field| {
-            definition
-                .child_by_field_name(field)
-                .map(|node| self.file.node_text(node).into_owned())
-        };
-        let Some(name) = text("name") else { return };
-        if let Some(value) = text("value") {
-            let function_like = definition.kind() == "preproc_function_def";
-            let parameters = text("parameters").unwrap_or_default();
-            let value = squeeze(&value);
-            let inner = value
-                .strip_prefix("do{")
-                .and_then(|rest| rest.strip_suffix("}while(0)"));
-            let bare = inner.unwrap_or(&value).trim_end_matches(';');
-            if FULL_FENCES.contains(&bare) && (!function_like || squeeze(&parameters) == "()") {
-                let call = if function_like {
-                    format!("{name}()")
-                } else {
-                    name.clone()
-                };
-                self.wrappers.push(Wrapper {
-                    defined_at: definition.end_byte(),
-                    call,
-                    is_expression: inner.is_none() && !value.ends_with(';'),
-                });
-            }
-            if function_like {
-                self.macros.push(name);
-            }
+        self.wrappers
+            .extend(FenceWrapper::of_macro(self.file, definition));
+        let function_like = definition.kind() == "preproc_function_def";
+        let name = definition.child_by_field_name("name");
+        if let Some(name) = name.filter(|_| function_like) {
+            self.macros.push(self.file.node_text(name).into_owned());
         }
-    }
-
-    fn look_at_function(&mut self, definition: Node<'_>) {
-        let Some(declarator) = definition
-            .child_by_field_name("declarator")
-            .filter(|declarator| declarator.kind() == "function_declarator")
-        else {
-            return;
-        };
-        let text = |node: Option<Node<'_>>| node.map(|node| squeeze(&self.file.node_text(node)));
-        let name = declarator
-            .child_by_field_name("declarator")
-            .filter(|name| name.kind() == "identifier");
-        let (Some(name), Some(parameters), Some(body)) = (
-            text(name),
-            text(declarator.child_by_field_name("parameters")),
-            text(definition.child_by_field_name("body")),
-        ) else {
-            return;
-        };
-        let fence = body
-            .strip_prefix('{')
-            .and_then(|rest| rest.strip_suffix(";}"))
-            .is_some_and(|inner| FULL_FENCES.contains(&inner));
-        if fence && matches!(parameters.as_str(), "()" | "(void)") {
-            self.wrappers.push(Wrapper {
-                defined_at: definition.end_byte(),
-                call: format!("{name}()"),
-                is_expression: true,
-            });
-        }
-    }
-}
-
-fn plain(text: String) -> Fence {
-    Fence {
-        text,
-        is_expression: true,
-        header: None,
     }
 }
 
@@ -407,7 +235,7 @@ fn find(text: &[u8], part: &[u8]) -> bool {
 }
 
 /// A text without its blanks.
-fn squeeze(text: &str) -> String {
+pub(crate) fn squeeze(text: &str) -> String {
     text.chars()
         .filter(|letter| !letter.is_whitespace() && *letter != '\\')
         .collect()
@@ -435,6 +263,20 @@ fn split_order(literal: &str) -> Option<(&str, &str)> {
         .filter(|word| literal.ends_with(*word))
         .max_by_key(|word| word.len())
         .map(|word| literal.split_at(literal.len() - word.len()))
+}
+
+/// The order that a literal names by its last word.
+pub(crate) fn order_named(literal: &str) -> Option<MemoryOrder> {
+    let (_, word) = split_order(literal)?;
+    let style = ORDER_WORDS.iter().find(|style| style.contains(&word))?;
+    Some(match style.iter().position(|known| *known == word)? {
+        0 => MemoryOrder::Relaxed,
+        // A consume is an acquire to every compiler.
+        1 | 5 => MemoryOrder::Acquire,
+        2 => MemoryOrder::Release,
+        3 => MemoryOrder::AcqRel,
+        _ => MemoryOrder::SeqCst,
+    })
 }
 
 /// The word for `order` in the style of `word`.

@@ -183,5 +183,13 @@ fn returned_type(view: &View<'_>, node: Node<'_>) -> Option<String> {
         .child_by_field_name("declarator")
         .filter(|declarator| declarator.kind() == "function_declarator")?;
     let type_node = function.child_by_field_name("type")?;
-    Some(view.text(type_node).into_owned())
+    // What the grammar takes for the type may be a macro in front of it.
+    let mut cursor = function.walk();
+    let understood = !function
+        .children(&mut cursor)
+        .any(|child| child.is_error() || child.is_missing());
+    let text = view.text(type_node);
+    let is_a_name = |word: &str| word.chars().any(|letter| letter.is_ascii_lowercase());
+    let is_a_type = text.split_whitespace().all(is_a_name);
+    (understood && is_a_type).then(|| text.into_owned())
 }

@@ -61,13 +61,16 @@ fn inline_assembly_is_left_alone() {
     );
     let mut site = text.site("atomic_load");
     assert_eq!(
-        text.refusal(site.clone(), TextChangeKind::FenceBefore),
+        text.refusal(
+            site.clone(),
+            TextChangeKind::FenceBefore(MemoryOrder::SeqCst)
+        ),
         None
     );
     let start = "#include <stdatomic.h>\natomic_int x;\nint f(void) {\n    ".len();
     site.span = start..start + "__asm__ volatile(\"mfence\" ::: \"memory\")".len();
     assert_eq!(
-        text.refusal(site, TextChangeKind::FenceBefore),
+        text.refusal(site, TextChangeKind::FenceBefore(MemoryOrder::SeqCst)),
         Some(Refusal::InlineAssembly)
     );
 }
@@ -90,7 +93,10 @@ fn a_macro_from_outside_the_tree_is_not_raised() {
         Some(Refusal::MacroOutsideTree("OUT_LOAD".into()))
     );
     // A fence next to it needs nothing of the macro.
-    assert_eq!(outside.refusal(site, TextChangeKind::FenceBefore), None);
+    assert_eq!(
+        outside.refusal(site, TextChangeKind::FenceBefore(MemoryOrder::SeqCst)),
+        None
+    );
 
     let mut names = Names::default();
     names.add_text(b"#define OUT_LOAD(p) __atomic_load_n(p, __ATOMIC_RELAXED)\n");
@@ -122,7 +128,7 @@ fn a_site_of_another_text_is_not_found() {
     let other = text("int y;\n\n\nint atomics(void) { return 0; }\n");
     let site = one.site("atomic_store");
     assert_eq!(
-        other.refusal(site, TextChangeKind::FenceAfter),
+        other.refusal(site, TextChangeKind::FenceAfter(MemoryOrder::SeqCst)),
         Some(Refusal::SiteNotFound)
     );
 }
@@ -133,7 +139,7 @@ fn broken_text_is_left_alone() {
          if (a { return atomic_load_explicit(&x, memory_order_relaxed) + ; }\n    return 0;\n}\n";
     let text = text(source);
     let site = text.site("atomic_load");
-    let refusal = text.refusal(site, TextChangeKind::FenceAfter);
+    let refusal = text.refusal(site, TextChangeKind::FenceAfter(MemoryOrder::SeqCst));
     assert!(
         matches!(
             refusal,

@@ -1,4 +1,4 @@
-//! Puts a full fence right before or right after an operation. Of the forms
+//! Puts a fence right before or right after an operation. Of the forms
 //! that are exact at the operation's position it takes the plainest: a statement,
 //! an expression with a comma, a temporary, a small function around the value;
 //! if none is, it refuses.
@@ -9,16 +9,17 @@ mod values;
 use std::collections::HashSet;
 
 use tree_sitter::Node;
-use wmfix_frontend::{LoopRole, Site, SiteOperation, Span};
+use wmfix_frontend::{LoopRole, MemoryOrder, Site, SiteOperation, Span};
 
 use crate::draft::Draft;
 use crate::evaluation::{Effects, local_names};
+use crate::fence_spelling::Fence;
 use crate::insertion_point::{Comment, InsertedStatement};
 use crate::layout::Layout;
 use crate::operation_position::{Holder, OperationPosition, find_position};
 use crate::refusal::Refusal;
 use crate::room::{insertion_point_at, with_attributes, with_labels};
-use crate::spelling::{Fence, Spelling};
+use crate::spelling::Spelling;
 use crate::temporary::Temporaries;
 use crate::view::{View, ancestors, children, sibling};
 
@@ -60,6 +61,7 @@ impl Fences<'_> {
         view: &View<'_>,
         site: &Site,
         side: Side,
+        order: MemoryOrder,
         comment: Option<Comment>,
     ) -> Result<Option<&'static str>, Refusal> {
         let node = view
@@ -90,7 +92,7 @@ impl Fences<'_> {
             node,
             position,
             locals,
-            fence: self.spelling.fence(site),
+            fence: self.spelling.fence(site, order),
             comment,
         };
         let header = target.fence.header;
@@ -132,6 +134,7 @@ impl Fences<'_> {
         }
         let operands = self.acting_operands(target);
         if !operands.is_empty() {
+            outside_of_assertion(target)?;
             return self.take_operands_out(target, &operands);
         }
         let first = !position.conditional && !position.acts_before && !position.acts_beside;
@@ -144,6 +147,7 @@ impl Fences<'_> {
                 return self.put_at(target, statement, Side::Before, None);
             }
         }
+        outside_of_assertion(target)?;
         if position.acts_beside || position.may_repeat {
             return self.before_unsequenced(target);
         }
@@ -175,6 +179,7 @@ impl Fences<'_> {
         {
             return self.put_at(target, statement, Side::After, None);
         }
+        outside_of_assertion(target)?;
         if position.discarded && !position.in_arm || is_void(target.site) {
             if position.acts_beside || position.may_repeat {
                 return self.block_after(target);
@@ -255,8 +260,16 @@ impl Fences<'_> {
             Side::Before => sibling(statement, false),
             Side::After => sibling(with_labels(statement), true),
         };
-        if temporary.is_none() && near.is_some_and(|near| self.is_fence(target.view, near)) {
-            return Ok(false);
+        if temporary.is_none()
+            && let Some(near) = near
+        {
+            if self.is_fence(target, near) {
+                return Ok(false);
+            }
+            if let Some(span) = self.signal_fence(target.view, near) {
+                self.draft.replace(span, target.fence.text.clone());
+                return Ok(true);
+            }
         }
         let point = insertion_point_at(target.view, statement)?;
         let item = InsertedStatement::Fence {
@@ -264,6 +277,7 @@ impl Fences<'_> {
                 target.site.span.end,
                 if temporary.is_some() { 2 } else { 0 },
             ),
+            order: target.fence.order,
             text: format!("{};", target.fence.text),
             comment: target.comment.clone(),
         };
@@ -300,9 +314,18 @@ impl Fences<'_> {
     }
 }
 
+/// Refuses to put anything into an assertion: it would go with it.
+fn outside_of_assertion(target: &Target<'_, '_>) -> Result<(), Refusal> {
+    match &target.position.in_assertion {
+        Some(name) => Err(Refusal::InAssertion(name.clone())),
+        None => Ok(()),
+    }
+}
+
 fn fence_item(target: &Target<'_, '_>) -> InsertedStatement {
     InsertedStatement::Fence {
         key: (target.site.span.end, 0),
+        order: target.fence.order,
         text: format!("{};", target.fence.text),
         comment: target.comment.clone(),
     }

@@ -42,7 +42,7 @@ impl Fences<'_> {
                 self.draft.points.insert(point.span.start, point);
                 changed = true;
             }
-            Some(first) if self.is_fence(target.view, first) => {}
+            Some(first) if self.is_fence(target, first) => {}
             Some(first) => {
                 let Ok(point) = insertion_point_at(target.view, first) else {
                     return Ok(None);
@@ -52,7 +52,7 @@ impl Fences<'_> {
                 changed = true;
             }
         }
-        if !sibling(found, true).is_some_and(|next| self.is_fence(target.view, next)) {
+        if !sibling(found, true).is_some_and(|next| self.is_fence(target, next)) {
             let point = self.draft.points.entry(past.span.start).or_insert(past);
             point.after.push(fence_item(target));
             changed = true;
@@ -272,8 +272,12 @@ impl Fences<'_> {
     }
 
     /// The start and end of a block that can be part of an expression.
+    /// Nobody would write a compare-exchange into one.
     fn block(&self, target: &Target<'_, '_>) -> Result<(&'static str, &'static str), Refusal> {
         let view = target.view;
+        if matches!(target.site.operation, SiteOperation::CompareExchange { .. }) {
+            return Err(Refusal::ValueNeeded);
+        }
         if view.language != Language::Cpp || self.spelling.is_shared_header {
             return Ok(("({", "})"));
         }

@@ -176,6 +176,7 @@ impl Case {
             vocabularies: Vocabularies::with_project(section.as_ref())
                 .expect("a vocabulary is well formed"),
             names,
+            wrappers: Vec::new(),
             fence: None,
             annotate: self.annotate,
         }
@@ -207,8 +208,9 @@ impl Case {
         (project, file, sites)
     }
 
-    /// `before SITE`, `after SITE`, `raise ORDER [failure ORDER] SITE`, each with
-    /// an optional ` @LABEL` at the end. A site is named by what its text starts
+    /// `before SITE`, `after SITE` (`before:release SITE` for other fences than
+    /// full ones), `raise ORDER [failure ORDER] SITE`, each with an optional
+    /// ` @LABEL` at the end. A site is named by what its text starts
     /// with, and `#2` for the second such site; behind ` => ` is what it starts
     /// with once it is changed, if that is something else.
     fn change(&self, words: &str, file: &ParsedFile, sites: &[Site]) -> TextChange {
@@ -218,8 +220,14 @@ impl Case {
         };
         let (verb, rest) = words.split_once(' ').expect("a verb and a site");
         let (action, site) = match verb {
-            "before" => (TextChangeKind::FenceBefore, rest),
-            "after" => (TextChangeKind::FenceAfter, rest),
+            _ if verb.starts_with("before") => {
+                let order = fence_order(verb.trim_start_matches("before"));
+                (TextChangeKind::FenceBefore(order), rest)
+            }
+            _ if verb.starts_with("after") => {
+                let order = fence_order(verb.trim_start_matches("after"));
+                (TextChangeKind::FenceAfter(order), rest)
+            }
             "raise" => {
                 let (order, mut rest) = rest.split_once(' ').expect("an order and a site");
                 let mut failure = None;
@@ -253,6 +261,12 @@ impl Case {
             None => change,
         }
     }
+}
+
+/// The order behind a colon; that of a full fence without one.
+fn fence_order(word: &str) -> MemoryOrder {
+    let order = word.strip_prefix(':').map(order_of);
+    order.unwrap_or(MemoryOrder::SeqCst)
 }
 
 fn order_of(word: &str) -> MemoryOrder {

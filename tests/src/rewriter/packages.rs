@@ -101,9 +101,10 @@ pub fn random_change(random: &mut Rng, site: &Site) -> TextChange {
         }
         SiteOperation::Fence | SiteOperation::SignalFence => &[SeqCst],
     };
+    let fence = [Acquire, Release, AcqRel, SeqCst][random.below(4)];
     let action = match random.below(3) {
-        0 => TextChangeKind::FenceBefore,
-        1 => TextChangeKind::FenceAfter,
+        0 => TextChangeKind::FenceBefore(fence),
+        1 => TextChangeKind::FenceAfter(fence),
         _ => TextChangeKind::Raise {
             order: orders[random.below(orders.len())],
             failure: None,
