@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use wmfix_analysis::{LoadOrder, RmwOrder, StoreOrder};
+use wmfix_analysis::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 use wmfix_repair::{
     Change, ChangeKind, ChangePoint, Finding, Options, Orders, Outcome, Problem, Profile, Repair,
     SearchEnd, costs, repair, unneeded,
@@ -16,6 +16,8 @@ use wmfix_tests::repairing::{Cheaper, Effort, apply, cheaper_repair, is_repaired
 const RELEASE: ChangeKind = ChangeKind::Store(StoreOrder::Release);
 const ACQUIRE: ChangeKind = ChangeKind::Load(LoadOrder::Acquire);
 const SC_STORE: ChangeKind = ChangeKind::Store(StoreOrder::SeqCst);
+const FENCE_BEFORE: ChangeKind = ChangeKind::FenceBefore(FenceOrder::SeqCst);
+const FENCE_AFTER: ChangeKind = ChangeKind::FenceAfter(FenceOrder::SeqCst);
 const SC_LOAD: ChangeKind = ChangeKind::Load(LoadOrder::SeqCst);
 
 fn searched(problem: &Problem, profile: Profile) -> Outcome {
@@ -57,7 +59,7 @@ fn dekker(order: [&str; 2]) -> Program {
 #[test]
 fn dekkers_entry_takes_one_fence_a_thread() {
     for orders in [["rlx", "rlx"], ["rel", "acq"]] {
-        let fences = [(0, ChangeKind::FenceAfter), (2, ChangeKind::FenceAfter)];
+        let fences = [(0, FENCE_AFTER), (2, FENCE_AFTER)];
         assert_eq!(repaired(&dekker(orders), Profile::Fewest), fences);
     }
 }
@@ -66,7 +68,7 @@ fn dekkers_entry_takes_one_fence_a_thread() {
 fn dekkers_entry_on_x86_takes_fences_where_they_run_least() {
     // An SC store costs as much as a fence there, but the load would have to be
     // raised with it: the fence touches fewer points.
-    let fences = [(0, ChangeKind::FenceAfter), (2, ChangeKind::FenceAfter)];
+    let fences = [(0, FENCE_AFTER), (2, FENCE_AFTER)];
     assert_eq!(repaired(&dekker(["rlx", "rlx"]), Profile::X86), fences);
     // A fence before the load of a waiting loop runs in every round.
     let spinning = named(
@@ -77,7 +79,7 @@ fn dekkers_entry_on_x86_takes_fences_where_they_run_least() {
         ],
     );
     let found = repaired(&spinning, Profile::X86);
-    assert!(!found.contains(&(1, ChangeKind::FenceBefore)), "{found:?}");
+    assert!(!found.contains(&(1, FENCE_BEFORE)), "{found:?}");
 }
 
 #[test]
@@ -160,18 +162,36 @@ fn a_spinlock_takes_acquire_and_release_where_they_belong() {
     assert_eq!(repaired(&spinlock, Profile::Fewest), expected);
 }
 
+/// A lock that is looked at before it is taken: acquire belongs to the
+/// compare-exchange, which may read something newer than the look did.
+#[test]
+fn a_lock_is_acquired_where_it_is_taken() {
+    let test_and_set = named(
+        "ttas",
+        &[
+            "wait(l==0).rlx; bcas(l,0,1).rlx; write d 1; l=0.rlx",
+            "wait(l==0).rlx; bcas(l,0,1).rlx; write d 2; l=0.rlx",
+        ],
+    );
+    let acquire = ChangeKind::CompareExchange {
+        success: RmwOrder::Acquire,
+        failure: LoadOrder::Relaxed,
+    };
+    for profile in [Profile::Fewest, Profile::X86, Profile::Portable] {
+        let expected = [(1, acquire), (2, RELEASE), (4, acquire), (5, RELEASE)];
+        assert_eq!(repaired(&test_and_set, profile), expected, "{profile:?}");
+    }
+}
+
 #[test]
 fn the_search_goes_around_what_is_refused() {
     let mut dekker = problem(&dekker(["rlx", "rlx"]));
-    dekker.points[0].refuse(ChangeKind::FenceAfter, "a macro");
+    dekker.points[0].refuse(FENCE_AFTER, "a macro");
     let found = searched(&dekker, Profile::Fewest).repair.unwrap();
-    assert_eq!(
-        changes(&found),
-        [(1, ChangeKind::FenceBefore), (2, ChangeKind::FenceAfter)]
-    );
-    dekker.points[1].refuse(ChangeKind::FenceBefore, "a macro");
+    assert_eq!(changes(&found), [(1, FENCE_BEFORE), (2, FENCE_AFTER)]);
+    dekker.points[1].refuse(FENCE_BEFORE, "a macro");
     let found = searched(&dekker, Profile::Fewest).repair.unwrap();
-    let mixed = [(0, SC_STORE), (1, SC_LOAD), (2, ChangeKind::FenceAfter)];
+    let mixed = [(0, SC_STORE), (1, SC_LOAD), (2, FENCE_AFTER)];
     assert_eq!(changes(&found), mixed);
 }
 
@@ -201,10 +221,7 @@ fn what_only_refused_changes_repair_is_said_with_the_change() {
     assert!(!outcome.unrepairable[0].findings.is_empty());
     // The rest is repaired as if that were not there.
     let found = changes(&outcome.repair.unwrap());
-    assert_eq!(
-        found,
-        [(4, ChangeKind::FenceAfter), (6, ChangeKind::FenceAfter)]
-    );
+    assert_eq!(found, [(4, FENCE_AFTER), (6, FENCE_AFTER)]);
 }
 
 #[test]
@@ -216,10 +233,7 @@ fn a_race_that_nothing_orders_is_set_aside() {
     let outcome = searched(&problem(&both), Profile::Fewest);
     assert!(matches!(outcome.beyond_repair[..], [Finding::Race { .. }]));
     let found = changes(&outcome.repair.unwrap());
-    assert_eq!(
-        found,
-        [(0, ChangeKind::FenceAfter), (2, ChangeKind::FenceAfter)]
-    );
+    assert_eq!(found, [(0, FENCE_AFTER), (2, FENCE_AFTER)]);
 }
 
 #[test]
@@ -239,7 +253,7 @@ fn sites_of_one_place_change_together() {
         ..all.clone()
     };
     let found = searched(&shared, Profile::Fewest).repair.unwrap();
-    assert_eq!(changes(&found), [(0, ChangeKind::FenceAfter)]);
+    assert_eq!(changes(&found), [(0, FENCE_AFTER)]);
     // A caller of its own is a point with fences only; one of the two is not enough.
     let caller = Problem {
         points: vec![
@@ -249,7 +263,7 @@ fn sites_of_one_place_change_together() {
         ..all
     };
     let found = searched(&caller, Profile::Fewest).repair.unwrap();
-    let fences = [(0, ChangeKind::FenceAfter), (1, ChangeKind::FenceAfter)];
+    let fences = [(0, FENCE_AFTER), (1, FENCE_AFTER)];
     assert_eq!(changes(&found), fences);
 }
 
@@ -266,10 +280,7 @@ fn a_fence_on_the_slow_path_is_preferred() {
         .collect();
     hot.traces.extend(vec![alone; 10]);
     let found = searched(&hot, Profile::X86).repair.unwrap();
-    assert_eq!(
-        changes(&found),
-        [(1, ChangeKind::FenceBefore), (2, ChangeKind::FenceAfter)]
-    );
+    assert_eq!(changes(&found), [(1, FENCE_BEFORE), (2, FENCE_AFTER)]);
 }
 
 #[test]
@@ -325,7 +336,7 @@ fn what_is_not_needed_is_found() {
         change(0, RELEASE),
         change(1, RELEASE),
         change(2, ACQUIRE),
-        change(3, ChangeKind::FenceBefore),
+        change(3, FENCE_BEFORE),
     ];
     // The fence would do for the acquire, but it comes last and goes first.
     assert_eq!(unneeded(&mp, &with_too_much).unwrap(), [3, 0]);

@@ -49,8 +49,8 @@ pub enum Orders {
 /// have afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChangeKind {
-    /// Puts a sequentially consistent fence right before the operation.
-    FenceBefore,
+    /// Puts a fence of this order right before the operation.
+    FenceBefore(FenceOrder),
     /// Gives the load this order.
     Load(LoadOrder),
     /// Gives the store this order.
@@ -66,8 +66,8 @@ pub enum ChangeKind {
     },
     /// Gives the fence this order.
     Fence(FenceOrder),
-    /// Puts a sequentially consistent fence right after the operation.
-    FenceAfter,
+    /// Puts a fence of this order right after the operation.
+    FenceAfter(FenceOrder),
 }
 
 /// A change of one kind at one point.
@@ -97,12 +97,13 @@ impl ChangePoint {
     /// Every kind of change that fits the orders, refused or not: what to ask a
     /// rewriter about.
     pub fn kinds(&self) -> Vec<ChangeKind> {
-        let mut kinds = self.orders.raises();
-        if !matches!(self.orders, Orders::Fence(_)) {
-            kinds.insert(0, ChangeKind::FenceBefore);
-            kinds.push(ChangeKind::FenceAfter);
+        let raises = self.orders.raises();
+        if matches!(self.orders, Orders::Fence(_)) {
+            return raises;
         }
-        kinds
+        let before = FENCE_ORDERS.into_iter().map(ChangeKind::FenceBefore);
+        let after = FENCE_ORDERS.into_iter().map(ChangeKind::FenceAfter);
+        before.chain(raises).chain(after).collect()
     }
 
     /// Why a kind of change cannot be made here.
@@ -143,7 +144,7 @@ impl Orders {
                 .filter(|&(s, f)| free_failure || s.read_half().join(f) == s.read_half())
                 .map(|(success, failure)| ChangeKind::CompareExchange { success, failure })
                 .collect(),
-            Self::Fence(order) => [FenceOrder::AcqRel, FenceOrder::SeqCst]
+            Self::Fence(order) => FENCE_ORDERS
                 .into_iter()
                 .filter(|&to| to != order && to.join(order) == to)
                 .map(ChangeKind::Fence)
@@ -154,6 +155,13 @@ impl Orders {
 }
 
 const LOAD_ORDERS: [LoadOrder; 3] = [LoadOrder::Relaxed, LoadOrder::Acquire, LoadOrder::SeqCst];
+/// Weaker before stronger.
+const FENCE_ORDERS: [FenceOrder; 4] = [
+    FenceOrder::Acquire,
+    FenceOrder::Release,
+    FenceOrder::AcqRel,
+    FenceOrder::SeqCst,
+];
 const STORE_ORDERS: [StoreOrder; 3] =
     [StoreOrder::Relaxed, StoreOrder::Release, StoreOrder::SeqCst];
 const RMW_ORDERS: [RmwOrder; 5] = [
@@ -167,7 +175,7 @@ const RMW_ORDERS: [RmwOrder; 5] = [
 impl ChangeKind {
     /// Whether it puts in something that was not there.
     pub fn is_new_fence(self) -> bool {
-        matches!(self, Self::FenceBefore | Self::FenceAfter)
+        matches!(self, Self::FenceBefore(_) | Self::FenceAfter(_))
     }
 
     /// The weakest change that does both; `None` if no single one can.
@@ -177,6 +185,8 @@ impl ChangeKind {
             (Self::Store(a), Self::Store(b)) => Self::Store(a.join(b)),
             (Self::Rmw(a), Self::Rmw(b)) => Self::Rmw(a.join(b)),
             (Self::Fence(a), Self::Fence(b)) => Self::Fence(a.join(b)),
+            (Self::FenceBefore(a), Self::FenceBefore(b)) => Self::FenceBefore(a.join(b)),
+            (Self::FenceAfter(a), Self::FenceAfter(b)) => Self::FenceAfter(a.join(b)),
             (
                 Self::CompareExchange { success, failure },
                 Self::CompareExchange {
@@ -187,7 +197,6 @@ impl ChangeKind {
                 success: success.join(s),
                 failure: failure.join(f),
             },
-            (a, b) if a == b => a,
             _ => return None,
         })
     }
@@ -200,13 +209,14 @@ mod tests {
     #[test]
     fn a_relaxed_rmw_can_be_raised_to_everything_above() {
         let point = ChangePoint::new(vec![SiteId(1)], Orders::Rmw(RmwOrder::Acquire));
-        let expected = [
-            ChangeKind::FenceBefore,
+        let raises = [
             ChangeKind::Rmw(RmwOrder::AcqRel),
             ChangeKind::Rmw(RmwOrder::SeqCst),
-            ChangeKind::FenceAfter,
         ];
-        assert_eq!(point.kinds(), expected);
+        let kinds = point.kinds();
+        assert_eq!(kinds[..4], FENCE_ORDERS.map(ChangeKind::FenceBefore));
+        assert_eq!(kinds[4..6], raises);
+        assert_eq!(kinds[6..], FENCE_ORDERS.map(ChangeKind::FenceAfter));
     }
 
     #[test]

@@ -3,7 +3,9 @@
 //! matters: a full barrier costs about ten times as much as an ordered access.
 
 use rustc_hash::FxHashMap;
-use wmfix_analysis::{Event, FenceOrder, LoadOrder, RmwOrder, SiteId, StoreOrder};
+use wmfix_analysis::{
+    Event, FenceOrder, LoadOrder, LocationId, Operation, RmwOrder, SiteId, StoreOrder, ThreadId,
+};
 
 use crate::change_point::{Change, ChangeKind, ChangePoint, Orders};
 
@@ -11,13 +13,13 @@ use crate::change_point::{Change, ChangeKind, ChangePoint, Orders};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Profile {
     /// Every change costs 1, however often it runs.
-    #[default]
     Fewest,
     /// Acquire, release and SC loads are free; SC stores and SC fences are dear.
     X86,
     /// Ordered accesses are cheap, barriers are dear.
     Arm64,
     /// The worse of x86 and arm64.
+    #[default]
     Portable,
 }
 
@@ -36,18 +38,45 @@ pub(crate) struct Counts {
     /// The rounds of waiting loops that stay in the loop: they do not get to
     /// what comes after the operation.
     staying: FxHashMap<SiteId, u64>,
+    /// Loads whose thread went on to a read-modify-write of the same object.
+    superseded: FxHashMap<SiteId, u64>,
 }
 
 impl Counts {
     pub(crate) fn of<'a>(traces: impl IntoIterator<Item = &'a [Event]>) -> Self {
         let mut counts = Self::default();
-        for event in traces.into_iter().flatten() {
-            *counts.all.entry(event.site).or_default() += 1;
-            if event.operation.stays_in_loop() {
-                *counts.staying.entry(event.site).or_default() += 1;
+        for trace in traces {
+            let mut last_load: FxHashMap<ThreadId, (LocationId, SiteId)> = FxHashMap::default();
+            for event in trace {
+                *counts.all.entry(event.site).or_default() += 1;
+                if event.operation.stays_in_loop() {
+                    *counts.staying.entry(event.site).or_default() += 1;
+                }
+                match event.operation {
+                    Operation::Load { location, .. } => {
+                        last_load.insert(event.thread, (location, event.site));
+                    }
+                    Operation::Rmw { location, .. }
+                    | Operation::CompareExchange { location, .. } => {
+                        if let Some((loaded, site)) = last_load.remove(&event.thread)
+                            && loaded == location
+                        {
+                            *counts.superseded.entry(site).or_default() += 1;
+                        }
+                    }
+                    _ => {}
+                }
             }
         }
         counts
+    }
+
+    /// Whether a change orders a load that only looks ahead: what the thread goes
+    /// on to do depends on a read-modify-write of the same object that follows,
+    /// which may read something newer.
+    pub(crate) fn is_fragile(&self, point: &ChangePoint, kind: ChangeKind) -> bool {
+        let mut sites = point.sites.iter();
+        matches!(kind, ChangeKind::Load(_)) && sites.any(|site| self.superseded.contains_key(site))
     }
 
     /// How often a change would run.
@@ -57,7 +86,7 @@ impl Counts {
             counted.sum()
         };
         match kind {
-            ChangeKind::FenceAfter => sum(&self.all) - sum(&self.staying),
+            ChangeKind::FenceAfter(_) => sum(&self.all) - sum(&self.staying),
             _ => sum(&self.all),
         }
     }
@@ -83,9 +112,8 @@ pub(crate) struct Weights<'c> {
 
 impl<'c> Weights<'c> {
     pub(crate) fn new(profile: Profile, counts: &'c Counts, points: &[ChangePoint]) -> Self {
-        let runs = points
-            .iter()
-            .map(|point| counts.runs(point, ChangeKind::FenceBefore));
+        let any = ChangeKind::FenceBefore(FenceOrder::SeqCst);
+        let runs = points.iter().map(|point| counts.runs(point, any));
         Self {
             profile,
             counts,
@@ -160,7 +188,7 @@ fn changed_orders(orders: Orders, kind: ChangeKind) -> u64 {
 /// does.
 fn x86(orders: Orders, kind: ChangeKind) -> u64 {
     let barrier = match kind {
-        ChangeKind::FenceBefore | ChangeKind::FenceAfter => true,
+        ChangeKind::FenceBefore(order) | ChangeKind::FenceAfter(order) => order.is_sc(),
         ChangeKind::Store(order) => order.is_sc(),
         ChangeKind::Fence(order) => order.is_sc() && orders != Orders::Fence(FenceOrder::SeqCst),
         ChangeKind::Load(_) | ChangeKind::Rmw(_) | ChangeKind::CompareExchange { .. } => false,
@@ -182,7 +210,9 @@ fn arm64(orders: Orders, kind: ChangeKind) -> u64 {
     };
     let after = match kind {
         // A new fence leaves the operation as it is.
-        ChangeKind::FenceBefore | ChangeKind::FenceAfter => return arm64_fence(FenceOrder::SeqCst),
+        ChangeKind::FenceBefore(order) | ChangeKind::FenceAfter(order) => {
+            return arm64_fence(order);
+        }
         ChangeKind::Load(order) => arm64_load(order),
         ChangeKind::Store(order) => arm64_store(order),
         ChangeKind::Rmw(order) => arm64_rmw(order),
@@ -239,7 +269,10 @@ fn as_rmw(order: LoadOrder) -> RmwOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wmfix_analysis::{LocationId, LoopExit, Operation, ThreadId};
+    use wmfix_analysis::LoopExit;
+
+    const FENCE_BEFORE: ChangeKind = ChangeKind::FenceBefore(FenceOrder::SeqCst);
+    const FENCE_AFTER: ChangeKind = ChangeKind::FenceAfter(FenceOrder::SeqCst);
 
     fn load(site: u32, value: u64) -> Event {
         Event {
@@ -265,29 +298,32 @@ mod tests {
     #[test]
     fn a_place_runs_as_often_as_all_its_sites() {
         let trace = [load(1, 1), load(2, 1), load(3, 1)];
-        assert_eq!(cost(Profile::X86, &trace, ChangeKind::FenceBefore), 40);
-        assert_eq!(cost(Profile::Fewest, &trace, ChangeKind::FenceBefore), 1);
+        assert_eq!(cost(Profile::X86, &trace, FENCE_BEFORE), 40);
+        assert_eq!(cost(Profile::Fewest, &trace, FENCE_BEFORE), 1);
         let acquire = ChangeKind::Load(LoadOrder::Acquire);
         assert_eq!(cost(Profile::X86, &trace, acquire), 0);
         assert_eq!(cost(Profile::Arm64, &trace, acquire), 4);
         assert_eq!(cost(Profile::Portable, &trace, acquire), 4);
-        assert_eq!(cost(Profile::Portable, &trace, ChangeKind::FenceAfter), 40);
+        assert_eq!(cost(Profile::Portable, &trace, FENCE_AFTER), 40);
+        let release = ChangeKind::FenceAfter(FenceOrder::Release);
+        assert_eq!(cost(Profile::X86, &trace, release), 0);
+        assert_eq!(cost(Profile::Portable, &trace, release), 30);
     }
 
     #[test]
     fn a_round_that_stays_in_its_loop_pays_for_the_fence_before_only() {
         let trace = [load(1, 0), load(1, 0), load(1, 1)];
-        assert_eq!(cost(Profile::X86, &trace, ChangeKind::FenceBefore), 60);
-        assert_eq!(cost(Profile::X86, &trace, ChangeKind::FenceAfter), 20);
+        assert_eq!(cost(Profile::X86, &trace, FENCE_BEFORE), 60);
+        assert_eq!(cost(Profile::X86, &trace, FENCE_AFTER), 20);
     }
 
     #[test]
     fn large_counts_are_scaled_and_never_free() {
         let mut trace = vec![load(3, 1); 100_000];
         trace.push(load(1, 1));
-        assert_eq!(cost(Profile::X86, &trace, ChangeKind::FenceBefore), 20);
+        assert_eq!(cost(Profile::X86, &trace, FENCE_BEFORE), 20);
         let hot = [load(1, 1)].repeat(50_000);
-        assert_eq!(cost(Profile::X86, &hot, ChangeKind::FenceBefore), 200_000);
+        assert_eq!(cost(Profile::X86, &hot, FENCE_BEFORE), 200_000);
     }
 
     #[test]

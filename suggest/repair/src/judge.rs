@@ -43,6 +43,8 @@ pub(crate) struct Case {
     variables: Vec<usize>,
     /// The events that fail while nothing is changed and that count.
     blamed: FxHashSet<usize>,
+    /// The last of them: what comes later decides nothing.
+    last: usize,
     /// Selections that repair it.
     passed: Vec<Selection>,
 }
@@ -81,10 +83,11 @@ impl<'a> Judge<'a> {
             .map(|trace| judge.failing_events(trace, &none))
             .collect::<Result<_, Halt>>()?;
         for (trace, blamed) in failing.into_iter().enumerate() {
-            if blamed.is_empty() {
+            let Some(&last) = blamed.iter().max() else {
                 continue;
-            }
-            let sites: FxHashSet<SiteId> = traces[trace].iter().map(|e| e.site).collect();
+            };
+            let until = &traces[trace][..=last];
+            let sites: FxHashSet<SiteId> = until.iter().map(|e| e.site).collect();
             let touches =
                 |variable: &Variable| variable.sites.iter().any(|site| sites.contains(site));
             judge.cases.push(Case {
@@ -93,10 +96,11 @@ impl<'a> Judge<'a> {
                     .filter(|&s| touches(&variables[s]))
                     .collect(),
                 blamed,
+                last,
                 passed: Vec::new(),
             });
         }
-        judge.order = (0..judge.cases.len()).collect();
+        judge.order = shortest_first(&judge.cases);
         Ok(judge)
     }
 
@@ -104,6 +108,16 @@ impl<'a> Judge<'a> {
     pub(crate) fn work(&self) -> (u64, u64) {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         (read(&self.analyses), read(&self.events))
+    }
+
+    /// Whether there is nothing to repair.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.cases.is_empty()
+    }
+
+    /// Lets something else stop it from now on.
+    pub(crate) fn set_stop(&mut self, stop: Stop<'a>) {
+        self.stop = stop;
     }
 
     /// Goes on after the end of the time budget.
@@ -120,19 +134,19 @@ impl<'a> Judge<'a> {
             .map(|case| self.failing_events(case.trace, selection))
             .collect::<Result<_, Halt>>()?;
         let keep = |inside: bool| {
-            let cases = self.cases.iter().zip(&rest).map(|(case, rest)| Case {
-                blamed: case
-                    .blamed
-                    .iter()
-                    .copied()
+            let cases = self.cases.iter().zip(&rest).filter_map(|(case, rest)| {
+                let blamed = case.blamed.iter().copied();
+                let blamed: FxHashSet<usize> = blamed
                     .filter(|event| rest.contains(event) == inside)
-                    .collect(),
-                passed: Vec::new(),
-                ..case.clone()
+                    .collect();
+                Some(Case {
+                    last: *blamed.iter().max()?,
+                    blamed,
+                    passed: Vec::new(),
+                    ..case.clone()
+                })
             });
-            cases
-                .filter(|case| !case.blamed.is_empty())
-                .collect::<Vec<Case>>()
+            cases.collect::<Vec<Case>>()
         };
         let other = Self {
             cases: keep(true),
@@ -143,12 +157,12 @@ impl<'a> Judge<'a> {
         };
         let repaired = keep(false);
         let this = Self {
-            order: (0..repaired.len()).collect(),
+            order: shortest_first(&repaired),
             cases: repaired,
             ..self
         };
         let other = Self {
-            order: (0..other.cases.len()).collect(),
+            order: shortest_first(&other.cases),
             ..other
         };
         Ok((this, other))
@@ -191,7 +205,7 @@ impl<'a> Judge<'a> {
     pub(crate) fn fails(&self, case: usize, selection: &Selection) -> Result<bool, Halt> {
         let case = &self.cases[case];
         let mut fails = false;
-        self.analyse(case.trace, selection, |event, _, _| {
+        self.analyse(case.trace, case.last, selection, |event, _, _| {
             fails = case.blamed.contains(&event);
             if fails {
                 ControlFlow::Break(())
@@ -200,6 +214,11 @@ impl<'a> Judge<'a> {
             }
         })?;
         Ok(fails)
+    }
+
+    /// How many events decide about all cases together.
+    pub(crate) fn events(&self) -> usize {
+        self.cases.iter().map(|case| case.last).sum()
     }
 
     /// The variables that have a site in a case.
@@ -226,7 +245,7 @@ impl<'a> Judge<'a> {
 
     fn findings_in(&self, case: &Case, selection: &Selection) -> Result<Vec<Finding>, Halt> {
         let mut found = Vec::new();
-        self.analyse(case.trace, selection, |event, step, analyzer| {
+        self.analyse(case.trace, case.last, selection, |event, step, analyzer| {
             if case.blamed.contains(&event) {
                 let (violation, race) = self.counted(step, analyzer);
                 found.extend(violation.map(|v| Finding::violation(case.trace, v, original)));
@@ -243,25 +262,27 @@ impl<'a> Judge<'a> {
         selection: &Selection,
     ) -> Result<FxHashSet<usize>, Halt> {
         let mut failing = FxHashSet::default();
-        self.analyse(trace, selection, |event, _, _| {
+        self.analyse(trace, usize::MAX, selection, |event, _, _| {
             failing.insert(event);
             ControlFlow::Continue(())
         })?;
         Ok(failing)
     }
 
-    /// Analyses a trace with changed labels and shows every event that has a
-    /// finding, by its number in the trace as it was recorded.
+    /// Analyses a trace with changed labels up to an event and shows every event
+    /// that has a finding, by its number in the trace as it was recorded.
     fn analyse(
         &self,
         trace: usize,
+        last: usize,
         selection: &Selection,
         mut visit: impl FnMut(usize, EventFindings, &Analyzer) -> ControlFlow<()>,
     ) -> Result<(), Halt> {
         let labels = selection.labels(self.variables);
         let mut analyzer = Analyzer::new(self.config);
         let mut fed = 0;
-        'events: for (number, event) in self.traces[trace].iter().enumerate() {
+        let events = self.traces[trace].iter().enumerate();
+        'events: for (number, event) in events.take_while(|&(number, _)| number <= last) {
             if number % EVENTS_BETWEEN_STOP_CHECKS == 0 {
                 self.stop.check()?;
             }
@@ -316,6 +337,13 @@ impl<'a> Judge<'a> {
         case.passed.insert(0, selection.clone());
         case.passed.truncate(MAX_PASSED_SELECTIONS);
     }
+}
+
+/// The cases, those first that are decided after the fewest events.
+fn shortest_first(cases: &[Case]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..cases.len()).collect();
+    order.sort_by_key(|&case| (cases[case].last, case));
+    order
 }
 
 /// The number of an event in the trace as it was recorded.

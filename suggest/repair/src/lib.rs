@@ -7,10 +7,12 @@
 //!
 //! Store buffering: two threads each write one variable and then read the
 //! other's. With relaxed orders both may read the old value, which no
-//! interleaving allows. The cheapest repair is a fence after each store.
+//! interleaving allows. The cheapest repair is a full fence after each store.
 //!
 //! ```
-//! use wmfix_analysis::{Event, LoadOrder, LocationId, Operation, SiteId, StoreOrder, ThreadId};
+//! use wmfix_analysis::{
+//!     Event, FenceOrder, LoadOrder, LocationId, Operation, SiteId, StoreOrder, ThreadId,
+//! };
 //! use wmfix_repair::{ChangeKind, Change, Options, Orders, ChangePoint, Problem, repair};
 //!
 //! let (x, y) = (LocationId(0), LocationId(1));
@@ -42,7 +44,7 @@
 //!
 //! let repair = outcome.repair.expect("store buffering can be repaired");
 //! let changes: Vec<Change> = repair.changes.iter().map(|reasoned| reasoned.change).collect();
-//! let fence_after = |point| Change { point, kind: ChangeKind::FenceAfter };
+//! let fence_after = |point| Change { point, kind: ChangeKind::FenceAfter(FenceOrder::SeqCst) };
 //! assert_eq!(changes, [fence_after(0), fence_after(2)]);
 //! # Ok::<(), wmfix_repair::RepairError>(())
 //! ```

@@ -16,6 +16,8 @@ pub struct Outcome {
     pub repair: Option<Repair>,
     /// No repair costs less.
     pub lower_bound: u64,
+    /// How many runs there were to repair or to weigh costs by.
+    pub runs: u64,
     /// Why the search ended.
     pub end: SearchEnd,
     /// Findings that only refused changes would remove, and those changes.
@@ -23,6 +25,9 @@ pub struct Outcome {
     /// Findings that stay with every change made, refused ones too: races that
     /// nothing in the program orders, and violations of sites without a change point.
     pub beyond_repair: Vec<Finding>,
+    /// Findings that stay with every change that can be made, where the time did
+    /// not suffice to find out which refused change would remove them.
+    pub unexplained: Vec<Finding>,
     /// What it took.
     pub work: Work,
 }

@@ -21,6 +21,9 @@ use crate::selection::Selection;
 use crate::stop::{Halt, Stop};
 use crate::variable::{Candidate, Level, Variable};
 
+/// Past this many events a search may not come to any repair in its time.
+const EVENTS_OF_A_LONG_SEARCH: usize = 200_000;
+
 /// A search over some candidates.
 pub(crate) struct Search<'s, 'a> {
     variables: &'a [Variable],
@@ -28,6 +31,8 @@ pub(crate) struct Search<'s, 'a> {
     candidates: &'s [Candidate],
     /// What each of them costs.
     costs: &'s [u64],
+    /// Whether each of them holds in fewer executions than others like it.
+    fragile: &'s [bool],
     /// What is changed in any case.
     base: Selection,
     judge: &'s mut Judge<'a>,
@@ -52,7 +57,7 @@ impl<'s, 'a> Search<'s, 'a> {
     pub(crate) fn new(
         variables: &'a [Variable],
         candidates: &'s [Candidate],
-        costs: &'s [u64],
+        (costs, fragile): (&'s [u64], &'s [bool]),
         base: Selection,
         judge: &'s mut Judge<'a>,
         stop: Stop<'a>,
@@ -61,6 +66,7 @@ impl<'s, 'a> Search<'s, 'a> {
             variables,
             candidates,
             costs,
+            fragile,
             base,
             judge,
             stop,
@@ -86,7 +92,53 @@ impl<'s, 'a> Search<'s, 'a> {
         Ok((self.found, self.clauses))
     }
 
+    /// A repair to begin with, where the search may not get to one in time: all
+    /// changes, and then as few of them as can be found by leaving out many at a
+    /// time, the dearest first. Whatever stops it, the best so far is known.
+    fn first_repair(&mut self) -> Result<(), Halt> {
+        let mut repair = self.base.clone();
+        for &candidate in self.candidates {
+            repair.add(self.variables, candidate);
+        }
+        if self.judge.first_failing(&repair)?.is_some() {
+            // The search proper will say what is wrong.
+            return Ok(());
+        }
+        self.found.best = Some(self.chosen(&repair));
+        let mut chosen = self.chosen(&repair);
+        chosen.sort_by_key(|&c| (std::cmp::Reverse(self.costs[c]), std::cmp::Reverse(c)));
+        let variables: Vec<usize> = chosen
+            .into_iter()
+            .map(|c| self.candidates[c].variable)
+            .collect();
+        self.leave_out(&mut repair, &variables)?;
+        let light = self.lightened(repair)?;
+        self.found.best = Some(light);
+        Ok(())
+    }
+
+    /// Leaves out what can be left out of some variables, in halves.
+    fn leave_out(&mut self, repair: &mut Selection, variables: &[usize]) -> Result<(), Halt> {
+        self.stop.check()?;
+        let mut less = repair.clone();
+        for &variable in variables {
+            less = less.with(variable, self.base.level(variable));
+        }
+        if self.judge.first_failing(&less)?.is_none() {
+            *repair = less;
+            self.found.best = Some(self.chosen(repair));
+        } else if let (first @ [_, ..], second @ [_, ..]) = variables.split_at(variables.len() / 2)
+        {
+            self.leave_out(repair, first)?;
+            self.leave_out(repair, second)?;
+        }
+        Ok(())
+    }
+
     fn optimise(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), Halt> {
+        if self.judge.events() > EVENTS_OF_A_LONG_SEARCH {
+            self.first_repair()?;
+        }
         let mut limits: Vec<(Objective, u64)> = Vec::new();
         for (number, objective) in self.objectives().into_iter().enumerate() {
             loop {
@@ -136,6 +188,7 @@ impl<'s, 'a> Search<'s, 'a> {
                 let kind = self.variables[c.variable].change(c.level).kind;
                 u64::from(kind.is_new_fence())
             }),
+            of(&|n, _| u64::from(self.fragile[n])),
             of(&|_, c| self.variables[c.variable].height(c.level)),
             of(&|n, _| n as u64),
         ]

@@ -8,7 +8,7 @@ use crate::cost::{Counts, Weights};
 use crate::error::RepairError;
 use crate::explain::reasons;
 use crate::judge::Judge;
-use crate::outcome::{Outcome, ReasonedChange, RefusedChange, Repair, SearchEnd, Work};
+use crate::outcome::{Finding, Outcome, ReasonedChange, RefusedChange, Repair, SearchEnd, Work};
 use crate::problem::{Options, Problem, Progress, Stage};
 use crate::search::{Search, SearchResult};
 use crate::selection::Selection;
@@ -26,9 +26,11 @@ pub fn repair(
     let mut outcome = Outcome {
         repair: None,
         lower_bound: 0,
+        runs: problem.traces.len() as u64,
         end: SearchEnd::Optimal,
         unrepairable: Vec::new(),
         beyond_repair: Vec::new(),
+        unexplained: Vec::new(),
         work: Work::default(),
     };
     let variables = variables(&problem.points);
@@ -107,11 +109,16 @@ impl<'a> Run<'a> {
         let (available, refused) = self.candidates();
         let reachable = Selection::of(self.variables, available.iter().copied());
         let judge = Judge::new(self.problem, self.variables, self.stop)?;
-        let (mut judge, rest) = judge.split(&reachable)?;
-        self.rest(outcome, &reachable, &refused, rest)?;
-
+        let (mut judge, mut rest) = judge.split(&reachable)?;
         let none = Selection::none(self.variables);
-        let (found, chosen) = self.search(outcome, progress, &available, &none, &mut judge)?;
+        // What refused changes would do is less important than a repair.
+        let stop = match rest.is_empty() {
+            true => self.stop,
+            false => self.stop.with_part_of_the_time(),
+        };
+        judge.set_stop(stop);
+        let (found, chosen) =
+            self.search(outcome, progress, &available, &none, &mut judge, stop)?;
         outcome.lower_bound = found.lower_bound;
         outcome.end = found.end;
         if let Some(chosen) = chosen {
@@ -126,7 +133,23 @@ impl<'a> Run<'a> {
             outcome.repair = Some(Repair { changes, cost });
         }
         outcome.work.add(judge.work());
-        Ok(())
+        rest.set_stop(self.stop.without_deadline());
+        let left = rest.findings(&reachable)?;
+        rest.set_stop(self.stop);
+        match self.rest(outcome, &reachable, &refused, rest) {
+            // The repair is there; only what the rest would need is not known.
+            Err(Halt::Stopped) if outcome.repair.is_some() => {
+                let needed = outcome.unrepairable.iter().flat_map(|n| &n.findings);
+                let known: Vec<_> = needed
+                    .chain(&outcome.beyond_repair)
+                    .map(Finding::key)
+                    .collect();
+                let open = left.into_iter().filter(|f| !known.contains(&f.key()));
+                outcome.unexplained = open.collect();
+                Ok(())
+            }
+            done => done,
+        }
     }
 
     /// What is left when all that can be had is done: what else it would take,
@@ -145,8 +168,14 @@ impl<'a> Run<'a> {
         let (mut judge, beyond) = judge.split(&everything)?;
         outcome.beyond_repair = beyond.findings(&everything)?;
         let candidates: Vec<Candidate> = refused.iter().map(|&(c, _)| c).collect();
-        let (found, chosen) =
-            self.search(outcome, &mut |_| {}, &candidates, reachable, &mut judge)?;
+        let (found, chosen) = self.search(
+            outcome,
+            &mut |_| {},
+            &candidates,
+            reachable,
+            &mut judge,
+            self.stop,
+        )?;
         if found.end != SearchEnd::Optimal {
             return Err(Halt::Stopped);
         }
@@ -176,13 +205,20 @@ impl<'a> Run<'a> {
         candidates: &[Candidate],
         base: &Selection,
         judge: &mut Judge<'a>,
+        stop: Stop<'a>,
     ) -> Result<(SearchResult, Option<ChosenCandidates>), Halt> {
         let points = &self.problem.points;
         let weights = Weights::new(self.options.profile, &self.counts, points);
         let cost = |c: &Candidate| weights.cost(points, self.variables[c.variable].change(c.level));
         let costs: Vec<u64> = candidates.iter().map(cost).collect();
+        let is_fragile = |c: &Candidate| {
+            let change = self.variables[c.variable].change(c.level);
+            self.counts.is_fragile(&points[change.point], change.kind)
+        };
+        let fragile: Vec<bool> = candidates.iter().map(is_fragile).collect();
         let base = base.clone();
-        let search = Search::new(self.variables, candidates, &costs, base, judge, self.stop);
+        let weights = (&costs[..], &fragile[..]);
+        let search = Search::new(self.variables, candidates, weights, base, judge, stop);
         let (found, clauses) = search.run(progress)?;
         let (learnt, solved, solving) = clauses.work();
         outcome.work.clauses += learnt;

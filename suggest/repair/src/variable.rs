@@ -5,7 +5,7 @@
 //! a join-semilattice, small enough to be a table. The solver has a 0/1 variable
 //! for each level from 1 on (a [`Candidate`]).
 
-use wmfix_analysis::{FenceOrder, Labels, SiteId};
+use wmfix_analysis::{Labels, SiteId};
 
 use crate::change_point::{Change, ChangeKind, ChangePoint};
 
@@ -44,7 +44,7 @@ pub(crate) fn variables(points: &[ChangePoint]) -> Vec<Variable> {
             point.kinds().into_iter().partition(|a| a.is_new_fence());
         let (before, after): (Vec<ChangeKind>, Vec<ChangeKind>) = fences
             .into_iter()
-            .partition(|&a| a == ChangeKind::FenceBefore);
+            .partition(|a| matches!(a, ChangeKind::FenceBefore(_)));
         for kinds in [before, raises, after] {
             if !kinds.is_empty() {
                 variables.push(Variable::new(number, point, kinds));
@@ -149,8 +149,8 @@ impl Variable {
         let kind = self.change(level).kind;
         for &site in &self.sites {
             match kind {
-                ChangeKind::FenceBefore => labels.fence_before(site, FenceOrder::SeqCst),
-                ChangeKind::FenceAfter => labels.fence_after(site, FenceOrder::SeqCst),
+                ChangeKind::FenceBefore(order) => labels.fence_before(site, order),
+                ChangeKind::FenceAfter(order) => labels.fence_after(site, order),
                 ChangeKind::Load(order) => labels.raise_load(site, order),
                 ChangeKind::Store(order) => labels.raise_store(site, order),
                 ChangeKind::Rmw(order) => labels.raise_rmw(site, order),
@@ -167,7 +167,7 @@ impl Variable {
 mod tests {
     use super::*;
     use crate::change_point::Orders;
-    use wmfix_analysis::{LoadOrder, RmwOrder};
+    use wmfix_analysis::{FenceOrder, LoadOrder, RmwOrder};
 
     #[test]
     fn levels_are_a_join_semilattice() {

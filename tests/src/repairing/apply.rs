@@ -34,14 +34,10 @@ pub fn apply_at(program: &Program, points: &[ChangePoint], changes: &[Change]) -
 }
 
 fn rebuilt(instructions: &[Instruction], kinds: &[Vec<ChangeKind>]) -> Vec<Instruction> {
-    let fence = Instruction::Fence {
-        order: FenceOrder::SeqCst,
-    };
     let mut result = Vec::new();
     for (at, instruction) in instructions.iter().enumerate() {
-        if kinds[at].contains(&ChangeKind::FenceBefore) {
-            result.push(fence);
-        }
+        let (before, after) = fences(&kinds[at]);
+        result.extend(before);
         let mut instruction = *instruction;
         for &kind in &kinds[at] {
             raise(&mut instruction, kind);
@@ -51,15 +47,31 @@ fn rebuilt(instructions: &[Instruction], kinds: &[Vec<ChangeKind>]) -> Vec<Instr
         {
             // What is skipped takes its fences along.
             let skipped = &kinds[at + 1..at + 1 + usize::from(*count)];
-            let fences = skipped.iter().flatten().filter(|a| a.is_new_fence());
-            *count += u8::try_from(fences.count()).expect("few instructions");
+            let added = skipped.iter().map(|kinds| {
+                let (before, after) = fences(kinds);
+                usize::from(before.is_some()) + usize::from(after.is_some())
+            });
+            *count += u8::try_from(added.sum::<usize>()).expect("few instructions");
         }
         result.push(instruction);
-        if kinds[at].contains(&ChangeKind::FenceAfter) {
-            result.push(fence);
-        }
+        result.extend(after);
     }
     result
+}
+
+/// The fences before and after an instruction: several at one side are one.
+fn fences(kinds: &[ChangeKind]) -> (Option<Instruction>, Option<Instruction>) {
+    let (mut before, mut after): (Option<FenceOrder>, Option<FenceOrder>) = (None, None);
+    for &kind in kinds {
+        let (side, order) = match kind {
+            ChangeKind::FenceBefore(order) => (&mut before, order),
+            ChangeKind::FenceAfter(order) => (&mut after, order),
+            _ => continue,
+        };
+        *side = Some(side.map_or(order, |known| known.join(order)));
+    }
+    let fence = |order| Instruction::Fence { order };
+    (before.map(fence), after.map(fence))
 }
 
 fn raise(instruction: &mut Instruction, kind: ChangeKind) {
@@ -81,7 +93,7 @@ fn raise(instruction: &mut Instruction, kind: ChangeKind) {
                 failure: f,
             },
         ) => (*success, *failure) = (s, f),
-        (_, ChangeKind::FenceBefore | ChangeKind::FenceAfter) => {}
+        (_, ChangeKind::FenceBefore(_) | ChangeKind::FenceAfter(_)) => {}
         (instruction, kind) => panic!("{kind:?} does not fit {instruction:?}"),
     }
 }
@@ -97,11 +109,11 @@ mod tests {
         let p = program("p", &["a=x.rlx; skipif a 0 1; b=y.rlx; z=1.rlx"]).unwrap();
         let change = |point, kind| Change { point, kind };
         let changes = [
-            change(0, ChangeKind::FenceAfter),
-            change(1, ChangeKind::FenceBefore),
+            change(0, ChangeKind::FenceAfter(FenceOrder::SeqCst)),
+            change(1, ChangeKind::FenceBefore(FenceOrder::SeqCst)),
             change(1, ChangeKind::Load(LoadOrder::Acquire)),
-            change(1, ChangeKind::FenceAfter),
-            change(2, ChangeKind::FenceBefore),
+            change(1, ChangeKind::FenceAfter(FenceOrder::SeqCst)),
+            change(2, ChangeKind::FenceBefore(FenceOrder::SeqCst)),
         ];
         assert_eq!(
             apply(&p, &changes).to_string(),

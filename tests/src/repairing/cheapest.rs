@@ -81,7 +81,9 @@ impl Trial<'_> {
         let Some(variable) = self.variables.get(next).cloned() else {
             return Some(true);
         };
-        if self.descend(next + 1, budget, chosen)? {
+        // What is free is never worse than nothing.
+        let free = variable.iter().any(|&(_, cost)| cost == 0);
+        if !free && self.descend(next + 1, budget, chosen)? {
             return Some(true);
         }
         for (change, cost) in variable {
@@ -115,8 +117,8 @@ fn variables(program: &Program, cost: &dyn Fn(Change) -> u64) -> Vec<PricedLevel
     let points = points(program);
     for (number, point) in points.iter().enumerate() {
         let class = |kind: &ChangeKind| match kind {
-            ChangeKind::FenceBefore => 0,
-            ChangeKind::FenceAfter => 2,
+            ChangeKind::FenceBefore(_) => 0,
+            ChangeKind::FenceAfter(_) => 2,
             _ => 1,
         };
         let kinds = point.kinds();
@@ -148,11 +150,15 @@ fn stands_before_the_next(
         return false;
     };
     let (this, that) = (points[number].sites[0].0, next.sites[0].0);
-    group == [ChangeKind::FenceAfter]
-        && that == this + 1
-        && next.kinds().contains(&ChangeKind::FenceBefore)
-        && !skip_targets(program).contains(&that)
-        && cost(change(number + 1, ChangeKind::FenceBefore)) <= cost(change(number, group[0]))
+    let no_dearer = |kind: &ChangeKind| {
+        let ChangeKind::FenceAfter(order) = *kind else {
+            return false;
+        };
+        let before = ChangeKind::FenceBefore(order);
+        next.kinds().contains(&before)
+            && cost(change(number + 1, before)) <= cost(change(number, *kind))
+    };
+    group.iter().all(no_dearer) && that == this + 1 && !skip_targets(program).contains(&that)
 }
 
 /// The sites that a skip leads to.
@@ -170,12 +176,33 @@ fn skip_targets(program: &Program) -> Vec<u32> {
     targets
 }
 
-/// Keeps the levels that are worth their price. Actions come weaker before
-/// stronger, the last is stronger than all.
+/// Keeps the levels that are worth their price: none is weaker than another one
+/// that costs no more. The strongest comes last.
 fn without_dominated(variable: PricedLevels) -> PricedLevels {
-    let strongest = variable.last().map_or(0, |&(_, cost)| cost);
-    let last = variable.len().saturating_sub(1);
-    let worth = |&(at, &(_, cost)): &(usize, &(Change, u64))| at == last || cost < strongest;
-    let kept = variable.iter().enumerate().filter(worth);
-    kept.map(|(_, &change)| change).collect()
+    let dominates = |&(other, price): &(Change, u64), &(change, cost): &(Change, u64)| {
+        other != change && price <= cost && is_stronger(other.kind, change.kind)
+    };
+    let worth = |level: &&(Change, u64)| !variable.iter().any(|other| dominates(other, level));
+    variable.iter().filter(worth).copied().collect()
+}
+
+/// Whether one level of a variable is at least as strong as another.
+pub fn is_stronger(one: ChangeKind, other: ChangeKind) -> bool {
+    use ChangeKind as K;
+    match (one, other) {
+        (K::Load(a), K::Load(b)) => a.join(b) == a,
+        (K::Store(a), K::Store(b)) => a.join(b) == a,
+        (K::Rmw(a), K::Rmw(b)) => a.join(b) == a,
+        (K::Fence(a), K::Fence(b))
+        | (K::FenceBefore(a), K::FenceBefore(b))
+        | (K::FenceAfter(a), K::FenceAfter(b)) => a.join(b) == a,
+        (
+            K::CompareExchange { success, failure },
+            K::CompareExchange {
+                success: s,
+                failure: f,
+            },
+        ) => success.join(s) == success && failure.join(f) == failure,
+        _ => false,
+    }
 }

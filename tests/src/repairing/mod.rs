@@ -7,5 +7,5 @@ mod cheapest;
 mod traces;
 
 pub use apply::{apply, apply_at};
-pub use cheapest::{Cheaper, Effort, cheaper_repair, is_repaired};
+pub use cheapest::{Cheaper, Effort, cheaper_repair, is_repaired, is_stronger};
 pub use traces::{points, problem, traces};
