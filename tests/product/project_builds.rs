@@ -185,6 +185,30 @@ fn a_make_project() {
 }
 
 #[test]
+fn a_makefile_that_does_not_know_its_headers_builds_what_is_there() {
+    need(&["gcc", "make"].map(Need::Program));
+    let world = World::new();
+    make(&world, "project");
+    let makefile = world.path().join("project/Makefile");
+    let text = fs::read_to_string(&makefile).unwrap();
+    let without = text.replace("src/buffering.o: include/flags.h\n", "");
+    assert_ne!(text, without);
+    world.write("project/Makefile", &without);
+    let check = || {
+        let arguments = ["check", "project", "--runs", "20"];
+        CommandResult::of(world.wmfix("gcc").args(arguments))
+    };
+    let buggy = check();
+    assert_eq!(buggy.code, Some(1), "{}", buggy.stderr);
+    let mended = FLAGS
+        .replace("release", "seq_cst")
+        .replace("acquire", "seq_cst");
+    world.write("project/include/flags.h", &mended);
+    let clean = check();
+    assert_eq!(clean.code, Some(0), "{} {}", clean.stdout, clean.stderr);
+}
+
+#[test]
 fn a_meson_project() {
     let needs = ["gcc", "meson", "ninja", "git"].map(Need::Program);
     need(&needs);

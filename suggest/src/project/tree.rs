@@ -64,7 +64,7 @@ impl TreeBuild<'_> {
         fs::write(&mark, &setting)?;
 
         let tree = self.folder.join("tree");
-        let copied = self.copy(patched, &tree)?;
+        let copied = self.up_to_date(patched, &tree)?;
         let below = project.folder.strip_prefix(&project.tree)?;
         let sources = tree.join(below);
         let build = if self.tool.builds_outside() {
@@ -125,6 +125,29 @@ impl TreeBuild<'_> {
         }))
     }
 
+    /// Brings the copy up to date. A tool that may not know which headers went into
+    /// what it has built gets a new copy whenever something has changed: what it
+    /// kept could be older than a header, and would then be run instead.
+    fn up_to_date(&self, patched: &[PatchedFile], tree: &Path) -> anyhow::Result<TreeCopy> {
+        let manifest = self.manifest();
+        let was_there = manifest.is_file();
+        let copied = self.copy(patched, tree)?;
+        let known = fs::read_to_string(self.folder.join("built"));
+        let is_built = known.is_ok_and(|known| known.starts_with(&copied.digest));
+        if !was_there || is_built || self.tool.builds_outside() {
+            return Ok(copied);
+        }
+        for file in [&manifest, &self.folder.join("configured")] {
+            remove(file)?;
+        }
+        self.copy(patched, tree)
+    }
+
+    /// Where the state of the copy is kept.
+    fn manifest(&self) -> PathBuf {
+        self.folder.join("manifest.json")
+    }
+
     fn copy(&self, patched: &[PatchedFile], tree: &Path) -> anyhow::Result<TreeCopy> {
         let project = self.project;
         let mut instead = BTreeMap::new();
@@ -137,8 +160,7 @@ impl TreeBuild<'_> {
             instead.insert(inside.to_owned(), &file.after[..]);
         }
         let rules = Rules::of(&project.config)?;
-        let manifest = self.folder.join("manifest.json");
-        bring_up_to_date(&project.tree, &rules, &instead, tree, &manifest)
+        bring_up_to_date(&project.tree, &rules, &instead, tree, &self.manifest())
     }
 
     /// Builds what is not built yet, and gives the commands that test it.
