@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use wmfix_analysis::{Event, FenceOrder, LoadOrder, Operation, RmwOrder, SiteId, StoreOrder};
-use wmfix_frontend::{MemoryOrder, ParsedFile, Site};
+use wmfix_frontend::{MemoryOrder, ParsedFile, Site, wrappers};
 use wmfix_repair::{Change, ChangeKind, ChangePoint, Orders};
-use wmfix_rewriter::{Project, Refusal, TextChange, TextChangeKind, check_file, rewrite};
+use wmfix_rewriter::{
+    FileRewriter, Project, Refusal, TextChange, TextChangeKind, check_file, rewrite,
+};
 
 use crate::observe::{Places, SourceFile};
 use crate::subject::PatchedFile;
@@ -42,9 +44,6 @@ enum CandidateRefusal {
     /// The file is gone.
     #[error("cannot read {}", .0.display())]
     Unreadable(PathBuf),
-    /// The rewriter cannot do it.
-    #[error(transparent)]
-    Rewriter(#[from] Refusal),
 }
 
 /// Where an operation is: its file and the range of its text, or, without a
@@ -86,19 +85,44 @@ impl Candidates {
         }
         for file in places.sources.read() {
             candidates.project.names.add_text(&file.text);
+            // Wrappers are told by their bodies, wherever they are.
+            let parsed = ParsedFile::parse(Path::new(""), &*file.text, file.scan.language);
+            let found = wrappers(&parsed, &candidates.project.vocabularies);
+            candidates.project.wrappers.push(found);
         }
-        for number in 0..candidates.points.len() {
-            for kind in candidates.points[number].kinds() {
-                let change = Change {
-                    point: number,
-                    kind,
-                };
-                if let Err(refusal) = candidates.try_change(change, tree) {
-                    candidates.points[number].refuse(kind, refusal.to_string());
+        candidates.refuse_what_cannot_be_made(tree);
+        candidates
+    }
+
+    /// Tries every change alone, file by file.
+    fn refuse_what_cannot_be_made(&mut self, tree: &Path) {
+        let mut refused = Vec::new();
+        {
+            let this = &*self;
+            let rewriters: BTreeMap<&Path, FileRewriter<'_>> = (this.files.iter())
+                .map(|(path, file)| {
+                    let rewriter = FileRewriter::new(&file.parsed, &file.sites, &this.project);
+                    (path.as_path(), rewriter)
+                })
+                .collect();
+            let checked: BTreeMap<&Path, Option<String>> = (this.files.iter())
+                .map(|(path, file)| (path.as_path(), refusal_of_file(tree, path, file)))
+                .collect();
+            for (number, point) in this.points.iter().enumerate() {
+                for kind in point.kinds() {
+                    let change = Change {
+                        point: number,
+                        kind,
+                    };
+                    if let Err(refusal) = this.try_change(change, &rewriters, &checked) {
+                        refused.push((change, refusal));
+                    }
                 }
             }
         }
-        candidates
+        for (change, refusal) in refused {
+            self.points[change.point].refuse(change.kind, refusal);
+        }
     }
 
     /// The files with these changes, and the changes that cannot be made
@@ -184,22 +208,26 @@ impl Candidates {
         }
     }
 
-    /// Tries a change alone in a file below `tree`.
-    fn try_change(&self, change: Change, tree: &Path) -> Result<(), CandidateRefusal> {
+    /// Tries a change alone.
+    fn try_change(
+        &self,
+        change: Change,
+        rewriters: &BTreeMap<&Path, FileRewriter<'_>>,
+        checked: &BTreeMap<&Path, Option<String>>,
+    ) -> Result<(), String> {
         let site = self.sites[change.point].as_ref();
-        let site = site.ok_or(CandidateRefusal::NotInText)?;
-        let file = self.files.get(site.file.as_path());
-        let file = file.ok_or_else(|| CandidateRefusal::Unreadable(site.file.to_path_buf()))?;
-        match check_file(tree, &site.file, &file.source.text) {
-            // It can be changed in a copy, and a patch can be printed.
-            Ok(()) | Err(Refusal::ReadOnly(_)) => {}
-            Err(refusal) => return Err(refusal.into()),
+        let site = site.ok_or_else(|| CandidateRefusal::NotInText.to_string())?;
+        let path = site.file.as_path();
+        let rewriter = rewriters.get(path);
+        let rewriter =
+            rewriter.ok_or_else(|| CandidateRefusal::Unreadable(path.to_owned()).to_string())?;
+        if let Some(Some(refusal)) = checked.get(path) {
+            return Err(refusal.clone());
         }
         let text_change = self.text_change(change);
-        let text_change = text_change.ok_or(CandidateRefusal::NotInText)?;
-        let planned = rewrite(&file.parsed, &file.sites, &[text_change], &self.project);
-        match planned.refused.into_iter().next() {
-            Some((_, refusal)) => Err(refusal.into()),
+        let text_change = text_change.ok_or_else(|| CandidateRefusal::NotInText.to_string())?;
+        match rewriter.refusal(&text_change) {
+            Some(refusal) => Err(refusal.to_string()),
             None => Ok(()),
         }
     }
@@ -209,8 +237,8 @@ impl Candidates {
         let site = self.sites[change.point].clone()?;
         let raise = |order, failure| TextChangeKind::Raise { order, failure };
         let kind = match change.kind {
-            ChangeKind::FenceBefore => TextChangeKind::FenceBefore,
-            ChangeKind::FenceAfter => TextChangeKind::FenceAfter,
+            ChangeKind::FenceBefore(order) => TextChangeKind::FenceBefore(fence(order)),
+            ChangeKind::FenceAfter(order) => TextChangeKind::FenceAfter(fence(order)),
             ChangeKind::Load(order) => raise(load(order), None),
             ChangeKind::Store(order) => raise(store(order), None),
             ChangeKind::Rmw(order) => raise(rmw(order), None),
@@ -228,6 +256,15 @@ impl Candidates {
             Some(label) => text_change.labelled(label),
             None => text_change,
         })
+    }
+}
+
+/// Why nothing may be changed in a file below `tree`.
+fn refusal_of_file(tree: &Path, path: &Path, file: &EditableFile) -> Option<String> {
+    match check_file(tree, path, &file.source.text) {
+        // It can be changed in a copy, and a patch can be printed.
+        Ok(()) | Err(Refusal::ReadOnly(_)) => None,
+        Err(refusal) => Some(refusal.to_string()),
     }
 }
 

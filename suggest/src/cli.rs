@@ -70,7 +70,7 @@ pub(crate) struct SuggestArgs {
     /// make if it has their files; otherwise each file with `main` is a test program
     #[arg(default_value = ".")]
     pub path: PathBuf,
-    /// Cost model that ranks repairs [default: fewest]
+    /// Cost model that ranks repairs [default: portable]
     #[arg(long, value_name = "PROFILE")]
     pub cost: Option<Cost>,
     /// Apply the patch to the files, too
@@ -102,7 +102,7 @@ pub(crate) struct AuditArgs {
     /// Source file with `main`, or folder
     #[arg(default_value = ".")]
     pub path: PathBuf,
-    /// Cost model that ranks repairs [default: fewest]
+    /// Cost model that ranks repairs [default: portable]
     #[arg(long, value_name = "PROFILE")]
     pub cost: Option<Cost>,
     /// Write report.html and numbered patches to this folder, instead of
@@ -136,7 +136,7 @@ impl From<AuditArgs> for SuggestArgs {
 }
 
 /// The cost model that ranks repairs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Cost {
     /// Fewest changes: every change costs the same
@@ -145,7 +145,8 @@ pub(crate) enum Cost {
     X86,
     /// Cost on AArch64, times how often the change runs
     Arm64,
-    /// The higher of the two
+    /// The higher of the two: what the change costs where it costs more
+    #[default]
     Portable,
 }
 

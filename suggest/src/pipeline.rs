@@ -160,13 +160,13 @@ fn repaired(
     wanted: &RepairRequest,
 ) -> Result<Examination, Stop> {
     let cost = wanted.cost.or(project.config.repair.cost);
-    let cost = cost.unwrap_or(Cost::Fewest);
+    let cost = cost.unwrap_or_default();
     let mut repair_loop = RepairLoop::new(RepairTask {
         tree: project.tree(),
         profile: profile(cost),
         options: &settings.options,
     });
-    let result = loop {
+    let mut result = loop {
         let names = wanted.annotate.then(|| {
             let target = settings.options.target;
             finding_names(&mut evidence, &harms, target)
@@ -176,14 +176,15 @@ fn repaired(
         let left = harms.below(wanted.fix, target).copied().collect();
         let proposal = repair_loop.propose(&mut evidence, &left, names.as_ref())?;
         let seed = repair_loop.seed();
-        let trial = verify(
-            &mut evidence,
-            &proposal,
-            project,
-            &settings,
+        let mut options = settings.options.clone();
+        options.time = repair_loop.time_left().map(|left| left.as_secs_f64());
+        let verification = VerificationPlan {
+            settings: &settings,
+            options: &options,
             seed,
-            wanted.fix,
-        )?;
+            fix: wanted.fix,
+        };
+        let trial = verify(&mut evidence, &proposal, project, verification)?;
         match repair_loop.conclude(&mut evidence, proposal, trial) {
             NextRound::Finished(result) => break *result,
             NextRound::Search => {}
@@ -200,6 +201,7 @@ fn repaired(
             }
         }
     };
+    result.sort_groups(&harms);
     let patch = match result.builds() {
         true => patch(&result.files)?,
         false => Patch::default(),
@@ -225,16 +227,31 @@ fn repaired(
     })
 }
 
+/// How a patched copy is verified.
+struct VerificationPlan<'a> {
+    settings: &'a Settings,
+    /// The options of the command, with the time that is left.
+    options: &'a RunOptions,
+    /// The first seed.
+    seed: u64,
+    /// What findings are repaired.
+    fix: HarmLevel,
+}
+
 /// Verify: the patched copy is built and run as the original was, with seeds of
 /// its own.
 fn verify(
     original: &mut Evidence,
     proposal: &Proposal,
     project: &Project,
-    settings: &Settings,
-    seed: u64,
-    fix: HarmLevel,
+    plan: VerificationPlan<'_>,
 ) -> anyhow::Result<Trial> {
+    let VerificationPlan {
+        settings,
+        options,
+        seed,
+        fix,
+    } = plan;
     let started = Instant::now();
     let without_runs = |verification| Trial {
         verification,
@@ -244,7 +261,7 @@ fn verify(
     if proposal.files().is_empty() {
         return Ok(without_runs(Verification::NoPatch));
     }
-    let subject = match project.prepare(proposal.files(), &settings.options)? {
+    let subject = match project.prepare(proposal.files(), options)? {
         Prepared::Built(subject) => subject,
         Prepared::Failed(_) if interrupted() => {
             return Ok(without_runs(Verification::Interrupted));
@@ -259,7 +276,7 @@ fn verify(
         None => rules.clone(),
     };
     let plan = RunPlan {
-        options: &settings.options,
+        options,
         seed,
         record: true,
         // A repair is judged by what runs show.
@@ -267,8 +284,8 @@ fn verify(
         stage: Stage::Verifying,
     };
     let mut patched = Evidence::new(&settings.vocabularies, rules).gather(&subject, plan)?;
-    let harms = patched.judge_harm(&subject, &settings.options, Harms::default())?;
-    let left = harms.below(fix, settings.options.target).copied().collect();
+    let harms = patched.judge_harm(&subject, options, Harms::default())?;
+    let left = harms.below(fix, options.target).copied().collect();
     Ok(Trial {
         verification: proposal.verify(original, &mut patched, &left),
         runs: Some(PatchedRuns {

@@ -190,6 +190,14 @@ impl<'a> TraceRemapper<'a> {
     }
 
     /// The site of the original that a site of the patched text was.
+    pub(crate) fn original_site(&self, site: &Site, original: &mut Places) -> Option<Site> {
+        // What is not from the copy is not patched.
+        let copied = self
+            .copy
+            .is_none_or(|copy| real(&site.file).starts_with(real(&copy.folder)));
+        self.site(site, original).filter(|_| copied)
+    }
+
     fn site(&self, site: &Site, original: &mut Places) -> Option<Site> {
         let path = self.original(&site.file);
         let name = self.names.get(&path).unwrap_or(&path);

@@ -56,7 +56,7 @@ pub(crate) fn template(values: &TemplateValues<'_>) -> String {
          # races = \"predict\" # or \"on\", \"off\"\n\
          \n\
          [repair]\n\
-         # cost = \"fewest\" # or \"x86\", \"arm64\", \"portable\"\n\
+         # cost = \"portable\" # or \"x86\", \"arm64\", \"fewest\"\n\
          \n\
          # Findings that were reviewed and accepted, and why.\n\
          # [[allow]]\n\

@@ -138,8 +138,8 @@ pub(crate) struct CollectedFindings {
     pub violations: Vec<ViolationFinding>,
     /// Races, in the order of their first instances.
     pub races: Vec<RaceFinding>,
-    /// Atomic sites that were executed.
-    pub reached: BTreeSet<SiteId>,
+    /// Atomic sites that were executed, and in how many runs.
+    pub reached: BTreeMap<SiteId, u64>,
     /// How many events there were.
     pub events: u64,
     /// How many runs ended in which way.
@@ -256,7 +256,9 @@ impl CollectedFindings {
                     .push(RaceFinding::new(key, instance, program, seed));
             }
         }
-        self.reached.extend(observation.reached);
+        for site in observation.reached {
+            *self.reached.entry(site).or_default() += 1;
+        }
         self.events += observation.events;
         self.processes += observation.processes as u64;
         self.schedules.insert(observation.schedule);

@@ -8,7 +8,8 @@ use wmfix_repair::{Change, Finding, Outcome, ReasonedChange, SearchEnd};
 
 use super::groups::split;
 use super::result::{
-    ChangeSite, ExplainedChange, NeededChange, RemainingFindings, RepairResult, Verification,
+    ChangeSite, ExplainedChange, NeededChange, RemainingFindings, RemainingReason, RepairResult,
+    Verification,
 };
 use super::search::chosen;
 use super::verify::PlaceKey;
@@ -30,19 +31,20 @@ impl Explainer<'_> {
     pub(super) fn result(&self, outcome: &Outcome, files: Vec<PatchedFile>) -> RepairResult {
         let needed = outcome.unrepairable.iter().map(|needed| RemainingFindings {
             findings: self.keys(&needed.findings),
-            needed: Some(NeededChange {
+            why: RemainingReason::Refused(NeededChange {
                 kind: needed.change.kind,
                 at: self.change_site(needed.change.point),
                 refusal: needed.refusal.clone(),
             }),
         });
-        let beyond = self
-            .keys(&outcome.beyond_repair)
-            .into_iter()
-            .map(|key| RemainingFindings {
-                findings: vec![key],
-                needed: None,
-            });
+        let beyond = self.keys(&outcome.beyond_repair).into_iter();
+        let beyond = beyond.map(|key| (key, RemainingReason::NothingHelps));
+        let open = self.keys(&outcome.unexplained).into_iter();
+        let open = open.map(|key| (key, RemainingReason::OutOfTime));
+        let beyond = beyond.chain(open).map(|(key, why)| RemainingFindings {
+            findings: vec![key],
+            why,
+        });
         let changes: Vec<ExplainedChange> =
             chosen(outcome).iter().map(|c| self.explained(c)).collect();
         let reasons: Vec<_> = changes.iter().map(|c| c.reasons.clone()).collect();
@@ -58,6 +60,7 @@ impl Explainer<'_> {
             cost: outcome.repair.as_ref().map_or(0, |repair| repair.cost),
             optimal: outcome.end == SearchEnd::Optimal,
             lower_bound: outcome.lower_bound,
+            recorded_runs: outcome.runs,
             verification: Verification::NoPatch,
             remaining: needed.chain(beyond).collect(),
             rounds: 0,
@@ -79,7 +82,9 @@ impl Explainer<'_> {
     /// The places of findings that no change removes.
     pub(super) fn remaining_places(&self, outcome: &Outcome) -> BTreeSet<PlaceKey> {
         let needed = outcome.unrepairable.iter().flat_map(|n| &n.findings);
-        let findings = needed.chain(&outcome.beyond_repair);
+        let findings = needed
+            .chain(&outcome.beyond_repair)
+            .chain(&outcome.unexplained);
         findings
             .flat_map(|finding| {
                 let (one, other, _) = finding.key();
@@ -96,6 +101,7 @@ impl Explainer<'_> {
             at: self.change_site(point),
             before: self.candidates.points[point].orders,
             reasons: self.keys(&reasoned.reasons),
+            reached: None,
         }
     }
 

@@ -9,14 +9,15 @@ mod result;
 mod search;
 mod verify;
 
-use std::collections::BTreeSet;
-use std::path::Path;
-use std::time::Duration;
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use wmfix_repair::Profile;
 
 use crate::evidence::Evidence;
 use crate::findings::{FindingNames, ViolationKey};
+use crate::observe::Places;
 use crate::options::RunOptions;
 use crate::run::interrupted;
 use crate::subject::{PatchedFile, SourceCopy};
@@ -26,8 +27,8 @@ use verify::PlaceKey;
 
 pub(crate) use groups::group_patches;
 pub(crate) use result::{
-    ChangeSite, ExplainedChange, NeededChange, RemainingFindings, RepairNote, RepairResult,
-    Verification, VerificationFailure,
+    ChangeSite, ExplainedChange, NeededChange, RemainingFindings, RemainingReason, RepairNote,
+    RepairResult, Verification, VerificationFailure,
 };
 
 /// After this many repairs that do not hold the loop gives up.
@@ -91,6 +92,9 @@ pub(crate) struct RepairLoop<'a> {
     notes: Vec<RepairNote>,
     /// Patches that did not hold.
     failed: BTreeSet<String>,
+    /// The last repair that builds, if it does not hold.
+    best: Option<RepairResult>,
+    started: Instant,
     search_time: Duration,
     verification_time: Duration,
 }
@@ -104,6 +108,8 @@ impl<'a> RepairLoop<'a> {
             refused: Vec::new(),
             notes: Vec::new(),
             failed: BTreeSet::new(),
+            best: None,
+            started: Instant::now(),
             search_time: Duration::ZERO,
             verification_time: Duration::ZERO,
         }
@@ -145,21 +151,70 @@ impl<'a> RepairLoop<'a> {
         let mut result = proposal.result;
         result.rounds = self.round;
         result.verification = trial.verification;
-        if let Verification::Fails(failure) = &result.verification
-            && !interrupted()
-        {
-            if self.round < MOST_ROUNDS {
-                return self.learn(evidence, &result, trial.runs);
+        let mut trial_runs = trial.runs;
+        if let Some(runs) = &mut trial_runs {
+            count_runs_at_changes(&mut result, evidence.places(), runs);
+        }
+        let goes_on = self.round < MOST_ROUNDS && !self.is_time_up() && !interrupted();
+        match &result.verification {
+            Verification::Fails(failure) if !interrupted() => {
+                let failure = failure.clone();
+                if goes_on {
+                    let next = self.learn(evidence, &result, trial_runs);
+                    self.best = Some(result);
+                    return next;
+                }
+                self.notes.push(RepairNote::RoundsExhausted {
+                    rounds: self.round,
+                    failure,
+                });
             }
-            self.notes.push(RepairNote::RoundsExhausted {
-                rounds: self.round,
-                failure: failure.clone(),
-            });
+            Verification::DoesNotBuild(_) if goes_on && self.refuse(&result) => {
+                self.notes.push(RepairNote::PatchDidNotBuild);
+                return NextRound::Search;
+            }
+            _ => {}
+        }
+        let usable = !result.files.is_empty() && result.builds();
+        if let Some(best) = self.best.take().filter(|_| !usable) {
+            // A patch that removes something is better than none.
+            result = best;
         }
         result.notes = std::mem::take(&mut self.notes);
         result.search_time = self.search_time;
         result.verification_time = self.verification_time;
         NextRound::Finished(Box::new(result))
+    }
+
+    /// Takes out of the search what is likely to be why a patch does not build: its
+    /// new fences or, if it has none, all of it. Says whether there was any.
+    fn refuse(&mut self, result: &RepairResult) -> bool {
+        let is_fence = |change: &&ExplainedChange| change.kind.is_new_fence();
+        let has_fences = result.changes.iter().any(|change| is_fence(&change));
+        let blamed = result
+            .changes
+            .iter()
+            .filter(|change| !has_fences || is_fence(change));
+        let before = self.refused.len();
+        self.refused.extend(blamed.filter_map(|change| {
+            let site = change.at.text.as_ref()?;
+            Some(RefusedChange {
+                at: (site.file.to_path_buf(), site.span.start),
+                kind: change.kind,
+                reason: "a patch with it does not compile".to_owned(),
+            })
+        }));
+        self.refused.len() > before
+    }
+
+    /// How much of the time that was given is left; `None` for any amount.
+    pub(crate) fn time_left(&self) -> Option<Duration> {
+        let time = Duration::from_secs_f64(self.task.options.time?);
+        Some(time.saturating_sub(self.started.elapsed()))
+    }
+
+    fn is_time_up(&self) -> bool {
+        self.time_left() == Some(Duration::ZERO)
     }
 
     /// Learns from a repair that does not hold: from the runs of the patched
@@ -190,6 +245,31 @@ impl<'a> RepairLoop<'a> {
         }
         self.notes.push(RepairNote::OriginalRunAgain);
         NextRound::RunOriginal
+    }
+}
+
+/// Notes for each change how many runs of the patched program came to it.
+fn count_runs_at_changes(result: &mut RepairResult, original: &mut Places, runs: &mut PatchedRuns) {
+    let remapper = TraceRemapper::new(&[], &result.files, runs.copy.as_ref(), original);
+    let reached = runs.evidence.collected().reached.clone();
+    let patched = runs.evidence.places();
+    let mut runs_at: HashMap<(PathBuf, usize), u64> = HashMap::new();
+    for (id, count) in reached {
+        let Some(site) = patched.get(id).site.clone() else {
+            continue;
+        };
+        if let Some(before) = remapper.original_site(&site, original) {
+            let at = (before.file.to_path_buf(), before.span.start);
+            let most = runs_at.entry(at).or_default();
+            *most = count.max(*most);
+        }
+    }
+    for change in &mut result.changes {
+        let site = change.at.text.as_ref();
+        change.reached = site.map(|site| {
+            let at = (site.file.to_path_buf(), site.span.start);
+            runs_at.get(&at).copied().unwrap_or(0)
+        });
     }
 }
 

@@ -10,6 +10,7 @@ use wmfix_repair::{ChangeKind, Orders};
 
 use super::groups::Group;
 use crate::findings::FindingKey;
+use crate::harm::{HarmVerdict, Harms};
 use crate::project::BuildFailure;
 use crate::run::RunEnd;
 use crate::subject::PatchedFile;
@@ -29,6 +30,8 @@ pub(crate) struct RepairResult {
     pub optimal: bool,
     /// No repair of the runs costs less than this.
     pub lower_bound: u64,
+    /// How many recorded runs it was searched for.
+    pub recorded_runs: u64,
     /// What the patched program showed.
     pub verification: Verification,
     /// What cannot be repaired.
@@ -61,14 +64,27 @@ pub(crate) struct ExplainedChange {
     pub before: Orders,
     /// The findings that come back without it.
     pub reasons: Vec<FindingKey>,
+    /// How many runs of the patched program came to it; `None` if it was not run.
+    pub reached: Option<u64>,
 }
 
 /// Findings that no change removes.
 pub(crate) struct RemainingFindings {
     /// Which.
     pub findings: Vec<FindingKey>,
-    /// The change that would be needed; `None` if no change would help.
-    pub needed: Option<NeededChange>,
+    /// Why they remain.
+    pub why: RemainingReason,
+}
+
+/// Why a finding remains.
+pub(crate) enum RemainingReason {
+    /// This change would be needed.
+    Refused(NeededChange),
+    /// No change would help.
+    NothingHelps,
+    /// No change that can be made helps, and the time was up before it was known
+    /// which other one would.
+    OutOfTime,
 }
 
 /// A change that is needed and cannot be made.
@@ -136,12 +152,34 @@ pub(crate) enum RepairNote {
     },
     /// Some runs of a patched program could not be used.
     RunsUnusable(UnmappedTrace),
+    /// The time was up before any repair was known.
+    NoRepairInTime,
+    /// A patch did not build: it was searched for another one.
+    PatchDidNotBuild,
     /// The runs of a patched program did not explain its finding: the original
     /// was run again.
     OriginalRunAgain,
 }
 
 impl RepairResult {
+    /// Puts the groups of changes into the order in which they matter: what removes
+    /// races, then what removes harmful findings, then the rest.
+    pub(crate) fn sort_groups(&mut self, harms: &Harms) {
+        let rank = |&(one, other, kind): &FindingKey| match kind {
+            None => 0,
+            Some(kind) => match harms.get(&(one, other, kind)).map(|harm| harm.verdict) {
+                Some(HarmVerdict::Harmful) => 1,
+                _ => 2,
+            },
+        };
+        let changes = &self.changes;
+        self.groups.sort_by_key(|group| {
+            let mine = group.changes.iter().filter_map(|&n| changes.get(n));
+            let worst = mine.flat_map(|change| &change.reasons).map(rank).min();
+            (worst.unwrap_or(3), group.changes.clone())
+        });
+    }
+
     /// Whether the patched program could be built at all.
     pub(crate) fn builds(&self) -> bool {
         !matches!(self.verification, Verification::DoesNotBuild(_))

@@ -13,7 +13,7 @@ use wmfix_repair::{
 };
 
 use super::explain::Explainer;
-use super::{Proposal, RepairLoop, RepairTask};
+use super::{Proposal, RepairLoop, RepairNote, RepairTask};
 use crate::candidates::Candidates;
 use crate::evidence::Evidence;
 use crate::findings::{FindingNames, ViolationKey};
@@ -28,9 +28,9 @@ const SEARCH_TIME: Duration = Duration::from_secs(60);
 /// A change that cannot be made together with others.
 pub(super) struct RefusedChange {
     /// Where its operation starts in the text.
-    at: (PathBuf, usize),
-    kind: ChangeKind,
-    reason: String,
+    pub(super) at: (PathBuf, usize),
+    pub(super) kind: ChangeKind,
+    pub(super) reason: String,
 }
 
 impl RepairLoop<'_> {
@@ -57,7 +57,9 @@ impl RepairLoop<'_> {
             analysis: self.task.options.analyzer_config(),
             allowed,
         };
-        let mut outcome = cheapest(&problem, &self.task)?;
+        // Half of the time is for building and running what is found.
+        let budget = self.time_left().map_or(SEARCH_TIME, |left| left / 2);
+        let mut outcome = cheapest(&problem, &self.task, budget)?;
         drop_unneeded(&problem, &mut outcome)?;
         self.search_time += outcome.work.total;
         let places = evidence.take_back(problem.traces);
@@ -70,6 +72,9 @@ impl RepairLoop<'_> {
             candidates.annotate(labels);
         }
         let changes: Vec<Change> = chosen(&outcome).iter().map(|c| c.change).collect();
+        if outcome.repair.is_none() && !self.notes.contains(&RepairNote::NoRepairInTime) {
+            self.notes.push(RepairNote::NoRepairInTime);
+        }
         let (files, conflicts) = candidates.patched(&changes);
         if !conflicts.is_empty() && !interrupted() {
             let refused = conflicts.into_iter().filter_map(|(change, reason)| {
@@ -120,12 +125,11 @@ pub(super) fn chosen(outcome: &Outcome) -> &[ReasonedChange] {
     repair.map_or(&[], |repair| &repair.changes)
 }
 
-fn cheapest(problem: &Problem, task: &RepairTask<'_>) -> anyhow::Result<Outcome> {
+fn cheapest(problem: &Problem, task: &RepairTask<'_>, budget: Duration) -> anyhow::Result<Outcome> {
     let cancel = Arc::new(AtomicBool::new(interrupted()));
-    let time = task.options.time.map(Duration::from_secs_f64);
     let options = Options {
         profile: task.profile,
-        budget: Some(time.unwrap_or(SEARCH_TIME)),
+        budget: Some(budget),
         cancel: Some(cancel.clone()),
     };
     let _progress = Progress::new(task.options, Stage::Searching);

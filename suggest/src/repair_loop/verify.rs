@@ -104,7 +104,7 @@ fn counted_findings(
 /// The operations that runs reached, by what they are known by before and after
 /// the patch. Fences are left out: the patch may have added some.
 fn operations(evidence: &mut Evidence) -> BTreeMap<(OsString, Identity), SiteId> {
-    let reached: Vec<SiteId> = evidence.collected().reached.iter().copied().collect();
+    let reached: Vec<SiteId> = evidence.collected().reached.keys().copied().collect();
     let places = evidence.places();
     let mut operations = BTreeMap::new();
     for id in reached {

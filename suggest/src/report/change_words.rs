@@ -26,8 +26,8 @@ impl ChangeDescription {
     /// What a change does where these orders are.
     pub(super) fn of(kind: ChangeKind, before: Orders) -> Self {
         let side = match kind {
-            ChangeKind::FenceBefore => Some(FenceSide::Before),
-            ChangeKind::FenceAfter => Some(FenceSide::After),
+            ChangeKind::FenceBefore(_) => Some(FenceSide::Before),
+            ChangeKind::FenceAfter(_) => Some(FenceSide::After),
             _ => None,
         };
         let to = order_name(kind).to_owned();
@@ -39,7 +39,7 @@ impl ChangeDescription {
             return Self {
                 kind: ReportedChangeKind::Fence,
                 from: "none".to_owned(),
-                what: format!("a {to} fence {word} it"),
+                what: format!("{} {to} fence {word} it", article(&to)),
                 to,
                 on_failure: None,
                 side: Some(side),
@@ -75,10 +75,15 @@ impl ChangeDescription {
     }
 }
 
+/// The indefinite article before the name of an order.
+pub(super) fn article(order: &str) -> &'static str {
+    if order.starts_with('a') { "an" } else { "a" }
+}
+
 /// The order that something has after a change.
 pub(super) fn order_name(kind: ChangeKind) -> &'static str {
     match kind {
-        ChangeKind::FenceBefore | ChangeKind::FenceAfter => "seq_cst",
+        ChangeKind::FenceBefore(order) | ChangeKind::FenceAfter(order) => order.name(),
         ChangeKind::Load(order) => order.name(),
         ChangeKind::Store(order) => order.name(),
         ChangeKind::Rmw(order) | ChangeKind::CompareExchange { success: order, .. } => order.name(),
@@ -93,13 +98,19 @@ pub(super) fn ensures(kind: ChangeKind) -> &'static str {
     const ACQ_REL: &str = "Acquire and release: this thread sees everything that was written before the value it reads, and passes that on with the value it writes.";
     const SEQ_CST: &str = "Sequentially consistent operations take effect in a single order that all threads agree on.";
     const ON_FAILURE: &str = "With the stronger order on failure, the thread also sees everything that was written before the value it found.";
-    const FENCE: &str = "The fence then orders both ways: writes before it are published before writes after it, and reads after it see nothing older than reads before it.";
+    const ACQUIRE_FENCE: &str = "The acquire fence makes the reads before it acquire: what was written before the released values they read is seen after it.";
+    const RELEASE_FENCE: &str = "The release fence makes the writes after it release: a thread that reads one of them with acquire also sees everything that was written before the fence.";
+    const FENCE: &str = "The fence orders both ways: writes before it are published before writes after it, and reads after it see nothing older than reads before it.";
     const SEQ_CST_FENCE: &str = "The fence separates what this thread does before it from what it does after it, for every thread that has such a fence: earlier writes are visible before later reads happen.";
     match kind {
-        ChangeKind::FenceBefore
-        | ChangeKind::FenceAfter
-        | ChangeKind::Fence(FenceOrder::SeqCst) => SEQ_CST_FENCE,
-        ChangeKind::Fence(_) => FENCE,
+        ChangeKind::FenceBefore(order)
+        | ChangeKind::FenceAfter(order)
+        | ChangeKind::Fence(order) => match order {
+            FenceOrder::Acquire => ACQUIRE_FENCE,
+            FenceOrder::Release => RELEASE_FENCE,
+            FenceOrder::AcqRel => FENCE,
+            FenceOrder::SeqCst => SEQ_CST_FENCE,
+        },
         ChangeKind::Load(LoadOrder::Acquire) => ACQUIRE,
         ChangeKind::Store(StoreOrder::Release) => RELEASE,
         ChangeKind::Load(LoadOrder::SeqCst) | ChangeKind::Store(StoreOrder::SeqCst) => SEQ_CST,
@@ -124,14 +135,22 @@ pub(super) fn price(kind: ChangeKind, before: Orders) -> Price {
             ("a full barrier (mfence or a locked instruction)", nothing)
         }
         (
-            ChangeKind::FenceBefore
-            | ChangeKind::FenceAfter
+            ChangeKind::FenceBefore(FenceOrder::SeqCst)
+            | ChangeKind::FenceAfter(FenceOrder::SeqCst)
             | ChangeKind::Fence(FenceOrder::SeqCst),
             _,
         ) => (
             "a full barrier (mfence or a locked instruction)",
             "a full barrier (dmb ish)",
         ),
+        (
+            ChangeKind::FenceBefore(FenceOrder::Acquire)
+            | ChangeKind::FenceAfter(FenceOrder::Acquire),
+            _,
+        ) => (nothing, "a load barrier (dmb ishld)"),
+        (ChangeKind::FenceBefore(_) | ChangeKind::FenceAfter(_), _) => {
+            (nothing, "a full barrier (dmb ish)")
+        }
         (ChangeKind::Fence(_), _) => (nothing, "a full barrier (dmb ish) at most"),
         (ChangeKind::Load(_), Orders::Load(LoadOrder::Acquire)) => {
             (nothing, "ldar instead of ldapr at most")

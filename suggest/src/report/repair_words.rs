@@ -16,6 +16,12 @@ pub(super) fn repair_note_text(note: &RepairNote) -> String {
             "some runs of a patched program could not be used for the repair: {}",
             unmapped_text(reason)
         ),
+        RepairNote::PatchDidNotBuild => {
+            "a patch did not compile: changes of it were left out of the search".to_owned()
+        }
+        RepairNote::NoRepairInTime => {
+            "the time was up before any repair was known: give it more (--time), or repair fewer findings at a time (--fix harmful)".to_owned()
+        }
         RepairNote::OriginalRunAgain => {
             "a patched program showed a finding that its own runs do not explain: the original program was run again".to_owned()
         }

@@ -10,7 +10,8 @@ use super::spots::{SpotFinder, site_place};
 use super::{NamedFindings, RepairInputs};
 use crate::findings::sort_ids;
 use crate::repair_loop::{
-    ChangeSite, ExplainedChange, NeededChange, RemainingFindings, Verification, group_patches,
+    ChangeSite, ExplainedChange, NeededChange, RemainingFindings, RemainingReason, Verification,
+    group_patches,
 };
 use crate::report::change_words::{self, ChangeDescription};
 use crate::report::model::{
@@ -68,6 +69,10 @@ pub(super) fn add(
         cost: result.cost,
         profile: repaired.profile.clone(),
         optimal: result.optimal,
+        searched: model::SearchedRepairs {
+            runs: result.recorded_runs,
+            kinds: model::ReportedChangeKind::SEARCHED.to_vec(),
+        },
         lower_bound: result.lower_bound,
         verified_runs: runs,
         verification: model::Verification {
@@ -149,9 +154,19 @@ fn explained(
         without: without(report, &removes, Some(&place)),
         ensures: change_words::ensures(change.kind).to_owned(),
         price: change_words::price(change.kind, change.before),
+        seed: seed_of(report, &removes),
+        reached_runs: change.reached,
         removes,
         place,
     }
+}
+
+/// The seed of a run that shows the first of these findings.
+fn seed_of(report: &Report, ids: &[String]) -> Option<u64> {
+    let first = ids.first()?;
+    let violation = report.violations.iter().find(|v| v.id == *first);
+    let race = || report.races.iter().find(|race| race.id == *first);
+    violation.map(|v| v.seed).or_else(|| race().map(|r| r.seed))
 }
 
 /// What goes wrong without a change here: the finding that shows it best.
@@ -190,17 +205,32 @@ fn unrepairable(
 ) -> UnrepairedFindings {
     let findings = found.names.of(&remaining.findings);
     let what = without(report, &findings, None);
-    let Some(NeededChange { kind, at, refusal }) = &remaining.needed else {
-        return UnrepairedFindings {
-            findings,
-            place: None,
-            text: format!("{what} No stronger memory order and no fence prevents that."),
-        };
+    let without_place = |why: &str| UnrepairedFindings {
+        findings: findings.clone(),
+        place: None,
+        text: format!("{what} {why}"),
+    };
+    let NeededChange { kind, at, refusal } = match &remaining.why {
+        RemainingReason::Refused(needed) => needed,
+        RemainingReason::NothingHelps => {
+            return without_place("No stronger memory order and no fence prevents that.");
+        }
+        RemainingReason::OutOfTime => {
+            return without_place(
+                "No change that can be made prevents that; the time was up before it was known which other one would.",
+            );
+        }
     };
     let place = place(at, spots);
     let needed = match kind {
-        ChangeKind::FenceBefore => "a seq_cst fence before".to_owned(),
-        ChangeKind::FenceAfter => "a seq_cst fence after".to_owned(),
+        ChangeKind::FenceBefore(order) => {
+            let name = order.name();
+            format!("{} {name} fence before", change_words::article(name))
+        }
+        ChangeKind::FenceAfter(order) => {
+            let name = order.name();
+            format!("{} {name} fence after", change_words::article(name))
+        }
         raise => format!("{} for", change_words::order_name(*raise)),
     };
     UnrepairedFindings {

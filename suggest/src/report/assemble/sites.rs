@@ -16,7 +16,7 @@ pub(super) fn sites(
     files: &[PathBuf],
 ) -> (Sites, Vec<InventoryEntry>) {
     let mut reached = HashSet::new();
-    for &site in &collected.reached {
+    for &site in collected.reached.keys() {
         let place = spots.places.get(site);
         if let (Some(site), Some(point)) = (&place.site, &place.point) {
             reached.insert((point.file.clone(), site.span.start, site.span.end));

@@ -74,7 +74,7 @@ fn verdict(repair: &Repair, report: &Report) -> Markup {
         p {
             @if repair.changes.len() == 1 { "1 change" } @else { (repair.changes.len()) " changes" }
             @if repair.optimal {
-                ": no cheaper repair exists for these runs (cost " (repair.cost) ", profile " (repair.profile) ")."
+                ": no cheaper set of stronger orders and fences repairs the " (repair.searched.runs) " recorded runs" " (cost " (repair.cost) ", profile " (repair.profile) ")."
             } @else {
                 ": the search was stopped early; this repair costs " (repair.cost) ", the cheapest at least " (repair.lower_bound) "."
             }

@@ -12,7 +12,8 @@ pub(crate) use free::{ReportedChoice, ReportedFreeFinding, ReportedFreeRuns};
 pub(crate) use harm::{HarmWord, ReportedHarm};
 pub(crate) use repair::{
     FenceSide, Group, OrderChange, Position, Price, Repair, ReportedChange, ReportedChangeKind,
-    ReportedEdit, ReportedHunk, UnrepairedFindings, Verification, VerificationOutcome,
+    ReportedEdit, ReportedHunk, SearchedRepairs, UnrepairedFindings, Verification,
+    VerificationOutcome,
 };
 
 /// The version of the format.

@@ -18,6 +18,8 @@ pub(crate) struct Repair {
     pub optimal: bool,
     /// No repair of the runs costs less than this.
     pub lower_bound: u64,
+    /// What it is the cheapest of.
+    pub searched: SearchedRepairs,
     /// How many runs of the patched program showed no further findings; 0 if it was
     /// not verified.
     pub verified_runs: u64,
@@ -123,6 +125,12 @@ pub(crate) struct ReportedChange {
     pub side: Option<FenceSide>,
     /// The findings that come back without it.
     pub removes: Vec<String>,
+    /// The seed of a run that shows the first of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// How many runs of the patched program came to this operation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reached_runs: Option<u64>,
     /// What is done, for people.
     pub what: String,
     /// What could go wrong without it, in one sentence.
@@ -141,6 +149,20 @@ pub(crate) enum ReportedChangeKind {
     Order,
     /// A fence is put in.
     Fence,
+}
+
+impl ReportedChangeKind {
+    /// What a search chooses from.
+    pub(crate) const SEARCHED: [Self; 2] = [Self::Order, Self::Fence];
+}
+
+/// What the cheapest repair is the cheapest of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SearchedRepairs {
+    /// How many recorded runs every repair had to hold on.
+    pub runs: u64,
+    /// The kinds of change that it was chosen from.
+    pub kinds: Vec<ReportedChangeKind>,
 }
 
 /// An order before and after.

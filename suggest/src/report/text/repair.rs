@@ -63,7 +63,12 @@ fn together(changes: &[&ReportedChange], indent: &str) -> String {
         } else {
             "removes"
         };
-        text += &format!("{indent}    {both} {}\n", first.removes.join(", "));
+        let removed = first.removes.join(", ");
+        let seed = match (first.seed, &first.removes[..]) {
+            (Some(seed), [id, ..]) => format!(" (without: {id} is back, seed {seed})"),
+            _ => String::new(),
+        };
+        text += &format!("{indent}    {both} {removed}{seed}\n");
     }
     sentences.extend(changes.first().map(|first| first.without.clone()));
     sentences.extend(changes.iter().map(|change| change.ensures.clone()));
@@ -136,7 +141,10 @@ fn names(ids: &[String]) -> String {
 fn verdict(repair: &Repair, report: &Report) -> String {
     let count = counted(repair.changes.len() as u64, "change");
     let how_good = if repair.optimal {
-        "no cheaper repair exists for these runs".to_owned()
+        format!(
+            "no cheaper set of stronger orders and fences repairs the {}",
+            counted(repair.searched.runs, "recorded run")
+        )
     } else {
         format!(
             "the search was stopped early: this repair costs {}, the cheapest at least {}",
@@ -152,6 +160,7 @@ fn verdict(repair: &Repair, report: &Report) -> String {
                 counted(verification.schedules, "schedule")
             );
             text += &covered(repair, report);
+            text += &reached(repair);
             text
         }
         VerificationOutcome::NotEnough => {
@@ -165,6 +174,33 @@ fn verdict(repair: &Repair, report: &Report) -> String {
             format!("{count} ({how_good}); interrupted before it was verified\n")
         }
     }
+}
+
+/// How often the verification came to what was changed.
+fn reached(repair: &Repair) -> String {
+    let mut text = String::new();
+    let never = repair.changes.iter().filter(|c| c.reached_runs == Some(0));
+    for change in never {
+        let place = &change.place;
+        text += &format!(
+            "not verified: no run of the patched program came to {}:{} ({})\n",
+            place.file, place.line, change.what
+        );
+    }
+    let seldom = repair.changes.iter().filter_map(|change| {
+        let runs = change.reached_runs.filter(|&runs| runs > 0)?;
+        Some((runs, change))
+    });
+    if let Some((runs, change)) = seldom.min_by_key(|(runs, _)| *runs) {
+        let place = &change.place;
+        text += &format!(
+            "of the changes, {}:{} was reached least: in {}\n",
+            place.file,
+            place.line,
+            counted(runs, "run")
+        );
+    }
+    text
 }
 
 /// Which sites the verification covers.
