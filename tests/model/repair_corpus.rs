@@ -3,7 +3,8 @@
 
 use wmfix_analysis::Event;
 use wmfix_repair::{
-    Change, ChangeKind, ChangePoint, Options, Orders, Problem, Profile, SearchEnd, costs, repair,
+    Change, ChangeKind, ChangePoint, Options, Orders, Problem, Profile, SearchEnd, costs, holds,
+    repair,
 };
 use wmfix_tests::litmus::{Profile as Shape, Program, Rng, corpus, random, varied, with_plain};
 use wmfix_tests::repairing::{
@@ -127,6 +128,40 @@ fn random_programs_with_plain_data_are_repaired_as_cheaply_as_can_be() {
         }
     }
     assert!(tally.proved >= 55, "{tally:?}");
+}
+
+/// A repair of every other run of a program should hold in the runs between.
+#[test]
+fn a_repair_of_half_of_the_runs_mostly_holds_in_the_other_half() {
+    let (mut tried, mut held) = (0, 0);
+    for entry in corpus().unwrap().iter().filter(|entry| !entry.robust) {
+        let whole = problem(&entry.program);
+        let half = |rest: usize| -> Vec<Vec<Event>> {
+            let numbered = whole.traces.iter().enumerate();
+            let mine = numbered.filter(|(number, _)| number % 2 == rest);
+            mine.map(|(_, trace)| trace.clone()).collect()
+        };
+        let seen = Problem {
+            traces: half(0),
+            ..whole.clone()
+        };
+        let found = repair(&seen, &Options::default(), |_| {}).unwrap().repair;
+        let changes: Vec<Change> = (found.expect("a search that ends has a repair").changes)
+            .iter()
+            .map(|c| c.change)
+            .collect();
+        if changes.is_empty() || half(1).is_empty() {
+            continue;
+        }
+        let unseen = Problem {
+            traces: half(1),
+            ..whole.clone()
+        };
+        tried += 1;
+        held += usize::from(holds(&unseen, &changes).unwrap());
+    }
+    wmfix_tests::note!("{held} of {tried} repairs of half of the runs hold in the others");
+    assert!(tried > 150 && held * 100 >= tried * 80, "{held} of {tried}");
 }
 
 /// No argument about stronger and weaker: every set of changes is tried.

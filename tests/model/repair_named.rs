@@ -324,6 +324,7 @@ fn a_search_cancelled_on_the_way_gives_the_best_so_far() {
     let left_out = unneeded(
         &iriw,
         &best.changes.iter().map(|c| c.change).collect::<Vec<_>>(),
+        None,
     );
     assert_eq!(left_out.unwrap(), [] as [usize; 0]);
 }
@@ -339,7 +340,7 @@ fn what_is_not_needed_is_found() {
         change(3, FENCE_BEFORE),
     ];
     // The fence would do for the acquire, but it comes last and goes first.
-    assert_eq!(unneeded(&mp, &with_too_much).unwrap(), [3, 0]);
+    assert_eq!(unneeded(&mp, &with_too_much, None).unwrap(), [3, 0]);
 }
 
 #[test]

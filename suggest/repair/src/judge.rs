@@ -120,11 +120,6 @@ impl<'a> Judge<'a> {
         self.stop = stop;
     }
 
-    /// Goes on after the end of the time budget.
-    pub(crate) fn forget_deadline(&mut self) {
-        self.stop = self.stop.without_deadline();
-    }
-
     /// Splits the judge by what still fails with a selection: the first only
     /// looks at what the selection repairs, the second at what it does not.
     pub(crate) fn split(self, selection: &Selection) -> Result<(Self, Self), Halt> {

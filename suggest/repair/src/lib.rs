@@ -71,4 +71,4 @@ pub use cost::{Profile, costs};
 pub use error::RepairError;
 pub use outcome::{Finding, Outcome, ReasonedChange, RefusedChange, Repair, SearchEnd, Work};
 pub use problem::{Options, Problem, Progress, Stage};
-pub use solve::{repair, unneeded};
+pub use solve::{holds, repair, unneeded};

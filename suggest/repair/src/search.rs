@@ -92,45 +92,60 @@ impl<'s, 'a> Search<'s, 'a> {
         Ok((self.found, self.clauses))
     }
 
-    /// A repair to begin with, where the search may not get to one in time: all
-    /// changes, and then as few of them as can be found by leaving out many at a
-    /// time, the dearest first. Whatever stops it, the best so far is known.
+    /// A repair to begin with, where the search may not get to one in time: for one
+    /// case after the other what it needs beyond the cases before it, found by
+    /// leaving out many changes at a time, the dearest first.
     fn first_repair(&mut self) -> Result<(), Halt> {
-        let mut repair = self.base.clone();
+        let mut all = self.base.clone();
         for &candidate in self.candidates {
-            repair.add(self.variables, candidate);
+            all.add(self.variables, candidate);
         }
-        if self.judge.first_failing(&repair)?.is_some() {
-            // The search proper will say what is wrong.
-            return Ok(());
+        self.found.best = Some(self.chosen(&all));
+        let mut numbers = self.chosen(&all);
+        numbers.sort_by_key(|&c| (std::cmp::Reverse(self.costs[c]), std::cmp::Reverse(c)));
+        let mut repair = self.base.clone();
+        while let Some(case) = self.judge.first_failing(&repair)? {
+            let open = numbers.iter().map(|&c| self.candidates[c].variable);
+            let touching = self.judge.variables_of(case);
+            let open: Vec<usize> = open
+                .filter(|&variable| repair.level(variable) == self.base.level(variable))
+                .filter(|variable| touching.binary_search(variable).is_ok())
+                .collect();
+            let mut wanted = repair.clone();
+            for &variable in &open {
+                wanted = wanted.with(variable, all.level(variable));
+            }
+            if self.judge.fails(case, &wanted)? {
+                // The search proper will say what is wrong.
+                return Ok(());
+            }
+            self.leave_out(case, &mut wanted, &open)?;
+            repair = wanted;
         }
         self.found.best = Some(self.chosen(&repair));
-        let mut chosen = self.chosen(&repair);
-        chosen.sort_by_key(|&c| (std::cmp::Reverse(self.costs[c]), std::cmp::Reverse(c)));
-        let variables: Vec<usize> = chosen
-            .into_iter()
-            .map(|c| self.candidates[c].variable)
-            .collect();
-        self.leave_out(&mut repair, &variables)?;
         let light = self.lightened(repair)?;
         self.found.best = Some(light);
         Ok(())
     }
 
-    /// Leaves out what can be left out of some variables, in halves.
-    fn leave_out(&mut self, repair: &mut Selection, variables: &[usize]) -> Result<(), Halt> {
+    /// Leaves out what a case does not need of some variables, in halves.
+    fn leave_out(
+        &self,
+        case: usize,
+        repair: &mut Selection,
+        variables: &[usize],
+    ) -> Result<(), Halt> {
         self.stop.check()?;
         let mut less = repair.clone();
         for &variable in variables {
             less = less.with(variable, self.base.level(variable));
         }
-        if self.judge.first_failing(&less)?.is_none() {
+        if !self.judge.fails(case, &less)? {
             *repair = less;
-            self.found.best = Some(self.chosen(repair));
         } else if let (first @ [_, ..], second @ [_, ..]) = variables.split_at(variables.len() / 2)
         {
-            self.leave_out(repair, first)?;
-            self.leave_out(repair, second)?;
+            self.leave_out(case, repair, first)?;
+            self.leave_out(case, repair, second)?;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The whole search: what can be removed at all, the cheapest way to remove it,
 //! the reason for each change, and what would be needed for the rest.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::change_point::Change;
 use crate::cost::{Counts, Weights};
@@ -51,26 +51,22 @@ pub fn repair(
 }
 
 /// The changes, by number, that can be left out one after the other, the last
-/// first, with no trace failing that does not fail with all of them.
-pub fn unneeded(problem: &Problem, changes: &[Change]) -> Result<Vec<usize>, RepairError> {
+/// first, with no trace failing that does not fail with all of them. If the time is
+/// up, those that were found until then.
+pub fn unneeded(
+    problem: &Problem,
+    changes: &[Change],
+    budget: Option<Duration>,
+) -> Result<Vec<usize>, RepairError> {
     let variables = variables(&problem.points);
-    let stop = Stop::new(None, None);
-    let find = || -> Result<Vec<usize>, Halt> {
-        let candidate = |change: &Change| {
-            let mine = |variable: &Variable| variable.point == change.point;
-            variables.iter().enumerate().find_map(|(number, variable)| {
-                let level = variable.level_of(change.kind).filter(|_| mine(variable))?;
-                Some(Candidate {
-                    variable: number,
-                    level,
-                })
-            })
-        };
+    let stop = Stop::new(budget, None);
+    let mut dropped = Vec::new();
+    let mut find = || -> Result<(), Halt> {
+        let candidate = |change: &Change| candidate(&variables, change);
         let judge = Judge::new(problem, &variables, stop)?;
         let all = Selection::of(&variables, changes.iter().filter_map(candidate));
         let (mut judge, _) = judge.split(&all)?;
         let mut kept: Vec<usize> = (0..changes.len()).collect();
-        let mut dropped = Vec::new();
         for number in (0..changes.len()).rev() {
             let rest = kept.iter().copied().filter(|&n| n != number);
             let rest: Vec<usize> = rest.collect();
@@ -81,11 +77,40 @@ pub fn unneeded(problem: &Problem, changes: &[Change]) -> Result<Vec<usize>, Rep
                 dropped.push(number);
             }
         }
-        Ok(dropped)
+        Ok(())
     };
-    find().map_err(|halt| match halt {
+    match find() {
+        Err(Halt::Failed(error)) => Err(error),
+        Ok(()) | Err(Halt::Stopped) => Ok(dropped),
+    }
+}
+
+/// Whether no trace holds a finding with these changes made.
+pub fn holds(problem: &Problem, changes: &[Change]) -> Result<bool, RepairError> {
+    let variables = variables(&problem.points);
+    let held = || -> Result<bool, Halt> {
+        let mut judge = Judge::new(problem, &variables, Stop::new(None, None))?;
+        let chosen = changes
+            .iter()
+            .filter_map(|change| candidate(&variables, change));
+        let selection = Selection::of(&variables, chosen);
+        Ok(judge.first_failing(&selection)?.is_none())
+    };
+    held().map_err(|halt| match halt {
         Halt::Failed(error) => error,
         Halt::Stopped => unreachable!("nothing stops it"),
+    })
+}
+
+/// The level of a variable that a change is.
+fn candidate(variables: &[Variable], change: &Change) -> Option<Candidate> {
+    variables.iter().enumerate().find_map(|(number, variable)| {
+        let mine = variable.point == change.point;
+        let level = variable.level_of(change.kind).filter(|_| mine)?;
+        Some(Candidate {
+            variable: number,
+            level,
+        })
     })
 }
 
@@ -231,14 +256,14 @@ impl<'a> Run<'a> {
         Ok((found, chosen))
     }
 
-    /// Changes with their reasons. A repair that took the whole budget is still
-    /// explained; only a cancelled one is not.
+    /// Changes with their reasons. A repair that took the whole budget gets a little
+    /// more time to be explained.
     fn reasoned(
         &self,
         chosen: &ChosenCandidates,
         judge: &mut Judge<'a>,
     ) -> Result<Vec<ReasonedChange>, Halt> {
-        judge.forget_deadline();
+        judge.set_stop(self.stop.with_grace(self.options.budget));
         let none = Selection::none(self.variables);
         let selection = Selection::of(self.variables, chosen.iter().map(|c| c.0));
         let mut changes = Vec::new();

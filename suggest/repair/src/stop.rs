@@ -54,6 +54,15 @@ impl<'a> Stop<'a> {
         }
     }
 
+    /// The same with at least a quarter of the whole budget left from now on.
+    pub(crate) fn with_grace(self, budget: Option<Duration>) -> Self {
+        let grace = budget.and_then(|budget| Instant::now().checked_add(budget / 4));
+        Self {
+            deadline: self.deadline.max(grace).filter(|_| budget.is_some()),
+            ..self
+        }
+    }
+
     /// Whether to stop now.
     pub(crate) fn check(&self) -> Result<(), Halt> {
         let stopped = self.cancelled() || self.left() == Some(Duration::ZERO);
