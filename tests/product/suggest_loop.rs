@@ -135,7 +135,7 @@ fn what_cannot_be_changed_is_named_with_the_change_it_needs() {
 #[test]
 fn dekkers_entry_gets_a_barrier_a_thread() {
     need_tools();
-    let few = repaired("dekker", "");
+    let few = repaired("dekker", "--cost fewest");
     assert_eq!(few["repair"]["cost"], 2);
     assert_eq!(count(&few, |c| c["kind"] == "fence"), 2, "{few}");
     // On x86-64 a sequentially consistent store costs what a fence does.
@@ -153,7 +153,7 @@ fn dekkers_entry_gets_a_barrier_a_thread() {
 #[test]
 fn petersons_lock_gets_what_brute_force_finds_cheapest() {
     need_tools();
-    let report = repaired("peterson", "");
+    let report = repaired("peterson", "--cost fewest");
     assert!(!list(&report, "races").is_empty());
     // `peterson_needs_five_changes` proves it on the unrolled program. What held
     // is free of races, too: verification looks for them.

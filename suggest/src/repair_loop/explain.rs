@@ -31,11 +31,11 @@ impl Explainer<'_> {
     pub(super) fn result(&self, outcome: &Outcome, files: Vec<PatchedFile>) -> RepairResult {
         let needed = outcome.unrepairable.iter().map(|needed| RemainingFindings {
             findings: self.keys(&needed.findings),
-            why: RemainingReason::Refused(NeededChange {
+            why: RemainingReason::Refused(Box::new(NeededChange {
                 kind: needed.change.kind,
                 at: self.change_site(needed.change.point),
                 refusal: needed.refusal.clone(),
-            }),
+            })),
         });
         let beyond = self.keys(&outcome.beyond_repair).into_iter();
         let beyond = beyond.map(|key| (key, RemainingReason::NothingHelps));

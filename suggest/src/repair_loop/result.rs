@@ -79,7 +79,7 @@ pub(crate) struct RemainingFindings {
 /// Why a finding remains.
 pub(crate) enum RemainingReason {
     /// This change would be needed.
-    Refused(NeededChange),
+    Refused(Box<NeededChange>),
     /// No change would help.
     NothingHelps,
     /// No change that can be made helps, and the time was up before it was known

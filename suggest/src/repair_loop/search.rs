@@ -60,7 +60,7 @@ impl RepairLoop<'_> {
         // Half of the time is for building and running what is found.
         let budget = self.time_left().map_or(SEARCH_TIME, |left| left / 2);
         let mut outcome = cheapest(&problem, &self.task, budget)?;
-        drop_unneeded(&problem, &mut outcome)?;
+        drop_unneeded(&problem, &mut outcome, budget / 4)?;
         self.search_time += outcome.work.total;
         let places = evidence.take_back(problem.traces);
         if let Some(names) = names {
@@ -140,13 +140,13 @@ fn cheapest(problem: &Problem, task: &RepairTask<'_>, budget: Duration) -> anyho
 }
 
 /// Drops changes that no run needs: a search that was stopped may have some.
-fn drop_unneeded(problem: &Problem, outcome: &mut Outcome) -> anyhow::Result<()> {
+fn drop_unneeded(problem: &Problem, outcome: &mut Outcome, budget: Duration) -> anyhow::Result<()> {
     if outcome.end == SearchEnd::Optimal || interrupted() {
         return Ok(());
     }
     if let Some(repair) = &mut outcome.repair {
         let changes: Vec<Change> = repair.changes.iter().map(|c| c.change).collect();
-        let unneeded = unneeded(problem, &changes)?;
+        let unneeded = unneeded(problem, &changes, Some(budget))?;
         let mut number = 0;
         repair.changes.retain(|_| {
             number += 1;

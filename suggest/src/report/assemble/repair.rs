@@ -211,7 +211,7 @@ fn unrepairable(
         text: format!("{what} {why}"),
     };
     let NeededChange { kind, at, refusal } = match &remaining.why {
-        RemainingReason::Refused(needed) => needed,
+        RemainingReason::Refused(needed) => &**needed,
         RemainingReason::NothingHelps => {
             return without_place("No stronger memory order and no fence prevents that.");
         }
