@@ -14,7 +14,9 @@ use crate::model::Model;
 use crate::violation::{EventIndex, Violation, WriteRef};
 
 /// A graph with more nodes than this does not start at the beginning of the run
-/// but at the stale write, if that makes it smaller.
+/// but at the write after the stale one. Whatever keeps the access from the stale
+/// write begins with a newer write, so nothing before that matters; the writer of
+/// the stale value may have gone a long way until it.
 const MAX_FULL_NODES: usize = 512;
 
 /// Why there is no graph for a violation. Each one says that the violation and
@@ -156,8 +158,11 @@ pub(super) fn graph(
 
     let mut part = Part::resting_on(run, &needed, 0, model);
     if part.size() > max_full_nodes {
-        let born = run.object(stale.object).born;
-        let first = taken.map_or(born, |node| run.nodes[node].event);
+        let object = run.object(stale.object);
+        let next = object.writes.get(stale.number).copied();
+        let first = next
+            .or(taken)
+            .map_or(object.born, |node| run.nodes[node].event);
         part = Part::resting_on(run, &needed, first, model);
     }
     let with = |label: Label| emit::witness(&part, violation, stale, label);
