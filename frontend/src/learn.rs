@@ -329,7 +329,10 @@ fn function(node: Node<'_>, found: &[FoundSite<'_>], context: &ScanContext<'_>) 
     if !plain_name {
         return None;
     }
-    let parameters = parameters(node, context);
+    let parameters: Vec<String> = syntax::parameters(node, context.file)
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
     let rule = match macros::wrapper_rule(found, inner, &parameters, &name, context) {
         Some(rule) => rule,
         // A method that wraps a field of its object.
@@ -358,34 +361,6 @@ fn is_method(definition: Node<'_>) -> bool {
     definition
         .parent()
         .is_some_and(|parent| parent.kind() == "field_declaration_list")
-}
-
-fn parameters(definition: Node<'_>, context: &ScanContext<'_>) -> Vec<String> {
-    let mut declarator = definition.child_by_field_name("declarator");
-    while let Some(node) = declarator {
-        if let Some(list) = node.child_by_field_name("parameters") {
-            return children(list)
-                .into_iter()
-                .map(|parameter| parameter_name(parameter, context))
-                .collect();
-        }
-        declarator = node
-            .child_by_field_name("declarator")
-            .or_else(|| children(node).pop());
-    }
-    Vec::new()
-}
-
-fn parameter_name(parameter: Node<'_>, context: &ScanContext<'_>) -> String {
-    let mut name = String::new();
-    if let Some(declarator) = parameter.child_by_field_name("declarator") {
-        syntax::visit(declarator, |node, _| {
-            if node.kind() == "identifier" && name.is_empty() {
-                name = context.file.node_text(node).into_owned();
-            }
-        });
-    }
-    name
 }
 
 #[cfg(test)]

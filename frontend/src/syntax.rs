@@ -192,6 +192,35 @@ pub(crate) fn method_owner(definition: Node<'_>, file: &ParsedFile) -> Option<St
     owner
 }
 
+/// The parameters of a function or lambda: each with its name, empty if it has none.
+pub(crate) fn parameters<'t>(definition: Node<'t>, file: &ParsedFile) -> Vec<(String, Node<'t>)> {
+    let mut declarator = definition.child_by_field_name("declarator");
+    while let Some(node) = declarator {
+        if let Some(list) = node.child_by_field_name("parameters") {
+            let all = children(list).into_iter();
+            return all
+                .map(|parameter| (parameter_name(parameter, file), parameter))
+                .collect();
+        }
+        declarator = node
+            .child_by_field_name("declarator")
+            .or_else(|| children(node).pop());
+    }
+    Vec::new()
+}
+
+fn parameter_name(parameter: Node<'_>, file: &ParsedFile) -> String {
+    let mut name = String::new();
+    if let Some(declarator) = parameter.child_by_field_name("declarator") {
+        visit(declarator, |node, _| {
+            if node.kind() == "identifier" && name.is_empty() {
+                name = file.node_text(node).into_owned();
+            }
+        });
+    }
+    name
+}
+
 /// The node without what does not change its truth: parentheses, casts, hints to
 /// the branch predictor.
 pub(crate) fn bare_value<'t>(node: Node<'t>, file: &ParsedFile) -> Node<'t> {

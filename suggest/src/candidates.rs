@@ -2,6 +2,7 @@
 //! is tried by the rewriter first: what it refuses is no candidate. Knows nothing of
 //! how a repair is chosen.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use wmfix_rewriter::{
     FileRewriter, Project, Refusal, TextChange, TextChangeKind, check_file, rewrite,
 };
 
-use crate::observe::{Places, SourceFile};
+use crate::observe::{Editing, Places, Scope, SourceFile};
 use crate::subject::PatchedFile;
 
 /// The points that the search chooses from, with their text.
@@ -44,6 +45,15 @@ enum CandidateRefusal {
     /// The file is gone.
     #[error("cannot read {}", .0.display())]
     Unreadable(PathBuf),
+    /// The project does not want the file to be changed.
+    #[error("wmfix.toml excludes the file from repairs")]
+    Excluded,
+    /// The file is a test, and the project has other files.
+    #[error("the file looks like a test; `include` under [repair] in wmfix.toml allows it")]
+    Test,
+    /// The called function does more than the operation.
+    #[error("the called function does more than this operation")]
+    Crowded,
 }
 
 /// Where an operation is: its file and the range of its text, or, without a
@@ -63,23 +73,32 @@ impl Candidates {
             },
             labels: HashMap::new(),
         };
-        let operations = operations(traces, places);
-        let calls = calls(&operations, places);
+        let weakest = weakest_orders(traces);
+        let operations = operations(&weakest, places);
+        let calls = calls(&operations, &weakest, places);
         let mut all: BTreeMap<Key, OperationSites> = BTreeMap::new();
         for (key, (sites, orders)) in operations {
             let text = sites.first().and_then(|&id| places.get(id).site.clone());
             all.insert(key, (text, sites, orders));
         }
-        for (call, sites) in calls {
-            let span = (call.file.to_path_buf(), call.span.start, call.span.end);
+        let mut crowded = Vec::new();
+        for call in calls {
+            let text = call.text;
+            let span = (text.file.to_path_buf(), text.span.start, text.span.end);
             let key = (Some(span), None);
-            all.entry(key).or_insert((Some(call), sites, Orders::None));
-        }
-        for (key, (text, sites, orders)) in all {
-            if let (Some((path, ..)), _) = key {
-                candidates.open(&path, places);
+            if let Entry::Vacant(entry) = all.entry(key) {
+                candidates.open(&text.file, places);
+                candidates.add_call(&text);
+                crowded.extend((!call.is_bare).then(|| entry.key().clone()));
+                entry.insert((Some(text), call.sites, call.orders));
             }
-            candidates.add_call(text.as_ref().filter(|_| orders == Orders::None));
+        }
+        let mut fenceless = Vec::new();
+        for (key, (text, sites, orders)) in all {
+            if let (Some((path, ..)), _) = &key {
+                candidates.open(path, places);
+            }
+            fenceless.extend(crowded.contains(&key).then_some(candidates.points.len()));
             candidates.points.push(ChangePoint::new(sites, orders));
             candidates.sites.push(text);
         }
@@ -90,8 +109,29 @@ impl Candidates {
             let found = wrappers(&parsed, &candidates.project.vocabularies);
             candidates.project.wrappers.push(found);
         }
+        candidates.refuse_what_is_not_wanted(&places.scope, &fenceless);
         candidates.refuse_what_cannot_be_made(tree);
         candidates
+    }
+
+    /// Leaves alone what the project does not want to be changed, and fences at calls
+    /// of functions that do more than the operation.
+    fn refuse_what_is_not_wanted(&mut self, scope: &Scope, fenceless: &[usize]) {
+        let only_tests = self.only_tests(scope);
+        for number in 0..self.points.len() {
+            let editing = self.editing(number, scope);
+            for kind in self.points[number].kinds() {
+                let refusal = match editing {
+                    Editing::Excluded => CandidateRefusal::Excluded,
+                    Editing::Test if !only_tests => CandidateRefusal::Test,
+                    _ if kind.is_new_fence() && fenceless.contains(&number) => {
+                        CandidateRefusal::Crowded
+                    }
+                    _ => continue,
+                };
+                self.points[number].refuse(kind, refusal.to_string());
+            }
+        }
     }
 
     /// Tries every change alone, file by file.
@@ -197,11 +237,21 @@ impl Candidates {
         }
     }
 
+    /// Whether the file of a point may be changed.
+    fn editing(&self, point: usize, scope: &Scope) -> Editing {
+        let site = self.sites[point].as_ref();
+        site.map_or(Editing::Allowed, |site| scope.editing(&site.file))
+    }
+
+    /// Whether nothing but tests could be changed.
+    fn only_tests(&self, scope: &Scope) -> bool {
+        let mut editing = (0..self.points.len()).map(|point| self.editing(point, scope));
+        !editing.any(|editing| editing == Editing::Allowed)
+    }
+
     /// Adds a call to the sites of its file.
-    fn add_call(&mut self, call: Option<&Site>) {
-        if let Some(call) = call
-            && let Some(text) = self.files.get_mut(call.file.as_path())
-        {
+    fn add_call(&mut self, call: &Site) {
+        if let Some(text) = self.files.get_mut(call.file.as_path()) {
             text.sites.push(call.clone());
             text.sites
                 .sort_by_key(|site| (site.span.start, site.span.end));
@@ -271,38 +321,69 @@ fn refusal_of_file(tree: &Path, path: &Path, file: &EditableFile) -> Option<Stri
 /// An operation in the text, the sites that come from it, and its orders.
 type OperationSites = (Option<Site>, Vec<SiteId>, Orders);
 
-/// The calls of functions that are nothing but one operation, where there are
-/// several: a fence at one of them spares the others.
+/// The calls of functions that are nothing but one operation.
+struct WrapperCall {
+    text: Site,
+    sites: Vec<SiteId>,
+    orders: Orders,
+    /// Nothing else is done between the call and the operation.
+    is_bare: bool,
+}
+
+/// The calls that lead to operations. Those of functions that only hand one on are
+/// where its order may be said; a fence at another one spares the other callers,
+/// where there are several.
 fn calls(
     operations: &BTreeMap<Key, (Vec<SiteId>, Orders)>,
+    weakest: &BTreeMap<SiteId, Orders>,
     places: &mut Places,
-) -> Vec<(Site, Vec<SiteId>)> {
-    let mut calls: Vec<(Site, Vec<SiteId>)> = Vec::new();
+) -> Vec<WrapperCall> {
+    let mut calls: Vec<WrapperCall> = Vec::new();
     for (sites, orders) in operations.values() {
-        if sites.len() < 2 || matches!(orders, Orders::Fence(_)) {
-            continue;
-        }
         for &id in sites {
             let place = places.get(id).clone();
-            let caller = place.callers.first().and_then(|frame| frame.at.clone());
-            if let (true, Some(inner), Some(caller)) = (place.is_wrapped, &place.site, caller)
-                && let Some(call) = places.sources.call(&place.function, &caller, inner)
-            {
-                // Copies of one call are one place.
-                match calls.iter_mut().find(|(known, _)| *known == call) {
-                    Some((_, sites)) => sites.push(id),
-                    None => calls.push((call, vec![id])),
+            let several = sites.len() > 1 && !matches!(orders, Orders::Fence(_));
+            let (text, orders) = match place.call {
+                Some(call) => (Some(call), weakest.get(&id).copied()),
+                None if several && place.is_wrapped => {
+                    let caller = place.callers.first().and_then(|frame| frame.at.as_ref());
+                    let inner = caller.zip(place.site.as_ref());
+                    let call = inner.and_then(|(caller, inner)| {
+                        let sources = &mut places.sources;
+                        sources.call(&place.function, caller, inner, None)
+                    });
+                    (call, None)
                 }
+                None => (None, None),
+            };
+            let Some(text) = text else {
+                continue;
+            };
+            let orders = orders.unwrap_or(Orders::None);
+            // Copies of one call are one place.
+            let same = |known: &&mut WrapperCall| {
+                (&known.text.file, &known.text.span) == (&text.file, &text.span)
+            };
+            match calls.iter_mut().find(same) {
+                Some(known) => {
+                    known.sites.push(id);
+                    known.orders = weaker(known.orders, orders);
+                    known.is_bare &= place.is_bare;
+                }
+                None => calls.push(WrapperCall {
+                    text,
+                    sites: vec![id],
+                    orders,
+                    is_bare: place.is_bare,
+                }),
             }
         }
     }
     calls
 }
 
-/// The atomic operations of traces, in the order of the source, each with the
-/// sites that come from it and the weakest orders it had.
-fn operations(traces: &[Vec<Event>], places: &Places) -> BTreeMap<Key, (Vec<SiteId>, Orders)> {
-    let mut found: BTreeMap<Key, (Vec<SiteId>, Orders)> = BTreeMap::new();
+/// The weakest orders that each atomic site of traces had.
+fn weakest_orders(traces: &[Vec<Event>]) -> BTreeMap<SiteId, Orders> {
     let mut weakest: BTreeMap<SiteId, Orders> = BTreeMap::new();
     for event in traces.iter().flatten() {
         if let Some(orders) = orders_of(&event.operation) {
@@ -310,9 +391,23 @@ fn operations(traces: &[Vec<Event>], places: &Places) -> BTreeMap<Key, (Vec<Site
             *known = weaker(*known, orders);
         }
     }
-    for (site, orders) in weakest {
-        let text = places.get(site).site.as_ref();
-        let key = match text {
+    weakest
+}
+
+/// The atomic operations of sites, in the order of the source, each with the sites
+/// that come from it and the weakest orders it had. What a library does is not the
+/// program's to change.
+fn operations(
+    weakest: &BTreeMap<SiteId, Orders>,
+    places: &Places,
+) -> BTreeMap<Key, (Vec<SiteId>, Orders)> {
+    let mut found: BTreeMap<Key, (Vec<SiteId>, Orders)> = BTreeMap::new();
+    for (&site, &orders) in weakest {
+        let place = places.get(site);
+        if place.is_library {
+            continue;
+        }
+        let key = match &place.site {
             Some(text) => {
                 let span = (text.file.to_path_buf(), text.span.start, text.span.end);
                 (Some(span), None)

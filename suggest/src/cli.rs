@@ -300,6 +300,9 @@ pub(crate) struct RunFlags {
     /// Look for data races on plain accesses, too [default: predict]
     #[arg(long, value_name = "HOW")]
     pub races: Option<Races>,
+    /// Report what is done inside the standard library and other system headers, too
+    #[arg(long)]
+    pub system_headers: bool,
     /// Let the trace of a process grow to this many MiB; what comes later is not
     /// checked [default: 1024]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..))]

@@ -13,7 +13,7 @@ use crate::allow::{AllowRules, Allowances};
 use crate::cli::WeakChoice;
 use crate::findings::{CollectedFindings, KnownFindings, ObservationConfig, observe};
 use crate::harm::{self, FreeRuns, HarmPlan, Harms};
-use crate::observe::Places;
+use crate::observe::{Places, Scope};
 use crate::options::RunOptions;
 use crate::predictions;
 use crate::progress::{Progress, Stage};
@@ -61,10 +61,10 @@ pub(crate) struct Evidence {
 
 impl Evidence {
     /// Nothing was run yet. The source is read with these vocabularies.
-    pub(crate) fn new(vocabularies: &Vocabularies, allow_rules: AllowRules) -> Self {
+    pub(crate) fn new(vocabularies: &Vocabularies, scope: Scope, allow_rules: AllowRules) -> Self {
         Self {
             allow_rules,
-            places: Mutex::new(Places::new(vocabularies.clone())),
+            places: Mutex::new(Places::new(vocabularies.clone(), scope)),
             known: KnownFindings::default(),
             collected: CollectedFindings::default(),
             recorded: RecordedRuns::default(),

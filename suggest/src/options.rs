@@ -34,6 +34,8 @@ pub(crate) struct RunOptions {
     pub model: MemoryModel,
     /// How races on plain accesses are looked for.
     pub races: Races,
+    /// What is done inside system headers is reported, too.
+    pub system_headers: bool,
     /// How large the trace of a process may become, in MiB.
     pub trace_limit: u64,
     /// What findings make the command end with exit code 1.
@@ -81,6 +83,7 @@ impl RunOptions {
             volatile: flags.volatile.or(run.volatile).unwrap_or(Volatile::Ignore),
             model,
             races: flags.races.or(run.races).unwrap_or(Races::Predict),
+            system_headers: flags.system_headers,
             trace_limit: flags.trace_limit.unwrap_or(DEFAULT_TRACE_LIMIT_MIB),
             fail_on: flags.fail_on,
             target: flags.target,
@@ -128,6 +131,9 @@ impl RunOptions {
         }
         if self.races != Races::Predict {
             add("--races", value_name(self.races));
+        }
+        if self.system_headers {
+            words.push("--system-headers".to_owned());
         }
         words
     }

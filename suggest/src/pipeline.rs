@@ -123,7 +123,8 @@ fn run_and_collect(subject: &Subject, settings: &Settings, record: bool) -> Resu
         predict: predicts(&settings.options),
         stage: Stage::Running,
     };
-    let evidence = Evidence::new(&settings.vocabularies, settings.allow_rules.clone());
+    let (scope, rules) = (settings.scope.clone(), settings.allow_rules.clone());
+    let evidence = Evidence::new(&settings.vocabularies, scope, rules);
     let evidence = evidence.gather(subject, plan)?;
     match evidence.not_run() {
         None => Ok(evidence),
@@ -271,9 +272,12 @@ fn verify(
         }
     };
     let rules = &settings.allow_rules;
-    let rules = match &subject.copy {
-        Some(copy) => rules.in_copy(&copy.original, &copy.folder),
-        None => rules.clone(),
+    let (rules, scope) = match &subject.copy {
+        Some(copy) => (
+            rules.in_copy(&copy.original, &copy.folder),
+            settings.scope.in_copy(&copy.original, &copy.folder),
+        ),
+        None => (rules.clone(), settings.scope.clone()),
     };
     let plan = RunPlan {
         options,
@@ -283,7 +287,8 @@ fn verify(
         predict: false,
         stage: Stage::Verifying,
     };
-    let mut patched = Evidence::new(&settings.vocabularies, rules).gather(&subject, plan)?;
+    let patched = Evidence::new(&settings.vocabularies, scope, rules);
+    let mut patched = patched.gather(&subject, plan)?;
     let harms = patched.judge_harm(&subject, options, Harms::default())?;
     let left = harms.below(fix, options.target).copied().collect();
     Ok(Trial {

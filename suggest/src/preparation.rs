@@ -11,6 +11,7 @@ use crate::allow::AllowRules;
 use crate::cli::{MemoryModel, RunFlags, WeakChoice};
 use crate::config::ProjectConfig;
 use crate::exit::{ExitStatus, Stop};
+use crate::observe::Scope;
 use crate::options::RunOptions;
 use crate::project::{BuildFailure, Prepared, Project};
 use crate::report;
@@ -39,6 +40,8 @@ pub(crate) struct Settings {
     pub vocabularies: Vocabularies,
     /// Findings that are allowed.
     pub allow_rules: AllowRules,
+    /// Whose code files are.
+    pub scope: Scope,
 }
 
 /// The configuration about a path and what the flags mean with it. An interrupt
@@ -59,8 +62,15 @@ fn read_settings(
         options.jobs = Some(1);
     }
     stop_on_interrupt()?;
+    let scope = Scope {
+        folder: config.folder.clone(),
+        exclude: config.repair.exclude.clone(),
+        include: config.repair.include.clone(),
+        system_headers: options.system_headers,
+    };
     let settings = Settings {
         options,
+        scope,
         vocabularies: config.vocabularies.clone(),
         allow_rules: AllowRules::of(&config),
     };

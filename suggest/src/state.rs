@@ -29,6 +29,8 @@ pub(crate) fn save(dossier: &Dossier) -> anyhow::Result<()> {
         fs::write(&file, bytes).with_context(|| format!("cannot write {}", file.display()))?;
         if let Some(detail) = kept.details.get_mut(id) {
             detail.trace = Some(file);
+        } else if let Some(unconfirmed) = kept.unconfirmed.get_mut(id) {
+            unconfirmed.trace = Some(file);
         }
     }
     let mut file = tempfile::NamedTempFile::new_in(folder)?;

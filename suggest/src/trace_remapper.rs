@@ -145,10 +145,11 @@ impl<'a> TraceRemapper<'a> {
         if self.orders.is_empty() {
             return None;
         }
-        let site = place.site.as_ref()?;
-        self.orders
-            .get(&(real(&site.file), site.span.start))
-            .copied()
+        let mut texts = place.call.iter().chain(&place.site);
+        texts.find_map(|site| {
+            let at = (real(&site.file), site.span.start);
+            self.orders.get(&at).copied()
+        })
     }
 
     /// Where a place of the patched program was.
@@ -160,17 +161,16 @@ impl<'a> TraceRemapper<'a> {
         };
         // A fence may be a function's: then its call is what was put in.
         let called = place.callers.first().filter(|_| place.is_wrapped);
-        let called = called.and_then(|frame| frame.at.as_ref());
-        if is_fence && (place.point.iter().any(added) || called.is_some_and(added)) {
+        let called = called.into_iter().chain(&place.via);
+        let called = called.filter_map(|frame| frame.at.as_ref());
+        if is_fence && place.point.iter().chain(called).any(added) {
             return OriginalPlace::Inserted;
         }
+        let frames = |frames: &[Frame]| frames.iter().map(|frame| self.frame(frame)).collect();
         let mut before = place.clone();
         before.point = place.point.as_ref().map(|point| self.point(point));
-        before.callers = place
-            .callers
-            .iter()
-            .map(|frame| self.frame(frame))
-            .collect();
+        before.callers = frames(&place.callers);
+        before.via = frames(&place.via);
         before.address = None;
         if let Some(site) = &place.site {
             before.site = match self.site(site, original) {
@@ -186,6 +186,13 @@ impl<'a> TraceRemapper<'a> {
                 }
             };
         }
+        before.call = before.via.first().and_then(|called| {
+            let (point, inner) = (before.point.as_ref()?, before.site.as_ref()?);
+            let sources = &mut original.sources;
+            let call = sources.call(&called.function, point, inner, None);
+            // What is called there now may have another name.
+            call.or_else(|| sources.call("operator()", point, inner, None))
+        });
         OriginalPlace::At(original.adopt(before))
     }
 

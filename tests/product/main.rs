@@ -15,6 +15,7 @@ mod harm_cases;
 mod harm_litmus;
 mod harm_report;
 mod observe_waits;
+mod places;
 mod project_builds;
 mod report_allow;
 mod report_contract;

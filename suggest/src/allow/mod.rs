@@ -5,9 +5,11 @@
 mod comments;
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use wmfix_analysis::{SiteId, ViolationKind};
+use wmfix_frontend::Site;
 
 use crate::config::{AllowRule, AllowedKind, ProjectConfig};
 use crate::observe::{Place, Places};
@@ -80,9 +82,10 @@ impl AllowRules {
             });
         }
         let mut files: Vec<PathBuf> = files.to_vec();
-        files.extend(places.iter().filter_map(|(_, place)| {
-            let point = place.point.as_ref()?;
-            Some(point.file.clone())
+        files.extend(places.iter().flat_map(|(_, place)| {
+            let frames = place.via.iter().filter_map(|frame| frame.at.as_ref());
+            let points = place.point.iter().chain(frames);
+            points.map(|point| point.file.clone()).collect::<Vec<_>>()
         }));
         files.sort();
         files.dedup();
@@ -113,9 +116,11 @@ impl AllowRules {
                     .copied()
                     .find(|&number| self.entries[number].kind.is_none_or(|k| k == kind));
                 let comment = || {
-                    let point = place.point.as_ref()?;
-                    let spoken = speaking.get(&point.file)?.iter();
-                    let mut here = spoken.filter(|(line, _)| lines(&place).contains(line));
+                    let lines = lines(&place);
+                    let mut here = lines.iter().flat_map(|(file, lines)| {
+                        let spoken = speaking.get(*file).into_iter().flatten();
+                        spoken.filter(|(line, _)| lines.contains(line))
+                    });
                     here.find(|&&(_, number)| allowances.all[number].reason.is_some())
                         .map(|&(_, number)| number)
                 };
@@ -141,7 +146,7 @@ impl AllowRules {
             None => full.to_owned(),
         };
         let below = original.strip_prefix(&self.folder).unwrap_or(&original);
-        let in_text = place.site.as_ref().and_then(|site| site.function.as_ref());
+        let in_text = place.shown().and_then(|site| site.function.as_ref());
         let in_function = |wanted: &String| *wanted == place.function || in_text == Some(wanted);
         let mut on_line = |wanted: &String| {
             let line = places.sources.line(&point.file, point.line);
@@ -197,15 +202,26 @@ impl Allowances {
     }
 }
 
-/// The lines of an access: that of the event, and those of the operation and its
-/// statement in the text.
-fn lines(place: &Place) -> std::ops::RangeInclusive<u32> {
-    let line = place.point.as_ref().map_or(0, |point| point.line);
-    match &place.site {
+/// The lines of an access: those of the event, and those of the operation and its
+/// statement in the text; of a call that leads to the operation, the inner lines too.
+fn lines(place: &Place) -> Vec<(&PathBuf, RangeInclusive<u32>)> {
+    let around = |line: u32, site: Option<&Site>| match site {
         Some(site) => {
             let first = site.statement_line.min(site.start.line).min(line);
             first..=site.end.line.max(line)
         }
         None => line..=line,
-    }
+    };
+    let point = place.point.iter();
+    let mut lines: Vec<_> = point
+        .map(|point| (&point.file, around(point.line, place.shown())))
+        .collect();
+    let last = place.via.len().saturating_sub(1);
+    let inner = place.via.iter().enumerate().filter_map(|(number, frame)| {
+        let point = frame.at.as_ref()?;
+        let site = place.site.as_ref().filter(|_| number == last);
+        Some((&point.file, around(point.line, site)))
+    });
+    lines.extend(inner);
+    lines
 }

@@ -16,8 +16,13 @@ pub(super) fn run(arguments: &ExplainArgs) -> Result<ExitStatus, Stop> {
         ));
     };
     let text = TextRenderer::new(colors(arguments.color));
-    let id = one_finding(&dossier, &arguments.id)?;
-    let explanation = text.explanation(&dossier, id).unwrap_or_default();
+    let explanation = match text.unconfirmed(&dossier, &arguments.id) {
+        Some(unconfirmed) => unconfirmed,
+        None => {
+            let id = one_finding(&dossier, &arguments.id)?;
+            text.explanation(&dossier, id).unwrap_or_default()
+        }
+    };
     std::io::stdout().write_all(explanation.as_bytes())?;
     Ok(ExitStatus::Clean)
 }

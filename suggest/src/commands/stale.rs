@@ -69,7 +69,10 @@ fn show(
         return Err(Stop::usage("gdb is not on the PATH"));
     }
     let folders = RunFolders::new()?;
-    let places = Mutex::new(Places::new(settings.vocabularies.clone()));
+    let places = Mutex::new(Places::new(
+        settings.vocabularies.clone(),
+        settings.scope.clone(),
+    ));
     let mut made = false;
     let mut status = ExitStatus::Clean;
     for command in &subject.commands {

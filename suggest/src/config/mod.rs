@@ -118,6 +118,10 @@ pub(crate) struct RunConfig {
 pub(crate) struct RepairConfig {
     /// `--cost`
     pub cost: Option<Cost>,
+    /// Files that are not changed.
+    pub exclude: Vec<Glob>,
+    /// Files that may be changed; all that are not excluded, if there are none.
+    pub include: Vec<Glob>,
 }
 
 /// `[[allow]]`: findings that are not to be reported, and why.

@@ -57,6 +57,9 @@ pub(crate) fn template(values: &TemplateValues<'_>) -> String {
          \n\
          [repair]\n\
          # cost = \"portable\" # or \"x86\", \"arm64\", \"fewest\"\n\
+         # Files that a patch may change. Default: all but tests, if there is anything else.\n\
+         # include = [\"src/**\", \"include/**\"]\n\
+         # exclude = [\"third_party/**\"]\n\
          \n\
          # Findings that were reviewed and accepted, and why.\n\
          # [[allow]]\n\

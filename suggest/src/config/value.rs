@@ -40,6 +40,14 @@ pub(crate) struct Glob {
     matcher: GlobMatcher,
 }
 
+impl PartialEq for Glob {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Glob {}
+
 impl Glob {
     /// The pattern as it is written.
     pub(crate) fn into_text(self) -> String {

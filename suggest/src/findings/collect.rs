@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use wmfix_analysis::SiteId;
 
+use super::names::FindingKey;
 use super::observation::{
     KnownFindings, Observation, RaceInstance, RaceKey, TraceProblem, ViolationInstance,
     ViolationKey,
@@ -138,6 +139,10 @@ pub(crate) struct CollectedFindings {
     pub violations: Vec<ViolationFinding>,
     /// Races, in the order of their first instances.
     pub races: Vec<RaceFinding>,
+    /// Violations that the independent checker did not confirm, as first seen.
+    pub unconfirmed: Vec<ViolationFinding>,
+    /// What libraries do with objects of their own.
+    pub of_libraries: BTreeSet<FindingKey>,
     /// Atomic sites that were executed, and in how many runs.
     pub reached: BTreeMap<SiteId, u64>,
     /// How many events there were.
@@ -226,6 +231,19 @@ impl CollectedFindings {
                 }
             }
         }
+        for (key, instance) in observation.unconfirmed {
+            if !self.unconfirmed.iter().any(|known| known.key == key) {
+                self.unconfirmed.push(ViolationFinding {
+                    key,
+                    first: instance,
+                    program,
+                    seed,
+                    runs: 1,
+                    seeds: vec![seed],
+                });
+            }
+        }
+        self.of_libraries.extend(observation.of_libraries);
         let mut raced = HashSet::new();
         for (key, instance) in observation.races {
             let first_time = raced.insert(key);
@@ -291,6 +309,12 @@ impl CollectedFindings {
         } else {
             RunWorth::Nothing
         }
+    }
+
+    /// Violations that the independent checker confirmed in no run.
+    pub(crate) fn never_confirmed(&self) -> impl Iterator<Item = &ViolationFinding> {
+        let all = self.unconfirmed.iter();
+        all.filter(|finding| !self.violation_at.contains_key(&finding.key))
     }
 
     /// How many different schedules there were.

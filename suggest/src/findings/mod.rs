@@ -2,6 +2,7 @@
 //! shown is collected, told apart by place and kind. Holds enums, numbers and
 //! names from the program; every sentence about them is the report's.
 
+mod carrier;
 mod collect;
 mod identity;
 mod names;
@@ -12,6 +13,7 @@ mod story;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use carrier::Carrier;
 pub(crate) use collect::{CollectedFindings, FailedRun, RaceFinding, Tally, ViolationFinding};
 pub(crate) use identity::Identity;
 pub(crate) use names::{FindingKey, FindingNames, sort_ids};

@@ -14,10 +14,12 @@ use wmfix_analysis::{
 };
 use wmfix_trace::HeaderError;
 
+use super::carrier::{Carrier, carrier};
+use super::names::FindingKey;
 use super::prediction::{Prediction, RaceOrigin};
 use super::process_end::ProcessEnd;
 use super::story::{self, StoryStep};
-use crate::observe::{DecodedTrace, Places, decode, planned_schedule};
+use crate::observe::{DecodedTrace, Place, Places, decode, planned_schedule};
 use crate::run::{FinishedRun, RunEnd};
 
 /// What tells violations apart: the access, the newer write (none: the first
@@ -64,6 +66,10 @@ pub(crate) struct Observation {
     pub races: Vec<(RaceKey, Option<RaceInstance>)>,
     /// Races that were predicted and not known, with their details.
     pub predicted: Vec<(RaceKey, RaceInstance)>,
+    /// Violations that the independent checker did not confirm.
+    pub unconfirmed: Vec<(ViolationKey, ViolationInstance)>,
+    /// What a library does with objects of its own.
+    pub of_libraries: BTreeSet<FindingKey>,
     /// Atomic sites that were executed.
     pub reached: BTreeSet<SiteId>,
     /// How many events there were.
@@ -131,6 +137,8 @@ pub(crate) struct RaceInstance {
     pub race: FoundRace,
     /// The variable's name, if it has one.
     pub location: Option<String>,
+    /// What should have ordered the two accesses, and is too weak to.
+    pub carrier: Option<Carrier>,
     /// How the two accesses meet in the order of events that shows it.
     pub meeting: Meeting,
     /// How it is known.
@@ -161,6 +169,8 @@ pub(crate) fn observe(
         violations: Vec::new(),
         races: Vec::new(),
         predicted: Vec::new(),
+        unconfirmed: Vec::new(),
+        of_libraries: BTreeSet::new(),
         reached: BTreeSet::new(),
         events: 0,
         schedule: 0,
@@ -179,9 +189,9 @@ pub(crate) fn observe(
             std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         match decode(&bytes, places) {
             Ok(decoded) => {
-                let (violations, races) = (observation.violations.len(), observation.races.len());
+                let before = observation.counts();
                 observation.process(&decoded, &bytes, places, known, config);
-                observation.keep_trace(bytes, violations, races);
+                observation.keep_trace(bytes, before);
                 observation.traces.push(decoded.events);
             }
             Err(error) => observation.problems.push(TraceProblem::Unreadable(error)),
@@ -196,8 +206,17 @@ impl Observation {
         !self.ended.is_of_its_own() || self.ends.iter().any(|end| end.cause.is_failure())
     }
 
+    /// How many violations, unconfirmed ones and races there are.
+    fn counts(&self) -> [usize; 3] {
+        [
+            self.violations.len(),
+            self.unconfirmed.len(),
+            self.races.len(),
+        ]
+    }
+
     /// Keeps the trace with what was found new in it, from these numbers on.
-    fn keep_trace(&mut self, bytes: Vec<u8>, violations: usize, races: usize) {
+    fn keep_trace(&mut self, bytes: Vec<u8>, [violations, unconfirmed, races]: [usize; 3]) {
         /// A longer one is seen again by its seed only.
         const LONGEST: usize = 16 << 20;
         let trace: Arc<[u8]> = match bytes.len() {
@@ -208,9 +227,21 @@ impl Observation {
         for instance in instances.filter_map(|(_, instance)| instance.as_mut()) {
             instance.trace = Some(Arc::clone(&trace));
         }
+        for (_, instance) in &mut self.unconfirmed[unconfirmed..] {
+            instance.trace = Some(Arc::clone(&trace));
+        }
         let instances = self.races[races..].iter_mut();
         for instance in instances.filter_map(|(_, instance)| instance.as_mut()) {
             instance.trace = Some(Arc::clone(&trace));
+        }
+    }
+
+    /// Adds a violation, with its details if it was not known. One that the
+    /// independent checker does not confirm is none.
+    pub(super) fn add_violation(&mut self, key: ViolationKey, instance: Option<ViolationInstance>) {
+        match instance {
+            Some(instance) if !instance.witness_checked => self.unconfirmed.push((key, instance)),
+            instance => self.violations.push((key, instance)),
         }
     }
 
@@ -251,11 +282,16 @@ impl Observation {
         for found in analyzer.violations() {
             let violation = &found.violation;
             let newer = violation.newer.origin.map(|(_, site)| site);
-            let key = {
+            let (key, of_library) = {
                 let places = places.lock().expect("no panic while locked");
                 let shown = |site| places.get(site).reported_site;
-                (shown(violation.site), newer.map(shown), violation.kind)
+                let key = (shown(violation.site), newer.map(shown), violation.kind);
+                (key, places.get(violation.site).is_library)
             };
+            if of_library {
+                self.of_libraries.insert((key.0, key.1, Some(key.2)));
+                continue;
+            }
             let is_known = known
                 .violations
                 .read()
@@ -263,7 +299,7 @@ impl Observation {
                 .contains(&key);
             let instance = (!is_known)
                 .then(|| ViolationInstance::of(violation, decoded, places, config.analyzer.model));
-            self.violations.push((key, instance));
+            self.add_violation(key, instance);
         }
         if predictor.as_ref().is_some_and(Predictor::gave_up) {
             self.problems.push(TraceProblem::TooManyThreads);
@@ -317,6 +353,10 @@ impl Observation {
         let mut keys = HashSet::new();
         for found in seen {
             let key = race_key(&found.race, run.places);
+            if is_of_library(&found.race, run.places) {
+                self.of_libraries.insert((key.0, Some(key.1), None));
+                continue;
+            }
             keys.insert(key);
             match contains(&known.races, &key) {
                 true => self.races.push((key, None)),
@@ -326,7 +366,8 @@ impl Observation {
         let mut hidden = Vec::new();
         for found in predicted {
             let key = race_key(&found.race, run.places);
-            if !contains(&known.races, &key)
+            if !is_of_library(&found.race, run.places)
+                && !contains(&known.races, &key)
                 && !contains(&known.predicted, &key)
                 && keys.insert(key)
             {
@@ -338,7 +379,8 @@ impl Observation {
             hidden.iter().map(|(_, found)| found.clone()).collect();
         let proofs = prove_races(run.events, &races, &predictions);
         let instance = |race: FoundRace, witness: &RaceWitness, origin| RaceInstance {
-            location: variable_at(race.race.bytes.address, run.decoded, run.places),
+            location: variable_at(race.race.bytes, run.decoded, run.places),
+            carrier: carrier(&race.race, run.events),
             race,
             meeting: witness.meeting,
             origin,
@@ -395,7 +437,7 @@ impl ViolationInstance {
         Self {
             thread: violation.thread,
             writer: violation.newer.origin.map(|(thread, _)| thread),
-            location: location.and_then(|location| variable_at(location.address, decoded, places)),
+            location: location.and_then(|location| variable_at(location.bytes(), decoded, places)),
             read_value: violation.read_value.map(widen),
             stale_values,
             newer_value: violation.newer.value.map(widen),
@@ -414,18 +456,19 @@ pub(crate) fn fingerprint(text: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// The name of the variable at an address of the run.
+/// The name of the variable at an address of the run; with where in it, if it is
+/// more than these bytes (`queue+8`).
 pub(super) fn variable_at(
-    address: u64,
+    bytes: Bytes,
     decoded: &DecodedTrace,
     places: &Mutex<Places>,
 ) -> Option<String> {
-    let address = decoded.modules.find(address)?;
+    let address = decoded.modules.find(bytes.address)?;
     places
         .lock()
         .expect("no panic while locked")
         .symbols
-        .variable(address)
+        .variable(address, bytes.size)
 }
 
 /// Races have no direction: which access came first is the schedule's doing.
@@ -434,6 +477,19 @@ pub(crate) fn race_key(race: &Race, places: &Mutex<Places>) -> RaceKey {
     let shown = |site| places.get(site).reported_site;
     let (first, second) = (shown(race.first.site), shown(race.second.site));
     (first.min(second), first.max(second))
+}
+
+/// Whether a race is between accesses that a library makes to objects of its own.
+fn is_of_library(race: &Race, places: &Mutex<Places>) -> bool {
+    let places = places.lock().expect("no panic while locked");
+    let sides = [race.first.site, race.second.site].map(|site| places.get(site));
+    let is_system = |place: &Place| {
+        let point = place.point.as_ref();
+        place.is_library || point.is_some_and(|point| places.scope.is_system(&point.file))
+    };
+    let is_atomic = |place: &&&Place| place.kind.is_atomic();
+    sides.iter().all(|place| is_system(place))
+        || sides.iter().filter(is_atomic).any(|place| place.is_library)
 }
 
 fn is_atomic(operation: &Operation) -> bool {

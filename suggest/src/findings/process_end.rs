@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 
-use wmfix_analysis::SiteId;
+use wmfix_analysis::{Bytes, SiteId};
 use wmfix_trace::{Corruption, End, Ending, WaitsFor};
 
 use super::observation::variable_at;
@@ -125,7 +125,9 @@ impl ProcessEnd {
 
 impl WaitTarget {
     fn of(waits_for: WaitsFor, decoded: &DecodedTrace, places: &Mutex<Places>) -> Self {
-        let name = |address| variable_at(address, decoded, places);
+        // All of it, however large it is.
+        let size = u64::MAX;
+        let name = |address| variable_at(Bytes { address, size }, decoded, places);
         match waits_for {
             WaitsFor::Lock(address) => Self::Lock(name(address)),
             WaitsFor::Condition(address) => Self::Condition(name(address)),

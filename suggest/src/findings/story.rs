@@ -86,8 +86,9 @@ pub(crate) enum StoryOperation {
 pub(crate) enum StoryObject {
     /// A variable of this name.
     Variable(String),
-    /// One without a name: its number in the run.
-    Location(u32),
+    /// One without a name of its own: its number in the run, and where in a variable
+    /// it is (`queue+8`), if it is in one.
+    Location(u32, Option<String>),
 }
 
 /// The part that a step plays.
@@ -175,6 +176,17 @@ pub(super) fn steps(
 }
 
 impl StoryOperation {
+    /// The atomic object that it accesses.
+    pub(crate) fn object(&self) -> Option<&StoryObject> {
+        match self {
+            Self::Read { object, .. }
+            | Self::Store { object, .. }
+            | Self::Rmw { object, .. }
+            | Self::FailedExchange { object, .. } => Some(object),
+            _ => None,
+        }
+    }
+
     /// What an event does; births and deaths of memory are not part of the story.
     pub(super) fn of(
         event: &Event,
@@ -183,8 +195,11 @@ impl StoryOperation {
     ) -> Option<Self> {
         let object = |location: LocationId| {
             let known = decoded.locations.get(location.0 as usize);
-            let name = known.and_then(|known| variable_at(known.address, decoded, places));
-            name.map_or(StoryObject::Location(location.0), StoryObject::Variable)
+            let name = known.and_then(|known| variable_at(known.bytes(), decoded, places));
+            match name {
+                Some(name) if !name.contains('+') => StoryObject::Variable(name),
+                within => StoryObject::Location(location.0, within),
+            }
         };
         let widen = |location: LocationId, value: u64| {
             let known = decoded.locations.get(location.0 as usize);

@@ -11,9 +11,11 @@ use wmfix_trace::{
 };
 
 use super::collect::CollectedFindings;
-use super::observation::{KnownFindings, ObservationConfig, TraceProblem, observe};
+use super::observation::{
+    KnownFindings, Observation, ObservationConfig, TraceProblem, ViolationInstance, observe,
+};
 use super::process_end::EndCause;
-use crate::observe::Places;
+use crate::observe::{Places, Scope};
 use crate::run::{FinishedRun, RunEnd};
 
 /// A trace in the making: every event at a place of its own.
@@ -124,8 +126,19 @@ fn store_buffering(write: Order, read: Order, written: u128) -> Vec<u8> {
 }
 
 fn collected(traces: &[Vec<u8>]) -> CollectedFindings {
+    collected_after(traces, |_| {})
+}
+
+/// What runs show, each observation tampered with first.
+fn collected_after(
+    traces: &[Vec<u8>],
+    mut tamper: impl FnMut(&mut Observation),
+) -> CollectedFindings {
     let folder = tempfile::tempdir().unwrap();
-    let places = Mutex::new(Places::new(wmfix_frontend::Vocabularies::builtin()));
+    let places = Mutex::new(Places::new(
+        wmfix_frontend::Vocabularies::builtin(),
+        Scope::default(),
+    ));
     let known = KnownFindings::default();
     let mut collected = CollectedFindings::default();
     for (seed, trace) in (0..).zip(traces) {
@@ -140,7 +153,7 @@ fn collected(traces: &[Vec<u8>]) -> CollectedFindings {
             races: true,
             ..AnalyzerConfig::default()
         };
-        let observation = observe(
+        let mut observation = observe(
             &finished,
             &places,
             &known,
@@ -150,6 +163,7 @@ fn collected(traces: &[Vec<u8>]) -> CollectedFindings {
             },
         )
         .unwrap();
+        tamper(&mut observation);
         collected.take(0, seed, observation, &known);
     }
     collected
@@ -169,6 +183,33 @@ fn store_buffering_is_found_and_its_witness_holds() {
     assert_eq!(finding.first.stale_values, [0]);
     assert_eq!(collected.distinct_schedules(), 1);
     assert!(!finding.first.steps.is_empty());
+}
+
+#[test]
+fn what_the_checker_does_not_confirm_is_no_finding() {
+    let trace = store_buffering(Order::Release, Order::Acquire, 1);
+    let refute = |observation: &mut Observation| {
+        for (key, instance) in std::mem::take(&mut observation.violations) {
+            let refuted = instance.map(|instance| ViolationInstance {
+                witness_checked: false,
+                ..instance
+            });
+            observation.add_violation(key, refuted);
+        }
+    };
+    let never = collected_after(&[trace.clone(), trace.clone()], refute);
+    assert_eq!(never.violations.len(), 0);
+    assert_eq!(never.never_confirmed().count(), 1);
+    // Another run may confirm it.
+    let mut runs = 0;
+    let later = collected_after(&[trace.clone(), trace], |observation| {
+        runs += 1;
+        if runs == 1 {
+            refute(observation);
+        }
+    });
+    assert_eq!(later.violations.len(), 1);
+    assert_eq!(later.never_confirmed().count(), 0);
 }
 
 #[test]

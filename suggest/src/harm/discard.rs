@@ -62,7 +62,8 @@ pub(super) fn is_same_variable(places: &Mutex<Places>, one: SiteId, other: SiteI
     let mut places = places.lock().expect("no panic while locked");
     let mut variable = |site: SiteId| {
         let place = places.get(site).clone();
-        let (point, start) = (place.point?, place.site?.span.start);
+        let start = place.shown()?.span.start;
+        let point = place.point?;
         let text = &places.sources.file(&point.file)?.text;
         let name = assigned(text.get(..start)?)?.to_vec();
         Some((point.file, place.function, name))

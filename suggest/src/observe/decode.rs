@@ -56,6 +56,16 @@ pub(crate) struct Location {
     pub size: u8,
 }
 
+impl Location {
+    /// Its bytes.
+    pub(crate) fn bytes(self) -> Bytes {
+        Bytes {
+            address: self.address,
+            size: u64::from(self.size),
+        }
+    }
+}
+
 /// Where the files of a process lay.
 #[derive(Debug, Default)]
 pub(crate) struct Modules {

@@ -7,34 +7,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use wmfix_analysis::SiteId;
-use wmfix_frontend::{MemoryOrder, Repetition, Site, Span, Vocabularies};
+use wmfix_frontend::{Repetition, Site, Span, Vocabularies};
 use wmfix_trace::{Order, RecordedOperation as Operation};
 
+use super::event_kind::EventKind;
+use super::located::{Located, locate, order};
 use super::operands::{TextId, WaitLoop};
+use super::scope::Scope;
 use super::sources::Sources;
 use super::waits::WaitRole;
 use crate::symbols::{Address, Frame, SourcePoint, Symbols, innermost_own};
-
-/// What an event does, as far as it tells operations on one line apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum EventKind {
-    /// An atomic load.
-    Load,
-    /// An atomic store.
-    Store,
-    /// A read-modify-write.
-    Rmw,
-    /// A compare-exchange.
-    CompareExchange,
-    /// A fence.
-    Fence,
-    /// A plain read.
-    Read,
-    /// A plain write.
-    Write,
-    /// A lock, a thread's start or end, a birth or death of memory.
-    Other,
-}
 
 /// Where an event comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,19 +25,31 @@ pub(crate) struct Place {
     pub kind: EventKind,
     /// The memory order that the run had.
     pub order: Option<Order>,
-    /// The point in the source; `None` without debug information.
+    /// The point in the source, as its author thinks of it: the operation, or the
+    /// call that leads to it through functions that only hand it on; `None` without
+    /// debug information.
     pub point: Option<SourcePoint>,
-    /// The function around it.
+    /// The function around that.
     pub function: String,
+    /// The functions that hand it on, with the points in them, from the outermost
+    /// to the one with the operation.
+    pub via: Vec<Frame>,
+    /// The call of the outermost of them in the text, where it was found.
+    pub call: Option<Site>,
+    /// They do nothing else: what is next to the call is next to the operation.
+    pub is_bare: bool,
+    /// It is the access of a library to an object of its own.
+    pub is_library: bool,
     /// The module and address, for places without a source.
     pub address: Option<Address>,
     /// What the text says about waiting there.
     pub waits: WaitRole,
-    /// The operation in the text, where it was found.
+    /// The operation in the text, where it was found: at the point, or at the end of
+    /// `via`.
     pub site: Option<Site>,
     /// The number of that.
     pub text: Option<TextId>,
-    /// The calls that led there the first time, innermost first.
+    /// The calls that led to the point the first time, innermost first.
     pub callers: Vec<Frame>,
     /// The operation is all that its function does: its sites are told apart by
     /// who calls that, the first of `callers`.
@@ -81,43 +75,56 @@ pub(crate) struct Places {
     pub symbols: Symbols,
     /// The source text.
     pub sources: Sources,
+    /// Whose code files are.
+    pub scope: Scope,
     all: Vec<Place>,
-    by_source: HashMap<(SourcePoint, EventKind, Option<SourcePoint>), SiteId>,
-    /// Whether the operation at a point is all that its function does, and the
-    /// first site there.
-    points: HashMap<(SourcePoint, EventKind), (bool, SiteId)>,
+    by_source: HashMap<(SourceWay, EventKind, Option<SourcePoint>), SiteId>,
+    /// The first site with a way.
+    reported: HashMap<(SourceWay, EventKind), SiteId>,
     by_address: HashMap<(Option<Address>, EventKind), SiteId>,
+    /// What was resolved before: the same instruction, called in the same way.
+    resolved: HashMap<Execution, ResolvedOperation>,
     frames: HashMap<Address, Vec<Frame>>,
     texts: HashMap<(Arc<PathBuf>, usize), TextId>,
     watches: HashMap<(SiteId, Vec<SourcePoint>), Option<Arc<WaitLoop>>>,
 }
 
-impl EventKind {
-    /// What an operation of a trace does.
-    pub(crate) fn of(operation: &Operation) -> Self {
-        match operation {
-            Operation::Load { .. } => Self::Load,
-            Operation::Store { .. } => Self::Store,
-            Operation::Rmw { .. } => Self::Rmw,
-            Operation::CompareExchange { .. } => Self::CompareExchange,
-            Operation::Fence { .. } => Self::Fence,
-            Operation::Read { .. } => Self::Read,
-            Operation::Write { .. } => Self::Write,
-            _ => Self::Other,
+/// An instruction with its callers, and what it did.
+type Execution = (Vec<Option<Address>>, EventKind, Option<Order>);
+
+/// The points from an operation to its place.
+type SourceWay = Vec<SourcePoint>;
+
+impl Place {
+    /// What the text has at the point: the call that leads to the operation, or the
+    /// operation itself.
+    pub(crate) fn shown(&self) -> Option<&Site> {
+        match self.via.is_empty() {
+            true => self.site.as_ref(),
+            false => self.call.as_ref(),
         }
+    }
+
+    /// The points from the operation to the place.
+    fn way(&self) -> Option<SourceWay> {
+        let point = self.point.clone()?;
+        let inner = self.via.iter().rev().filter_map(|frame| frame.at.clone());
+        Some(inner.chain([point]).collect())
     }
 }
 
 impl Places {
     /// No place yet; the text is read with these vocabularies.
-    pub(crate) fn new(vocabularies: Vocabularies) -> Self {
+    pub(crate) fn new(vocabularies: Vocabularies, scope: Scope) -> Self {
         Self {
             symbols: Symbols::default(),
             sources: Sources::new(vocabularies),
+            scope,
             all: Vec::new(),
             by_source: HashMap::new(),
-            points: HashMap::new(),
+            reported: HashMap::new(),
             by_address: HashMap::new(),
+            resolved: HashMap::new(),
             frames: HashMap::new(),
             texts: HashMap::new(),
             watches: HashMap::new(),
@@ -145,12 +152,16 @@ impl Places {
             .site
             .as_ref()
             .map(|site| self.text(&site.file, &site.span));
-        let key = |point: &SourcePoint| (point.clone(), place.kind, caller(&place));
-        let key = place.point.as_ref().map(key);
+        let key = place.way().map(|way| (way, place.kind, caller(&place)));
+        let start = |site: &Site| (Arc::clone(&site.file), site.span.start);
         let same = |(_, other): &(SiteId, &Place)| {
-            place.text.is_some()
-                && (other.text, other.kind) == (place.text, place.kind)
-                && caller(other) == caller(&place)
+            let alike = match (&place.call, &other.call) {
+                // What a patched call calls now may be another function.
+                (Some(call), Some(known)) => start(call) == start(known),
+                (None, None) => place.text.is_some() && other.text == place.text,
+                _ => false,
+            };
+            alike && other.kind == place.kind && caller(other) == caller(&place)
         };
         let known = key
             .as_ref()
@@ -158,12 +169,24 @@ impl Places {
         if let Some(known) = known.or_else(|| self.iter().find(same).map(|(site, _)| site)) {
             return known;
         }
+        self.add(place, key)
+    }
+
+    /// Adds a place that is not known yet.
+    fn add(
+        &mut self,
+        mut place: Place,
+        key: Option<(SourceWay, EventKind, Option<SourcePoint>)>,
+    ) -> SiteId {
         let site = SiteId(u32::try_from(self.all.len()).expect("fewer places than 2^32"));
         place.reported_site = site;
-        if let Some(key) = key {
-            let here = self.points.entry((key.0.clone(), key.1));
-            place.reported_site = here.or_insert((place.is_wrapped, site)).1;
-            self.by_source.insert(key, site);
+        if let Some((way, kind, caller)) = key {
+            let first = self.reported.entry((way.clone(), kind)).or_insert(site);
+            place.reported_site = *first;
+            self.by_source.insert((way, kind, caller), site);
+        } else {
+            let key = (place.address, place.kind);
+            self.by_address.entry(key).or_insert(site);
         }
         self.all.push(place);
         site
@@ -176,83 +199,98 @@ impl Places {
         chain: &[Option<Address>],
         operation: &Operation,
     ) -> ResolvedOperation {
+        let key = (chain.to_vec(), EventKind::of(operation), order(operation));
+        if let Some(known) = self.resolved.get(&key) {
+            return known.clone();
+        }
+        let resolved = self.resolve_anew(chain, operation);
+        self.resolved.insert(key, resolved.clone());
+        resolved
+    }
+
+    fn resolve_anew(
+        &mut self,
+        chain: &[Option<Address>],
+        operation: &Operation,
+    ) -> ResolvedOperation {
         let kind = EventKind::of(operation);
         let innermost = chain.first().copied().flatten();
         let mut frames: Vec<Frame> = Vec::new();
-        let mut own = None;
         for address in chain.iter().copied().flatten() {
-            let here = self.frames_at(address);
-            own = own.or_else(|| innermost_own(here).map(|at| frames.len() + at));
-            frames.extend(here.iter().cloned());
+            frames.extend(self.frames_at(address).iter().cloned());
         }
-        let (own, call) = self.outermost_call(&frames, own, operation);
-        let point = own.and_then(|at| frames[at].at.clone());
-        let first = point
-            .as_ref()
-            .and_then(|point| self.points.get(&(point.clone(), kind)).copied());
-        let mut text_site = None;
-        let is_wrapped = match first {
-            Some((is_wrapped, _)) => is_wrapped,
-            None => {
-                text_site = call.clone();
-                text_site = text_site.or_else(|| self.sources.site(point.as_ref()?, kind));
-                let inner = text_site.as_ref().filter(|_| call.is_none());
-                inner.is_some_and(|site| self.sources.is_whole_body(site))
-            }
-        };
-        let caller = own.filter(|_| is_wrapped).and_then(|at| {
+        let located = locate(&frames, operation, &mut self.sources, &self.scope);
+        let (own, at) = (located.own, located.at);
+        let way: Option<SourceWay> = own.zip(at).map(|(own, at)| {
+            let frames = frames[own..=at].iter();
+            frames.filter_map(|frame| frame.at.clone()).collect()
+        });
+        let is_wrapped = self.is_wrapped(&located);
+        let caller = at.filter(|_| is_wrapped).and_then(|at| {
             let caller = frames.get(at + 1..=at + 1)?;
             innermost_own(caller).and(caller[0].at.clone())
         });
-        let known = match &point {
-            Some(point) => {
-                let key = (point.clone(), kind, caller.clone());
-                self.by_source.get(&key)
-            }
+        let key = way.map(|way| (way, kind, caller));
+        let known = match &key {
+            Some(key) => self.by_source.get(key),
             None => self.by_address.get(&(innermost, kind)),
         };
-        if let Some(&site) = known {
-            let watch = self.watch(site, &frames, own);
-            return ResolvedOperation { site, watch };
-        }
-        let site = SiteId(u32::try_from(self.all.len()).expect("fewer places than 2^32"));
-        if first.is_some() {
-            text_site = call.or_else(|| self.sources.site(point.as_ref()?, kind));
-        }
-        let reported_site = match &point {
-            Some(point) => {
-                let key = (point.clone(), kind, caller);
-                self.by_source.insert(key, site);
-                let here = self.points.entry((point.clone(), kind));
-                here.or_insert((is_wrapped, site)).1
-            }
+        let site = match known {
+            Some(&site) => site,
             None => {
-                self.by_address.insert((innermost, kind), site);
-                site
+                let place = self.place(located, &frames, innermost, operation, is_wrapped);
+                self.add(place, key)
             }
         };
-        let function = own.map(|at| frames[at].function.clone());
-        let text = text_site
-            .as_ref()
-            .map(|site| self.text(&site.file, &site.span));
-        self.all.push(Place {
-            kind,
+        let watch = self.watch(site, &frames, own);
+        ResolvedOperation { site, watch }
+    }
+
+    /// Whether an operation is all that its function does, although the function is
+    /// more to its callers than the operation.
+    fn is_wrapped(&mut self, located: &Located) -> bool {
+        let here = located.own == located.at && !located.is_library;
+        let site = located.site.as_ref().filter(|_| here);
+        site.is_some_and(|site| self.sources.is_whole_body(site))
+    }
+
+    fn place(
+        &mut self,
+        located: Located,
+        frames: &[Frame],
+        address: Option<Address>,
+        operation: &Operation,
+        is_wrapped: bool,
+    ) -> Place {
+        let frame = located.at.map(|at| &frames[at]);
+        let own = located.own.unwrap_or_default();
+        let via = located
+            .at
+            .map(|at| frames[own..at].iter().rev().cloned().collect());
+        let callers = located.at.map(|at| frames[at + 1..].to_vec());
+        let site = located.site;
+        Place {
+            kind: EventKind::of(operation),
             order: order(operation),
-            point,
-            function: function.unwrap_or_default(),
-            address: innermost,
-            waits: text_site
+            point: frame.and_then(|frame| frame.at.clone()),
+            function: frame
+                .map(|frame| frame.function.clone())
+                .unwrap_or_default(),
+            via: via.unwrap_or_default(),
+            call: located.call,
+            is_bare: located.is_bare,
+            is_library: located.is_library,
+            address,
+            waits: site
                 .as_ref()
                 .map(|site| WaitRole::of(&site.role))
                 .unwrap_or_default(),
-            site: text_site,
-            text,
-            callers: own.map(|at| frames[at + 1..].to_vec()).unwrap_or_default(),
+            text: site.as_ref().map(|site| self.text(&site.file, &site.span)),
+            site,
+            callers: callers.unwrap_or_default(),
             is_wrapped,
-            reported_site,
-        });
-        let watch = self.watch(site, &frames, own);
-        ResolvedOperation { site, watch }
+            reported_site: SiteId(0),
+        }
     }
 
     /// The program's own calls at these addresses, as far as their source is known.
@@ -334,55 +372,10 @@ impl Places {
         None
     }
 
-    /// Where the author of the program sees the operation: if a vocabulary describes
-    /// the function around it, the call of that function is the operation.
-    fn outermost_call(
-        &mut self,
-        frames: &[Frame],
-        own: Option<usize>,
-        operation: &Operation,
-    ) -> (Option<usize>, Option<Site>) {
-        let (mut at, mut found) = (own, None);
-        while let Some(function) = at
-            && let Some(caller) = frames.get(function + 1)
-            && let Some(call) = self.sources.described_call(
-                &frames[function],
-                caller,
-                EventKind::of(operation),
-                order(operation).map(spelled),
-            )
-        {
-            (at, found) = (Some(function + 1), Some(call));
-        }
-        (at, found)
-    }
-
     fn frames_at(&mut self, address: Address) -> &[Frame] {
         let symbols = &self.symbols;
         self.frames
             .entry(address)
             .or_insert_with(|| symbols.frames(address))
-    }
-}
-
-fn order(operation: &Operation) -> Option<Order> {
-    match operation {
-        Operation::Load { order, .. }
-        | Operation::Store { order, .. }
-        | Operation::Rmw { order, .. }
-        | Operation::CompareExchange { success: order, .. }
-        | Operation::Fence { order } => Some(*order),
-        _ => None,
-    }
-}
-
-/// An order of a run as the text would say it.
-fn spelled(order: Order) -> MemoryOrder {
-    match order {
-        Order::Relaxed => MemoryOrder::Relaxed,
-        Order::Consume | Order::Acquire => MemoryOrder::Acquire,
-        Order::Release => MemoryOrder::Release,
-        Order::AcqRel => MemoryOrder::AcqRel,
-        Order::SeqCst => MemoryOrder::SeqCst,
     }
 }

@@ -4,15 +4,15 @@
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use wmfix_frontend::{
-    FileScan, Headers, MemoryOrder, OperationKind, OrderForm, ParsedFile, Repetition, Site,
-    SiteMatch, Vocabularies, call_as_site, is_whole_body, match_site, repetition_of_call,
-    repetition_of_wait, scan_file,
+    CallForm, FileScan, Forwarder, Headers, MemoryOrder, OperationKind, OrderForm, ParsedFile,
+    Repetition, Site, SiteMatch, Vocabularies, call_as_site, forwards_call, forwards_site,
+    is_whole_body, match_site, object_at, repetition_of_call, repetition_of_wait, scan_file,
 };
 
-use super::places::EventKind;
+use super::event_kind::EventKind;
 use crate::symbols::{Frame, SourcePoint};
 
 /// Source files and their sites.
@@ -29,11 +29,14 @@ pub(crate) struct SourceFile {
     pub text: Vec<u8>,
     /// Its sites and notes.
     pub scan: FileScan,
+    /// Its tree, once somebody has asked for it.
+    tree: OnceLock<ParsedFile>,
 }
 
 impl SourceFile {
-    fn parsed(&self, path: &Path) -> ParsedFile {
-        ParsedFile::parse(path, &*self.text, self.scan.language)
+    fn parsed(&self, path: &Path) -> &ParsedFile {
+        let parse = || ParsedFile::parse(path, &*self.text, self.scan.language);
+        self.tree.get_or_init(parse)
     }
 }
 
@@ -59,7 +62,11 @@ impl Sources {
         }
         let read = std::fs::read(path).ok().map(|text| {
             let scan = scan_file(path, &text, &mut self.headers, &self.vocabularies);
-            Arc::new(SourceFile { text, scan })
+            Arc::new(SourceFile {
+                text,
+                scan,
+                tree: OnceLock::new(),
+            })
         });
         self.files.insert(path.to_owned(), read.clone());
         read
@@ -123,7 +130,7 @@ impl Sources {
         let Some(file) = self.file(&site.file) else {
             return Repetition::Unknown;
         };
-        repetition_of_wait(&file.parsed(&site.file), &file.scan.sites, site)
+        repetition_of_wait(file.parsed(&site.file), &file.scan.sites, site)
     }
 
     /// How often a function is called at its caller's point.
@@ -137,27 +144,49 @@ impl Sources {
         };
         let point = (caller.line, caller.column);
         let name = plain_name(&function.function);
-        repetition_of_call(&file.parsed(&caller.file), &file.scan.sites, point, name)
+        repetition_of_call(file.parsed(&caller.file), &file.scan.sites, point, name)
     }
 
     /// Whether a site is all that the function around it does.
     pub(crate) fn is_whole_body(&mut self, site: &Site) -> bool {
         let file = self.file(&site.file);
-        file.is_some_and(|file| is_whole_body(&file.parsed(&site.file), &file.scan.sites, site))
+        file.is_some_and(|file| is_whole_body(file.parsed(&site.file), &file.scan.sites, site))
+    }
+
+    /// What the function around a site is to its callers, if it only hands the
+    /// operation on.
+    pub(crate) fn forwards_site(&mut self, site: &Site) -> Option<Forwarder> {
+        let file = self.file(&site.file)?;
+        forwards_site(file.parsed(&site.file), &file.scan.sites, site)
+    }
+
+    /// The same for the function around a call of another one.
+    pub(crate) fn forwards_call(&mut self, point: &SourcePoint, called: &str) -> Option<Forwarder> {
+        let file = self.file(&point.file)?;
+        let at = (point.line, point.column);
+        let tree = file.parsed(&point.file);
+        forwards_call(tree, &file.scan.sites, at, call_form(called))
     }
 
     /// The call of a function at its caller's point, as a site that does what
-    /// `inner` does in the function.
+    /// `inner` does in the function, with this order in the run.
     pub(crate) fn call(
         &mut self,
         function: &str,
         caller: &SourcePoint,
         inner: &Site,
+        order: Option<MemoryOrder>,
     ) -> Option<Site> {
         let file = self.file(&caller.file)?;
         let point = (caller.line, caller.column);
-        let name = plain_name(function);
-        call_as_site(&file.parsed(&caller.file), point, name, inner)
+        let (tree, form) = (file.parsed(&caller.file), call_form(function));
+        call_as_site(tree, point, form, inner, order, &self.vocabularies)
+    }
+
+    /// The object of a plain access at a point, as the text writes it.
+    pub(crate) fn object(&mut self, point: &SourcePoint, writes: bool) -> Option<String> {
+        let file = self.file(&point.file)?;
+        object_at(file.parsed(&point.file), (point.line, point.column), writes)
     }
 
     /// All files read so far.
@@ -192,6 +221,23 @@ fn operation_kind(event: EventKind) -> Option<OperationKind> {
     })
 }
 
+/// How a function of this name, as debug information has it, is called.
+fn call_form(function: &str) -> CallForm<'_> {
+    let last = function.rfind("operator").filter(|&at| {
+        let before = function[..at].chars().next_back();
+        before.is_none_or(|c| !c.is_alphanumeric() && c != '_')
+    });
+    match last.map(|at| &function[at..]) {
+        Some(name) if name.starts_with("operator()") => CallForm::Object,
+        Some(name)
+            if !name["operator".len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_') =>
+        {
+            CallForm::Operator(name)
+        }
+        _ => CallForm::Named(plain_name(function)),
+    }
+}
+
 /// A function's name as it is called: without a return type (a template's
 /// mangled name has it) and scopes before, and template arguments behind.
 fn plain_name(function: &str) -> &str {
@@ -216,7 +262,23 @@ fn plain_name(function: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::plain_name;
+    use wmfix_frontend::CallForm;
+
+    use super::{call_form, plain_name};
+
+    #[test]
+    fn operators_are_called_without_their_names() {
+        assert_eq!(call_form("W<int>::load"), CallForm::Named("load"));
+        assert_eq!(
+            call_form("W<int>::operator int"),
+            CallForm::Operator("operator int")
+        );
+        assert_eq!(call_form("W::operator++"), CallForm::Operator("operator++"));
+        let lambda = "main::{lambda(std::atomic<int>&)#1}::operator()";
+        assert_eq!(call_form(lambda), CallForm::Object);
+        assert_eq!(call_form("my_operator"), CallForm::Named("my_operator"));
+        assert_eq!(call_form("operators"), CallForm::Named("operators"));
+    }
 
     #[test]
     fn names_as_they_are_called() {

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use wmfix_analysis::SiteId;
 use wmfix_repair::{Change, Finding, Outcome, ReasonedChange, SearchEnd};
 
 use super::groups::split;
@@ -100,9 +101,28 @@ impl Explainer<'_> {
             kind,
             at: self.change_site(point),
             before: self.candidates.points[point].orders,
+            other_callers: self.other_callers(point, &reasoned.reasons),
             reasons: self.keys(&reasoned.reasons),
             reached: None,
         }
+    }
+
+    /// How many calls lead to the operation of a point that none of these findings
+    /// is about.
+    fn other_callers(&self, point: usize, reasons: &[Finding]) -> usize {
+        let about = reasons.iter().flat_map(|finding| {
+            let (one, other, _) = finding.key();
+            [Some(one), other].into_iter().flatten()
+        });
+        let about: BTreeSet<SiteId> = about.collect();
+        let sites = self.candidates.points[point].sites.iter();
+        // A change at the call itself is paid for there only.
+        let is_inside = |site: &SiteId| {
+            let place = self.places.get(*site);
+            !place.via.is_empty() && self.candidates.site(point) == place.site.as_ref()
+        };
+        let others = sites.filter(|site| is_inside(site) && !about.contains(site));
+        others.count()
     }
 
     /// What findings are known by, each once.

@@ -66,6 +66,8 @@ pub(crate) struct ExplainedChange {
     pub reasons: Vec<FindingKey>,
     /// How many runs of the patched program came to it; `None` if it was not run.
     pub reached: Option<u64>,
+    /// How many other calls lead to the changed operation, and pay for it, too.
+    pub other_callers: usize,
 }
 
 /// Findings that no change removes.

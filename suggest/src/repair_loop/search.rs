@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use wmfix_analysis::SiteId;
+use wmfix_analysis::{SiteId, ViolationKind};
 use wmfix_repair::{
-    Change, ChangeKind, Options, Outcome, Problem, ReasonedChange, SearchEnd, repair, unneeded,
+    AllowedFindings, Change, ChangeKind, Options, Outcome, Problem, ReasonedChange, SearchEnd,
+    repair, unneeded,
 };
 
 use super::explain::Explainer;
@@ -46,6 +47,15 @@ impl RepairLoop<'_> {
         for (access, newer, kind) in sites_of(left_alone, evidence.places()) {
             allowed.allow_between(access, newer, kind);
         }
+        let unconfirmed: BTreeSet<ViolationKey> = evidence
+            .collected()
+            .never_confirmed()
+            .map(|finding| finding.key)
+            .collect();
+        for (access, newer, kind) in sites_of(&unconfirmed, evidence.places()) {
+            allowed.allow_between(access, newer, kind);
+        }
+        allow_libraries(&mut allowed, evidence.places());
         let (traces, places) = evidence.lend_traces();
         let mut candidates = Candidates::new(&traces, places, self.task.tree);
         for refused in &self.refused {
@@ -96,6 +106,20 @@ impl RepairLoop<'_> {
             result: explainer.result(&outcome, files),
             remaining: explainer.remaining_places(&outcome),
         }))
+    }
+}
+
+/// What libraries do with objects of their own is not the program's to repair.
+fn allow_libraries(allowed: &mut AllowedFindings, places: &Places) {
+    for (site, _) in places.iter().filter(|(_, place)| place.is_library) {
+        for kind in [
+            ViolationKind::StaleRead,
+            ViolationKind::StaleWrite,
+            ViolationKind::StaleRmw,
+        ] {
+            allowed.allow_violation(site, kind);
+        }
+        allowed.allow_race(site);
     }
 }
 

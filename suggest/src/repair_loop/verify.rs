@@ -112,10 +112,10 @@ fn operations(evidence: &mut Evidence) -> BTreeMap<(OsString, Identity), SiteId>
         if place.kind == EventKind::Fence {
             continue;
         }
-        if let (Some(site), Some(point)) = (&place.site, &place.point)
-            && let Some(file) = places.sources.file(&point.file)
+        if let Some(site) = place.shown().or(place.site.as_ref())
+            && let Some(file) = places.sources.file(&site.file)
         {
-            let name = point.file.file_name().unwrap_or_default().to_owned();
+            let name = site.file.file_name().unwrap_or_default().to_owned();
             let identity = Identity::of(site, &file.scan, &file.text);
             operations.entry((name, identity)).or_insert(id);
         }

@@ -23,6 +23,9 @@ pub(crate) struct Dossier {
     /// Where the choices of what free runs showed were made, by id.
     #[serde(default)]
     pub choices: BTreeMap<String, Vec<Spot>>,
+    /// What was found and not confirmed, by a name of its own (U1).
+    #[serde(default)]
+    pub unconfirmed: BTreeMap<String, UnconfirmedFinding>,
     /// The text of the files that the findings are in, as it was.
     pub sources: BTreeMap<PathBuf, String>,
     /// Every atomic operation of the program.
@@ -82,6 +85,19 @@ pub(crate) struct FindingDetail {
     pub last_words: Option<String>,
 }
 
+/// A violation that the independent checker did not confirm.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct UnconfirmedFinding {
+    /// The access.
+    pub access: ReportedPlace,
+    /// Which of the programs showed it.
+    pub program: usize,
+    /// The seed of the first run that showed it.
+    pub seed: u64,
+    /// The trace of that run, once it is kept.
+    pub trace: Option<PathBuf>,
+}
+
 /// The two sides of a race.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RaceSides {
@@ -116,6 +132,9 @@ pub(crate) struct Spot {
     pub identity: String,
     /// The calls that led there, innermost first: function, file and line.
     pub callers: Vec<String>,
+    /// The lines through which a call leads to its operation, the operation last.
+    #[serde(default)]
+    pub via: Vec<ReportedPlace>,
 }
 
 /// One step on the way to a finding.

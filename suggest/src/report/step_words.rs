@@ -1,13 +1,22 @@
 //! What is said about the steps of a run that showed a violation. Pure text, no
 //! layout.
 
+use std::collections::BTreeMap;
+
 use wmfix_analysis::LockMode;
 use wmfix_analysis::witness::Edge;
 
 use crate::findings::{StoryObject, StoryOperation};
 
-/// What was done in a step.
-pub(super) fn operation(operation: &StoryOperation) -> String {
+/// What was done in a step. Objects without a variable have these names.
+pub(super) fn operation(operation: &StoryOperation, names: &BTreeMap<u32, String>) -> String {
+    let object = |object: &StoryObject| match object {
+        StoryObject::Variable(name) => name.clone(),
+        StoryObject::Location(number, within) => match names.get(number).or(within.as_ref()) {
+            Some(name) => name.trim_end_matches("+0").to_owned(),
+            None => format!("location {number}"),
+        },
+    };
     match operation {
         StoryOperation::Read {
             object: from,
@@ -55,12 +64,5 @@ pub(super) fn reason(edge: Edge) -> &'static str {
         Edge::FromRead => "overwrites the value read",
         Edge::Synchronisation => "ordered by a lock, or by a thread's start or end",
         Edge::FenceOrder => "later in the order of seq_cst fences",
-    }
-}
-
-fn object(object: &StoryObject) -> String {
-    match object {
-        StoryObject::Variable(name) => name.clone(),
-        StoryObject::Location(number) => format!("location {number}"),
     }
 }

@@ -18,13 +18,13 @@ pub(super) fn title(violation: &Violation) -> String {
 }
 
 /// What happens at the access.
-pub(super) fn at_access(violation: &Violation) -> String {
+pub(super) fn at_access(violation: &Violation, detail: &FindingDetail) -> String {
     let thread = violation.threads.first().copied().unwrap_or_default();
     let stale = either(&violation.stale_values);
     match violation.kind {
         StaleKind::Read => format!(
             "thread {thread} reads here and may get {stale}{}",
-            instead_of(violation)
+            instead_of(violation, detail)
         ),
         StaleKind::Write => {
             format!(
@@ -34,7 +34,7 @@ pub(super) fn at_access(violation: &Violation) -> String {
         }
         StaleKind::Rmw => format!(
             "thread {thread} reads and writes here and may read {stale}{}",
-            instead_of(violation)
+            instead_of(violation, detail)
         ),
     }
 }
@@ -125,6 +125,20 @@ pub(super) fn sentence(words: &str) -> String {
         .collect()
 }
 
+/// Through which lines a call leads to its operation.
+pub(super) fn through(via: &[ReportedPlace]) -> Option<String> {
+    let (operation, layers) = via.split_last()?;
+    let mut text = format!(
+        "the operation is `{}` at {}",
+        operation.operation,
+        at(operation)
+    );
+    for layer in layers.iter().rev() {
+        text += &format!(", called at {}", at(layer));
+    }
+    Some(text)
+}
+
 /// A place in a sentence.
 pub(super) fn at(place: &ReportedPlace) -> String {
     match (place.line, place.function.as_str()) {
@@ -169,6 +183,55 @@ pub(super) fn race_witness(sides: &RaceSides) -> &'static str {
     }
 }
 
+/// What should have ordered the accesses of a race.
+pub(super) fn should_order(race: &Race) -> Option<String> {
+    let message = race.ordered_by.as_ref()?;
+    let said = |place: &ReportedPlace| format!("`{}` at {}", place.operation, at(place));
+    let weak = |side: &str, place: &ReportedPlace, lacks: &str| {
+        let is_weak = message.weak.iter().any(|weak| weak == side);
+        is_weak.then(|| format!("{} on the {side} does not {lacks}", order_of(place)))
+    };
+    let why = [
+        weak("write", &message.write, "release"),
+        weak("read", &message.read, "acquire"),
+    ];
+    let why: Vec<String> = why.into_iter().flatten().collect();
+    Some(format!(
+        "the second thread knew of the first access by {}, which read what {} wrote, but that orders nothing: {}",
+        said(&message.read),
+        said(&message.write),
+        why.join(", ")
+    ))
+}
+
+fn order_of(place: &ReportedPlace) -> String {
+    match place.order.as_str() {
+        "" => "the order".to_owned(),
+        order => format!("`{order}`"),
+    }
+}
+
+/// Where another violation of the same access comes from.
+pub(super) fn also_misses(other: &Violation) -> String {
+    let what = match other.kind {
+        StaleKind::Read => "it may also miss",
+        StaleKind::Write => "it may also come before",
+        StaleKind::Rmw => "it may also act as without",
+    };
+    format!("{}: {what} the write at {}", other.id, at(&other.write))
+}
+
+/// Another race with the same cause.
+pub(super) fn also_races(other: &Race) -> String {
+    format!(
+        "{}: the same cause lets `{}` race, {} and {}",
+        other.id,
+        other.location,
+        at(&other.first),
+        at(&other.second)
+    )
+}
+
 /// The headline of a race.
 pub(super) fn race_title(race: &Race, sides: &RaceSides) -> String {
     let mixed = if sides.first_atomic || sides.second_atomic {
@@ -179,19 +242,6 @@ pub(super) fn race_title(race: &Race, sides: &RaceSides) -> String {
     format!(
         "data race on `{}`: nothing orders two accesses{mixed}",
         race.location
-    )
-}
-
-/// Both sides of a race, in short.
-pub(super) fn both_sides(sides: &RaceSides) -> String {
-    let side = |thread: u32, writes: bool| {
-        let what = if writes { "writes" } else { "reads" };
-        format!("thread {thread} {what}")
-    };
-    format!(
-        "{}, {}",
-        side(sides.first_thread, sides.first_writes),
-        side(sides.second_thread, sides.second_writes)
     )
 }
 
@@ -209,20 +259,36 @@ fn writer(violation: &Violation) -> String {
     }
 }
 
-fn instead_of(violation: &Violation) -> String {
-    match &violation.read_value {
-        Some(value) if !violation.same_value => format!(" instead of {value}"),
-        _ => String::new(),
+/// What was read in the run, and what would be missed if that is something else.
+fn instead_of(violation: &Violation, detail: &FindingDetail) -> String {
+    let Some(read) = violation.read_value.as_ref() else {
+        return String::new();
+    };
+    match &detail.newer_value {
+        Some(newer) if newer != read => {
+            format!(" as if {newer} had not been written (in this run it was {read})")
+        }
+        _ if violation.same_value => String::new(),
+        _ => format!(" instead of {read}"),
     }
 }
 
+/// Some values, and how many others there are.
 fn either(values: &[Value]) -> String {
-    match values {
-        [] => "an older value".to_owned(),
-        [one] => one.to_string(),
-        [first, rest @ ..] => rest.iter().fold(first.to_string(), |text, value| {
-            format!("{text} or {value}")
-        }),
+    /// More values than this are counted.
+    const MOST: usize = 3;
+    let mut different: Vec<&Value> = Vec::new();
+    for value in values {
+        if !different.contains(&value) {
+            different.push(value);
+        }
+    }
+    let shown: Vec<String> = different.iter().take(MOST).map(|v| v.to_string()).collect();
+    match (shown.as_slice(), different.len().saturating_sub(MOST)) {
+        ([], _) => "an older value".to_owned(),
+        (shown, 0) => shown.join(" or "),
+        (shown, 1) => format!("{} or 1 other", shown.join(", ")),
+        (shown, others) => format!("{} or {others} others", shown.join(", ")),
     }
 }
 

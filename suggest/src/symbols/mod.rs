@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use addr2line::Loader;
 
-use standard::is_standard_library;
+use standard::{is_atomic_interface, is_standard_library, is_thread_safe, waits_on_callers_atomic};
 use variables::Variables;
 
 /// A function at a line of the source.
@@ -126,14 +126,14 @@ impl Symbols {
         inside.unwrap_or(file)
     }
 
-    /// The name of the variable that lies at this address, with the offset in
-    /// it if it is not its start.
-    pub(crate) fn variable(&mut self, address: Address) -> Option<String> {
+    /// The name of the variable that these bytes are, with the offset in it if they
+    /// are only a part of it.
+    pub(crate) fn variable(&mut self, address: Address, size: u64) -> Option<String> {
         let module = &mut self.modules[address.module];
         let variables = module
             .variables
             .get_or_insert_with(|| Variables::of_file(&module.path));
-        variables.name(address.offset)
+        variables.name(address.offset, size)
     }
 }
 
@@ -146,6 +146,28 @@ pub(crate) fn innermost_own(frames: &[Frame]) -> Option<usize> {
             .as_ref()
             .is_some_and(|at| !is_standard_library(&at.file))
     })
+}
+
+/// Whether an atomic access with these frames of the standard library, innermost
+/// first, is the library's own: to an object that its user does not see.
+pub(crate) fn is_of_library(frames: &[Frame]) -> bool {
+    let own = frames
+        .iter()
+        .position(|frame| !is_atomic_interface(&frame.function));
+    let inner = &frames[..own.unwrap_or(0)];
+    // `x.wait(…)` reads `x`, whatever the library puts in between.
+    own.is_some() && !inner.iter().any(|f| waits_on_callers_atomic(&f.function))
+}
+
+/// Whether a plain access with these frames of the standard library is the
+/// library's own: not that of a container to what its user put there.
+pub(crate) fn is_plain_of_library(frames: &[Frame]) -> bool {
+    frames.iter().any(|frame| is_thread_safe(&frame.function))
+}
+
+/// Whether a frame is in code that uses atomics, not in the library.
+pub(crate) fn is_own(frame: &Frame) -> bool {
+    innermost_own(std::slice::from_ref(frame)).is_some()
 }
 
 /// Takes `.` and `..` out of a path without asking the file system, which may
@@ -168,18 +190,32 @@ fn clean(path: &Path) -> PathBuf {
 /// A function's name without its parameters, its template arguments kept.
 fn short_name(name: &str) -> &str {
     let mut depth = 0;
+    let mut parameters = None;
     for (at, character) in name.char_indices() {
         match character {
             '<' | '{' => depth += 1,
             '>' | '}' => depth -= 1,
-            // `operator()` and `(anonymous namespace)` begin with one too.
-            '(' if depth == 0
-                && !name[..at].ends_with("operator")
-                && !name[at..].starts_with("(anonymous") =>
-            {
-                return &name[..at];
+            // `operator()` has one, too.
+            '(' => {
+                if depth == 0 && !name[..at].ends_with("operator") {
+                    parameters = Some(at);
+                }
+                depth += 1;
+            }
+            ')' => {
+                depth -= 1;
+                // Those of a function that another one is in, or no parameters at
+                // all: `f()::g()`, `(anonymous namespace)::f()`.
+                if depth == 0 && name[at + 1..].starts_with("::") {
+                    parameters = None;
+                }
             }
             _ => {}
+        }
+        if depth == 0
+            && let Some(end) = parameters
+        {
+            return &name[..end];
         }
     }
     name
@@ -207,6 +243,14 @@ mod tests {
             "main::{lambda()#1}::operator()"
         );
         assert_eq!(short_name("main"), "main");
+        assert_eq!(
+            short_name("left()::$_0::operator()(int&) const"),
+            "left()::$_0::operator()"
+        );
+        assert_eq!(
+            short_name("(anonymous namespace)::f(int (*)(char))"),
+            "(anonymous namespace)::f"
+        );
     }
 
     #[test]

@@ -47,14 +47,14 @@ impl Variables {
         Self { all }
     }
 
-    /// The variable that holds this address: `x`, or `x+8` within it.
-    pub(super) fn name(&self, address: u64) -> Option<String> {
+    /// The variable that these bytes are: `x`, or `x+8` within it.
+    pub(super) fn name(&self, address: u64, size: u64) -> Option<String> {
         let after = self
             .all
             .partition_point(|variable| variable.address <= address);
         let variable = &self.all[after.checked_sub(1)?];
         match address - variable.address {
-            0 => Some(variable.name.clone()),
+            0 if variable.size <= size => Some(variable.name.clone()),
             offset if offset < variable.size => Some(format!("{}+{offset}", variable.name)),
             _ => None,
         }
@@ -65,18 +65,17 @@ impl Variables {
 /// static variable (`counter.0`). The name of a C variable is none of the
 /// demangler's business: it would take `x` for a type.
 fn plain_name(symbol: &str) -> String {
+    let symbol = match symbol.rsplit_once('.') {
+        Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => symbol,
+    };
     let mangled = symbol.strip_prefix("_Z").map(|_| symbol);
     let name = mangled
         .and_then(|name| addr2line::demangle(name, addr2line::gimli::DW_LANG_C_plus_plus))
         .unwrap_or_else(|| symbol.to_owned());
     // A function's own variable: its name is enough.
-    let name = name
-        .rsplit_once(")::")
-        .map_or(name.as_str(), |(_, name)| name);
-    match name.rsplit_once('.') {
-        Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => name.to_owned(),
-        _ => name.to_owned(),
-    }
+    let inner = name.rsplit_once(")::").map(|(_, name)| name.to_owned());
+    inner.unwrap_or(name)
 }
 
 #[cfg(test)]
@@ -100,16 +99,18 @@ mod tests {
         let variables = Variables {
             all: vec![variable(16, 4, "x"), variable(32, 16, "queue")],
         };
-        assert_eq!(variables.name(16).as_deref(), Some("x"));
-        assert_eq!(variables.name(40).as_deref(), Some("queue+8"));
-        assert_eq!(variables.name(20), None);
-        assert_eq!(variables.name(3), None);
-        assert_eq!(variables.name(48), None);
+        assert_eq!(variables.name(16, 4).as_deref(), Some("x"));
+        assert_eq!(variables.name(40, 8).as_deref(), Some("queue+8"));
+        assert_eq!(variables.name(32, 8).as_deref(), Some("queue+0"));
+        assert_eq!(variables.name(20, 4), None);
+        assert_eq!(variables.name(3, 4), None);
+        assert_eq!(variables.name(48, 4), None);
     }
 
     #[test]
     fn names_are_as_the_source_has_them() {
         assert_eq!(plain_name("counter.0"), "counter");
+        assert_eq!(plain_name("_ZL2y1.0"), "y1");
         assert_eq!(plain_name("_ZN2ns4headE"), "ns::head");
         assert_eq!(plain_name("plain"), "plain");
     }

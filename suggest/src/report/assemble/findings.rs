@@ -1,12 +1,15 @@
 //! One finding → what the report says about it.
 
+use std::collections::BTreeMap;
+
 use wmfix_analysis::ViolationKind;
 use wmfix_analysis::reordering::Meeting;
 
 use super::ends::stuck;
 use super::spots::SpotFinder;
 use crate::findings::{
-    Deviation, PredictionOutcome, RaceFinding, RaceOrigin, StepRole, StoryStep, ViolationFinding,
+    Carrier, Deviation, PredictionOutcome, RaceFinding, RaceOrigin, StepRole, StoryObject,
+    StoryStep, ViolationFinding,
 };
 use crate::harm::{FailedProcess, Harm, HarmVerdict};
 use crate::report::dossier::{FindingDetail, Mark, RaceSides, ReportedStep};
@@ -30,6 +33,7 @@ pub(super) fn violation(
     let violation = model::Violation {
         id: String::new(),
         stable_id: String::new(),
+        cause: String::new(),
         kind: match kind {
             ViolationKind::StaleRead => StaleKind::Read,
             ViolationKind::StaleWrite => StaleKind::Write,
@@ -52,6 +56,7 @@ pub(super) fn violation(
         witness_checked: first.witness_checked,
         harm: None,
         machines: Vec::new(),
+        via: access_spot.via.clone(),
     };
     let detail = FindingDetail {
         access: access_spot,
@@ -106,12 +111,13 @@ pub(super) fn stack(spots: &mut SpotFinder<'_>, failed: &FailedProcess) -> Vec<S
 }
 
 fn steps(spots: &mut SpotFinder<'_>, steps: &[StoryStep]) -> Vec<ReportedStep> {
+    let names = names(spots, steps);
     let lines = steps.iter().map(|step| {
         let place = spots.spot(step.site).place;
         ReportedStep {
             thread: step.thread.0,
             place,
-            what: step_words::operation(&step.operation),
+            what: step_words::operation(&step.operation, &names),
             because: step.edge.map(|edge| step_words::reason(edge).to_owned()),
             mark: match step.role {
                 StepRole::Way => None,
@@ -121,6 +127,31 @@ fn steps(spots: &mut SpotFinder<'_>, steps: &[StoryStep]) -> Vec<ReportedStep> {
         }
     });
     lines.collect()
+}
+
+/// What the objects of a story without a variable of their own are called: as the
+/// first step that accesses one writes it, with a number where another one is
+/// written so, too.
+fn names(spots: &mut SpotFinder<'_>, steps: &[StoryStep]) -> BTreeMap<u32, String> {
+    let mut names: BTreeMap<u32, String> = BTreeMap::new();
+    for step in steps {
+        let Some(StoryObject::Location(number, _)) = step.operation.object() else {
+            continue;
+        };
+        if names.contains_key(number) {
+            continue;
+        }
+        if let Some(text) = spots.object(step.site) {
+            let alike =
+                |name: &&String| name.as_str() == text || name.starts_with(&format!("{text} ("));
+            let name = match names.values().filter(alike).count() {
+                0 => text,
+                before => format!("{text} ({})", before + 1),
+            };
+            names.insert(*number, name);
+        }
+    }
+    names
 }
 
 /// A race without its name.
@@ -137,10 +168,12 @@ pub(super) fn race(
     let shown = model::Race {
         id: String::new(),
         stable_id: String::new(),
+        cause: String::new(),
         first: first.place.clone(),
         second: second.place.clone(),
         location,
         seed: finding.seed,
+        ordered_by: finding.first.carrier.map(|carrier| message(spots, carrier)),
         prediction: match &finding.first.origin {
             RaceOrigin::Seen => None,
             RaceOrigin::Predicted(prediction) => Some(followed(spots, &prediction.outcome)),
@@ -170,6 +203,17 @@ pub(super) fn race(
         last_words: None,
     };
     (shown, detail)
+}
+
+/// What should have ordered a race.
+fn message(spots: &mut SpotFinder<'_>, carrier: Carrier) -> model::WeakMessage {
+    let sides = [("write", carrier.weak_write), ("read", carrier.weak_read)];
+    let weak = sides.iter().filter(|(_, weak)| *weak);
+    model::WeakMessage {
+        write: spots.spot(carrier.write).place,
+        read: spots.spot(carrier.read).place,
+        weak: weak.map(|(side, _)| (*side).to_owned()).collect(),
+    }
 }
 
 /// What came of following the schedule of a predicted race.

@@ -3,9 +3,11 @@
 //! types.
 
 mod allowed;
+mod cause_names;
 mod ends;
 mod findings;
 mod free;
+mod hidden;
 mod hunks;
 mod repair;
 mod sites;
@@ -31,6 +33,7 @@ use crate::repair_loop::RepairResult;
 use crate::run::{StopReason, Summary};
 use crate::subject::RerunCommand;
 use allowed::AppliedAllowances;
+use cause_names::{CauseKey, CauseNames};
 use spots::SpotFinder;
 use stable_ids::StableIds;
 
@@ -106,6 +109,9 @@ pub(crate) fn assemble(
             "{hidden} of {all} violations are left out: {target} cannot show them"
         ));
     }
+    notes.extend(hidden::libraries(collected));
+    let (unconfirmed, note) = hidden::unconfirmed(collected, &mut spots, &mut found.traces);
+    notes.extend(note);
     match setting.summary.stopped {
         StopReason::Quiet => {}
         StopReason::TimeUp => {
@@ -180,6 +186,7 @@ pub(crate) fn assemble(
         sources,
         inventory,
         details: found.details,
+        unconfirmed,
         traces: found.traces,
         rerun: setting.rerun,
         output: collected.output_that_matters().map(str::to_owned),
@@ -226,6 +233,7 @@ struct NamedFindings {
     traces: BTreeMap<String, Arc<[u8]>>,
     names: FindingNames,
     stable_ids: StableIds,
+    causes: CauseNames,
 }
 
 impl NamedFindings {
@@ -300,6 +308,7 @@ impl NamedFindings {
         for (number, (mut violation, detail, finding, allowance)) in (1..).zip(drafts) {
             violation.id = format!("V{number}");
             violation.stable_id = self.stable_ids.of_violation(violation.kind, &detail);
+            violation.cause = self.causes.of(CauseKey::Access(finding.key.0));
             let (access, write, kind) = finding.key;
             let key = (access, write, Some(kind));
             let names = (violation.id.as_str(), violation.stable_id.as_str());
@@ -336,6 +345,7 @@ impl NamedFindings {
         for (number, (mut race, detail, finding, allowance)) in (1..).zip(drafts) {
             race.id = format!("R{number}");
             race.stable_id = self.stable_ids.of_race(&detail);
+            race.cause = self.causes.of(CauseKey::of_race(finding, spots.places));
             let (one, other) = finding.key;
             let names = (race.id.as_str(), race.stable_id.as_str());
             self.add(

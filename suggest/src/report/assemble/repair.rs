@@ -150,7 +150,11 @@ fn explained(
         to: done.to,
         on_failure: done.on_failure,
         side: done.side,
-        what: done.what,
+        what: match change.other_callers {
+            0 => done.what,
+            1 => format!("{}; 1 other caller pays for it, too", done.what),
+            count => format!("{}; {count} other callers pay for it, too", done.what),
+        },
         without: without(report, &removes, Some(&place)),
         ensures: change_words::ensures(change.kind).to_owned(),
         price: change_words::price(change.kind, change.before),

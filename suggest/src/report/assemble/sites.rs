@@ -18,8 +18,9 @@ pub(super) fn sites(
     let mut reached = HashSet::new();
     for &site in collected.reached.keys() {
         let place = spots.places.get(site);
-        if let (Some(site), Some(point)) = (&place.site, &place.point) {
-            reached.insert((point.file.clone(), site.span.start, site.span.end));
+        if let Some(site) = &place.site {
+            let file = PathBuf::clone(&site.file);
+            reached.insert((file, site.span.start, site.span.end));
         }
     }
     let mut all_files: Vec<PathBuf> = files.to_vec();

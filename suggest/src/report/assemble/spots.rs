@@ -28,16 +28,30 @@ impl SpotFinder<'_> {
         if let Some(name) = variable.filter(|name| !name.contains('+')) {
             return name.to_owned();
         }
-        for &site in sites.iter().flatten() {
-            let place = self.places.get(site).clone();
-            let object = place.site.as_ref().and_then(|site| site.object.clone());
-            if let (Some(range), Some(point)) = (object, &place.point)
-                && let Some(text) = self.places.sources.text(&point.file, &range)
-            {
-                return text.trim_start_matches(['&', '*']).trim().to_owned();
-            }
+        let objects = sites.iter().flatten().filter_map(|&site| self.object(site));
+        let objects: Vec<String> = objects.collect();
+        // A member says more than a name.
+        let member = objects.iter().find(|text| text.contains(['.', '>', '[']));
+        let named = member.or(objects.first()).cloned();
+        named
+            .or_else(|| variable.map(|name| name.trim_end_matches("+0").to_owned()))
+            .unwrap_or_else(|| "an object without a name".to_owned())
+    }
+
+    /// The object of an access as the source writes it.
+    pub(super) fn object(&mut self, site: SiteId) -> Option<String> {
+        let place = self.places.get(site).clone();
+        if let Some(text) = place.shown() {
+            let object = self
+                .places
+                .sources
+                .text(&text.file, text.object.as_ref()?)?;
+            return Some(object.trim_start_matches(['&', '*']).trim().to_owned());
         }
-        variable.unwrap_or("an unnamed object").to_owned()
+        let writes = place.kind == EventKind::Write;
+        let is_plain = writes || place.kind == EventKind::Read;
+        let point = place.point.as_ref().filter(|_| is_plain)?;
+        self.places.sources.object(point, writes)
     }
 
     /// A site as it is shown.
@@ -67,10 +81,12 @@ impl SpotFinder<'_> {
                 span: None,
                 identity: format!("{}/{}", place.function, words(place.kind)),
                 callers,
+                via: Vec::new(),
             };
         };
         let identity = self.identity(&place, point);
-        let shown = match &place.site {
+        let via = self.via(&place);
+        let shown = match place.shown() {
             Some(site) => site_place(site, self.shown(&point.file), order),
             None => model::ReportedPlace {
                 file: self.shown(&point.file),
@@ -81,7 +97,7 @@ impl SpotFinder<'_> {
                 order,
             },
         };
-        let span = match &place.site {
+        let span = match place.shown() {
             Some(site) => Some((site.span.start, site.span.end)),
             None => self.token(&point.file, point.line, point.column),
         };
@@ -91,7 +107,31 @@ impl SpotFinder<'_> {
             span,
             identity,
             callers,
+            via,
         }
+    }
+
+    /// The lines through which a call leads to its operation, from the outermost to
+    /// the operation itself.
+    fn via(&self, place: &observe::Place) -> Vec<model::ReportedPlace> {
+        let order = place.order.map_or("", |order| order.name());
+        let last = place.via.len().saturating_sub(1);
+        let lines = place.via.iter().enumerate().filter_map(|(number, frame)| {
+            let point = frame.at.as_ref()?;
+            let file = self.shown(&point.file);
+            if let Some(site) = place.site.as_ref().filter(|_| number == last) {
+                return Some(site_place(site, file, order.to_owned()));
+            }
+            Some(model::ReportedPlace {
+                file,
+                line: point.line,
+                column: point.column,
+                function: frame.function.clone(),
+                operation: words(place.kind).to_owned(),
+                order: order.to_owned(),
+            })
+        });
+        lines.collect()
     }
 
     /// What a place is known by when lines move: its file, its function, what is
@@ -101,7 +141,7 @@ impl SpotFinder<'_> {
         let Some(file) = self.places.sources.file(&point.file) else {
             return format!("{name}/{}/{}", place.function, words(place.kind));
         };
-        if let Some(site) = &place.site {
+        if let Some(site) = place.shown() {
             let known = Identity::of(site, &file.scan, &file.text);
             return format!(
                 "{name}/{}/{}/{}/{}",

@@ -24,7 +24,7 @@ pub(super) fn violation(dossier: &Dossier, violation: &Violation, others: &[&Vio
             }
             @if let Some(detail) = detail {
                 (snippets(dossier, &[
-                    Some((&detail.access, words::at_access(violation))),
+                    Some((&detail.access, words::at_access(violation, detail))),
                     detail.other.as_ref().map(|write| (write, words::at_write(violation, detail))),
                 ]))
                 p { (words::sentence(&words::consequence(violation, detail))) }
@@ -43,7 +43,8 @@ pub(super) fn violation(dossier: &Dossier, violation: &Violation, others: &[&Vio
                 }
             }
             p { (words::sentence(&words::orders(violation))) }
-            @for other in others { p { (other.id) " is between the same two lines: " (words::title(other)) "." } }
+            @if let Some(through) = words::through(&violation.via) { p { (words::sentence(&through)) } }
+            @for other in others { p { (words::sentence(&words::also_misses(other))) } }
             (facts(dossier, &violation.id, &words::how_often(violation.runs, dossier.report.runs.total, violation.seed), violation.seed))
             @if let Some(detail) = detail.filter(|detail| !detail.steps.is_empty()) {
                 details {
@@ -111,6 +112,8 @@ pub(super) fn race(dossier: &Dossier, race: &Race, others: &[&Race]) -> Markup {
                     detail.other.as_ref().map(|first| (first, words::race_side(sides.first_thread, sides.first_writes, sides.first_atomic))),
                 ]))
                 p { (words::what_races(race)) }
+                @if let Some(message) = words::should_order(race) { p { (words::sentence(&message)) } }
+                @for other in others { p { (words::sentence(&words::also_races(other))) } }
                 (facts(dossier, &race.id, &words::how_race_is_known(race, sides.runs, dossier.report.runs.total), race.seed))
                 (callers(detail))
             }

@@ -141,6 +141,9 @@ pub(crate) struct Violation {
     /// Its name in every report on this program.
     #[serde(default)]
     pub stable_id: String,
+    /// What it shares with other findings that have one cause.
+    #[serde(default)]
+    pub cause: String,
     /// What could go stale.
     pub kind: StaleKind,
     /// The access.
@@ -170,6 +173,10 @@ pub(crate) struct Violation {
     /// is not known.
     #[serde(default)]
     pub machines: Vec<String>,
+    /// The lines through which the access, a call, leads to its operation, the
+    /// operation last.
+    #[serde(default)]
+    pub via: Vec<ReportedPlace>,
 }
 
 /// What could go stale.
@@ -205,6 +212,9 @@ pub(crate) struct Race {
     /// Its name in every report on this program.
     #[serde(default)]
     pub stable_id: String,
+    /// What it shares with other findings that have one cause.
+    #[serde(default)]
+    pub cause: String,
     /// The access that came first in the run that showed it.
     pub first: ReportedPlace,
     /// The access that came second.
@@ -213,9 +223,24 @@ pub(crate) struct Race {
     pub location: String,
     /// The seed of the first run that showed it, or that it was predicted from.
     pub seed: u64,
+    /// What should have ordered the accesses, if something carried the news of the
+    /// first one to the second.
+    #[serde(default)]
+    pub ordered_by: Option<WeakMessage>,
     /// What came of the prediction; `None` if a run showed the race.
     #[serde(default)]
     pub prediction: Option<RacePrediction>,
+}
+
+/// A write and the read that took it, too weak to order what is around them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct WeakMessage {
+    /// The write.
+    pub write: ReportedPlace,
+    /// The read.
+    pub read: ReportedPlace,
+    /// Which of them is too weak: `write`, `read` or both.
+    pub weak: Vec<String>,
 }
 
 /// A race that no run showed until it was made to happen.

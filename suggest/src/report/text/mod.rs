@@ -13,7 +13,7 @@ use super::causes;
 use super::dossier::{Dossier, FindingDetail, Spot};
 use super::harm_words;
 use super::model::{Finding, HarmWord, Race, Report, Verdict, Violation};
-use super::rerun::with_trace;
+use super::rerun::{with_seed, with_trace};
 use super::words;
 
 use repair::changes_text;
@@ -54,10 +54,7 @@ impl TextRenderer {
             (report.violations.iter().cloned()).partition(harm_words::is_discarded);
         for cause in causes::of_violations(&shown) {
             if let Some(detail) = dossier.details.get(&cause.shown.id) {
-                let others = cause.others.iter().map(|other| {
-                    let title = words::title(other);
-                    format!("{} is between the same two lines: {title}", other.id)
-                });
+                let others = cause.others.iter().map(|other| words::also_misses(other));
                 let others: Vec<String> = others.collect();
                 text += &self.violation(dossier, cause.shown, detail, Some(&others));
                 text += "\n\n";
@@ -65,14 +62,7 @@ impl TextRenderer {
         }
         for cause in causes::of_races(&report.races) {
             if let Some(detail) = dossier.details.get(&cause.shown.id) {
-                let others = cause.others.iter().filter_map(|other| {
-                    let sides = dossier.details.get(&other.id)?.race.as_ref()?;
-                    let both = words::both_sides(sides);
-                    Some(format!(
-                        "{} is between the same two lines: {both}",
-                        other.id
-                    ))
-                });
+                let others = cause.others.iter().map(|other| words::also_races(other));
                 let others: Vec<String> = others.collect();
                 text += &self.race(dossier, cause.shown, detail, &others);
                 text += "\n\n";
@@ -127,6 +117,27 @@ impl TextRenderer {
         Some(text + &outcome(&dossier.report, id))
     }
 
+    /// What was found and not confirmed, and how to report that; `None` if there is
+    /// none of that name.
+    pub(crate) fn unconfirmed(&self, dossier: &Dossier, id: &str) -> Option<String> {
+        let finding = dossier.unconfirmed.get(id)?;
+        let rerun = dossier.rerun.get(finding.program);
+        let command = rerun.map_or(String::new(), |rerun| with_seed(rerun, finding.seed));
+        let mut text = format!(
+            "{id}: the analysis says that the access at {} may be stale; the independent check of\n\
+             the memory model's axioms does not agree. One of them is wrong. Please report it, with\n\
+             what the command\n  {command}\nbuilds and runs",
+            words::at(&finding.access)
+        );
+        match &finding.trace {
+            Some(trace) => {
+                text += &format!(", or with the trace of that run:\n  {}\n", trace.display())
+            }
+            None => text += ".\n",
+        }
+        Some(text)
+    }
+
     /// How to replay the recorded schedule, even after unrelated edits.
     fn schedule(&self, dossier: &Dossier, detail: &FindingDetail) -> String {
         let (Some(trace), Some(rerun)) = (&detail.trace, dossier.rerun.get(detail.program)) else {
@@ -149,7 +160,7 @@ impl TextRenderer {
         let mut spots = vec![LabelledSpot::new(
             dossier,
             &detail.access,
-            words::at_access(violation),
+            words::at_access(violation, detail),
             AnnotationKind::Primary,
         )];
         if let Some(write) = &detail.other {
@@ -160,7 +171,11 @@ impl TextRenderer {
                 AnnotationKind::Context,
             ));
         }
-        let mut messages = vec![Level::NOTE.message(words::consequence(violation, detail))];
+        let mut messages: Vec<Message<'_>> = words::through(&violation.via)
+            .map(|through| Level::NOTE.message(through))
+            .into_iter()
+            .collect();
+        messages.push(Level::NOTE.message(words::consequence(violation, detail)));
         if let Some(harm) = harm_words::consequence(violation) {
             messages.push(Level::NOTE.message(harm));
         }
@@ -230,10 +245,11 @@ impl TextRenderer {
             ));
         }
         let again = dossier.again_with(&race.id, race.seed);
+        let ordered_by = words::should_order(race);
+        let nothing =
+            "no lock, thread start or end, or release/acquire pair orders the two accesses";
         let mut messages = vec![
-            Level::NOTE.message(
-                "no lock, thread start or end, or release/acquire pair orders the two accesses",
-            ),
+            Level::NOTE.message(ordered_by.unwrap_or_else(|| nothing.to_owned())),
             Level::NOTE.message(words::how_race_is_known(
                 race,
                 sides.runs,

@@ -1,0 +1,90 @@
+//! What a plain access accesses, as the text writes it: the object at a line and
+//! column of debug information. Guesses nothing: where the column does not point
+//! into one object, there is none.
+
+use tree_sitter::Node;
+
+use crate::source::ParsedFile;
+use crate::syntax;
+
+/// The object that is read or written at a line and column: `head->next`,
+/// `slots[i]`, `data`.
+pub fn object_at(file: &ParsedFile, (line, column): (u32, u32), writes: bool) -> Option<String> {
+    let start = file.lines().line_start(line)?;
+    let at = start + (column as usize).checked_sub(1)?;
+    let root = file.tree().root_node();
+    let node = root.named_descendant_for_byte_range(at, at + 1)?;
+    let object = match node.kind() {
+        // Compilers point at the operator of a write, or at a declared name.
+        "assignment_expression" if writes => node.child_by_field_name("left"),
+        "update_expression" => node.child_by_field_name("argument"),
+        "init_declarator" if writes => node.child_by_field_name("declarator"),
+        "init_declarator" => node.child_by_field_name("value"),
+        "return_statement" | "expression_statement" => syntax::children(node).pop(),
+        _ => Some(node),
+    };
+    let object = object_around(object?)?;
+    let text = file.node_text(object);
+    let text: Vec<&str> = text.split_whitespace().collect();
+    Some(text.join(" "))
+}
+
+/// The largest object expression around a node.
+fn object_around(node: Node<'_>) -> Option<Node<'_>> {
+    let mut node = node;
+    let is_object = |node: Node<'_>| match node.kind() {
+        "identifier"
+        | "field_identifier"
+        | "field_expression"
+        | "subscript_expression"
+        | "this" => true,
+        "pointer_expression" => syntax::operator(node) == "*",
+        _ => false,
+    };
+    if !is_object(node) {
+        return None;
+    }
+    while let Some(parent) = node.parent().filter(|parent| is_object(*parent)) {
+        // An index is an object of its own.
+        let base = parent.child_by_field_name("argument");
+        if parent.kind() == "subscript_expression" && base != Some(node) {
+            break;
+        }
+        node = parent;
+    }
+    // The name of a called function is no object.
+    let called = node.parent().filter(|p| p.kind() == "call_expression");
+    match called.and_then(|call| call.child_by_field_name("function")) {
+        Some(function) if function == node => None,
+        _ => Some(node),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::object_at;
+    use crate::{Language, ParsedFile};
+
+    #[test]
+    fn objects_are_found_where_compilers_point() {
+        let text = "void f(struct n *head, int i) {\n\
+            \x20 head->next = 0;\n\
+            \x20 slots[i].seq++;\n\
+            \x20 return work(head->value, slots[i]);\n}\n";
+        let file = ParsedFile::parse(Path::new("a.c"), text.as_bytes(), Language::C);
+        let at = |line: usize, needle: &str, writes| {
+            let text = text.lines().nth(line - 1).expect("a line");
+            let column = text.find(needle).expect("there") + 1;
+            let point = (line as u32, column as u32);
+            object_at(&file, point, writes)
+        };
+        assert_eq!(at(2, "=", true).as_deref(), Some("head->next"));
+        assert_eq!(at(2, "next", true).as_deref(), Some("head->next"));
+        assert_eq!(at(3, "++", true).as_deref(), Some("slots[i].seq"));
+        assert_eq!(at(4, "value", false).as_deref(), Some("head->value"));
+        assert_eq!(at(4, "slots", false).as_deref(), Some("slots[i]"));
+        assert_eq!(at(4, "work", false), None);
+    }
+}

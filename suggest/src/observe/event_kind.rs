@@ -1,0 +1,45 @@
+//! What an event does, as far as that tells operations on one line apart.
+
+use wmfix_trace::RecordedOperation as Operation;
+
+/// What an event does, as far as it tells operations on one line apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum EventKind {
+    /// An atomic load.
+    Load,
+    /// An atomic store.
+    Store,
+    /// A read-modify-write.
+    Rmw,
+    /// A compare-exchange.
+    CompareExchange,
+    /// A fence.
+    Fence,
+    /// A plain read.
+    Read,
+    /// A plain write.
+    Write,
+    /// A lock, a thread's start or end, a birth or death of memory.
+    Other,
+}
+
+impl EventKind {
+    /// Whether it is an atomic operation or a fence.
+    pub(crate) fn is_atomic(self) -> bool {
+        !matches!(self, Self::Read | Self::Write | Self::Other)
+    }
+
+    /// What an operation of a trace does.
+    pub(crate) fn of(operation: &Operation) -> Self {
+        match operation {
+            Operation::Load { .. } => Self::Load,
+            Operation::Store { .. } => Self::Store,
+            Operation::Rmw { .. } => Self::Rmw,
+            Operation::CompareExchange { .. } => Self::CompareExchange,
+            Operation::Fence { .. } => Self::Fence,
+            Operation::Read { .. } => Self::Read,
+            Operation::Write { .. } => Self::Write,
+            _ => Self::Other,
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Places in context: through functions, methods, operators, macros and lambdas that
+//! only hand an operation on, the place is the call that the author wrote; what a
+//! library does inside is the library's; tests are not edited.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use wmfix_tests::product::{CommandResult, World};
+use wmfix_tests::tools::{Need, need};
+
+/// Compilers with their C++ side, and how much they optimise.
+const BUILDS: [(&str, &str, &str); 4] = [
+    ("gcc", "g++", "-O0"),
+    ("gcc", "g++", "-O2"),
+    ("clang", "clang++", "-O0"),
+    ("clang", "clang++", "-O2"),
+];
+
+const C_LAYERS: &str = include_str!("../corpus/places/layers.c");
+const CPP_LAYERS: &str = include_str!("../corpus/places/layers.cc");
+const CPP_HEADER: &str = include_str!("../corpus/places/cell.h");
+const ORDER_AT_THE_CALL: &str = include_str!("../corpus/places/order_at_the_call.c");
+const LIBRARY: &str = include_str!("../corpus/places/library.cc");
+const BOX: &str = include_str!("../corpus/places/box.h");
+const TEST_BOX: &str = include_str!("../corpus/places/test_box.c");
+
+fn need_tools() {
+    need(&["gcc", "g++", "clang", "clang++"].map(Need::Program));
+}
+
+fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
+    value[name].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The lines of a text that end with a comment of this word, by the number in it.
+fn marked(text: &str, word: &str) -> BTreeMap<u64, BTreeSet<u64>> {
+    let mut lines: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
+    for (line, text) in (1..).zip(text.lines()) {
+        let number = text.split_once(&format!("// {word} "));
+        if let Some(number) = number.and_then(|(_, number)| number.trim().parse().ok()) {
+            lines.entry(number).or_default().insert(line);
+        }
+    }
+    lines
+}
+
+/// Holds the violations of a program against its marks: each place is found where
+/// its line is marked, through the lines that are marked with its number.
+fn assert_marked(build: (&str, &str, &str), file: &str, text: &str, header: &str) {
+    let (cc, cxx, optimise) = build;
+    let world = World::new();
+    world.write(file, text);
+    world.write("cell.h", header);
+    let flags = format!("[build]\ncflags = [\"{optimise}\"]\ncxxflags = [\"{optimise}\"]\n");
+    world.write("wmfix.toml", &flags);
+    let mut command = world.wmfix(cc);
+    command.env("WMFIX_REAL_CXX", cxx);
+    command.args(["check", file, "--runs", "8", "--format", "json"]);
+    let report = CommandResult::of(&mut command).json();
+    let places = marked(text, "place");
+    let mut via = marked(text, "via");
+    for (number, lines) in marked(header, "via") {
+        via.entry(number).or_default().extend(lines);
+    }
+    let mut found = BTreeSet::new();
+    for violation in list(&report, "violations") {
+        let line = violation["access"]["line"].as_u64().expect("a line");
+        let number = places.iter().find(|(_, lines)| lines.contains(&line));
+        let (number, _) = number.unwrap_or_else(|| panic!("{build:?}: {violation}"));
+        found.insert(line);
+        let through: BTreeSet<u64> = list(violation, "via")
+            .iter()
+            .filter_map(|place| place["line"].as_u64())
+            .collect();
+        let expected = via.get(number).cloned().unwrap_or_default();
+        assert_eq!(through, expected, "{build:?}: {violation}");
+    }
+    let all: BTreeSet<u64> = places.into_values().flatten().collect();
+    assert_eq!(found, all, "{build:?}: {report}");
+}
+
+#[test]
+fn c_helpers_and_macros_are_looked_through() {
+    need_tools();
+    for build in BUILDS {
+        assert_marked(build, "layers.c", C_LAYERS, "");
+    }
+}
+
+#[test]
+fn classes_operators_and_lambdas_are_looked_through() {
+    need_tools();
+    for build in BUILDS {
+        assert_marked(build, "layers.cc", CPP_LAYERS, CPP_HEADER);
+    }
+}
+
+#[test]
+fn an_order_is_changed_where_it_is_said() {
+    need_tools();
+    let world = World::new();
+    world.write("order.c", ORDER_AT_THE_CALL);
+    let suggest = |format: &[&str]| {
+        let mut command = world.wmfix("gcc");
+        command
+            .args(["suggest", "order.c", "--runs", "20", "--cost", "portable"])
+            .args(format);
+        CommandResult::of(&mut command)
+    };
+    let patch = suggest(&[]).stdout;
+    let changed = |sign: char| -> Vec<&str> {
+        let lines = patch.lines().filter(|line| line.starts_with(sign));
+        let lines = lines.filter(|line| !line.starts_with("+++") && !line.starts_with("---"));
+        lines.collect()
+    };
+    assert_eq!(
+        changed('-'),
+        ["-    put(&ready, 1, memory_order_relaxed);"],
+        "{patch}"
+    );
+    assert_eq!(
+        changed('+'),
+        ["+    put(&ready, 1, memory_order_release);"],
+        "{patch}"
+    );
+    let report = suggest(&["--format", "json"]).json();
+    // The race names what should have ordered it.
+    let [race] = list(&report, "races") else {
+        panic!("{report}");
+    };
+    let message = &race["ordered_by"];
+    assert_eq!(message["weak"], serde_json::json!(["write"]), "{race}");
+    assert_eq!(message["write"]["operation"], "put", "{race}");
+    assert_eq!(race["location"], "data", "{race}");
+}
+
+#[test]
+fn what_the_standard_library_does_inside_is_its_own() {
+    need_tools();
+    let world = World::new();
+    world.write("library.cc", LIBRARY);
+    world.write("wmfix.toml", "[build]\ncxxflags = [\"-std=c++20\"]\n");
+    let check = |more: &[&str]| {
+        let mut command = world.wmfix("gcc");
+        command.env("WMFIX_REAL_CXX", "g++");
+        command.args(["check", "library.cc", "--runs", "20", "--format", "json"]);
+        CommandResult::of(command.args(more)).json()
+    };
+    let report = check(&[]);
+    assert_eq!(list(&report, "violations").len(), 0, "{report}");
+    assert_eq!(list(&report, "races").len(), 0, "{report}");
+    let notes = list(&report, "notes");
+    let note = notes.iter().filter_map(Value::as_str);
+    assert_eq!(
+        note.filter(|note| note.contains("--system-headers"))
+            .count(),
+        1,
+        "{report}"
+    );
+    let shown = check(&["--system-headers"]);
+    let all = list(&shown, "violations").len() + list(&shown, "races").len();
+    assert!(all > 0, "{shown}");
+}
+
+#[test]
+fn tests_are_not_edited_when_there_is_anything_else() {
+    need_tools();
+    let world = World::new();
+    world.write("box.h", BOX);
+    world.write("test_box.c", TEST_BOX);
+    let suggest = |world: &World| {
+        let mut command = world.wmfix("gcc");
+        command.args(["suggest", ".", "--runs", "20"]);
+        CommandResult::of(&mut command)
+    };
+    let patch = suggest(&world).stdout;
+    let files: BTreeSet<&str> = patch
+        .lines()
+        .filter_map(|line| line.strip_prefix("+++ b/"))
+        .collect();
+    assert_eq!(files, BTreeSet::from(["box.h"]), "{patch}");
+    // Unless the project says so.
+    world.write("wmfix.toml", "[repair]\ninclude = [\"**\"]\n");
+    let patch = suggest(&world).stdout;
+    assert!(patch.contains("+++ b/test_box.c"), "{patch}");
+    world.write("wmfix.toml", "[repair]\nexclude = [\"*.h\", \"*.c\"]\n");
+    let refused = suggest(&world);
+    assert_eq!(refused.stdout, "", "{refused:?}");
+    assert!(refused.stderr.contains("excludes"), "{refused:?}");
+}
