@@ -2,6 +2,7 @@
 //! a file of an awkward name, with findings of every sort, some allowed, and a
 //! repair of two groups.
 
+use super::model::{HarmWord, ReportedHarm};
 use super::{Dossier, Page, TextRenderer, group_text, html, repair_text, sarif};
 use crate::exit::ExitStatus;
 
@@ -37,6 +38,35 @@ fn the_report_as_a_page() {
     assert!(!page.contains("<script") && !page.contains("<link"));
     // A line an element, so that differences can be read.
     insta::assert_snapshot!(page.replace("><", ">\n<"));
+}
+
+#[test]
+fn the_page_and_the_audit_name_verdicts() {
+    let mut dossier = dossier();
+    let harm = |verdict, stack: &[&str]| {
+        Some(ReportedHarm {
+            verdict,
+            runs: 3,
+            ended: "SIGABRT".to_owned(),
+            stack: stack.iter().map(|&line| line.to_owned()).collect(),
+            seed: Some(1),
+            command: None,
+        })
+    };
+    let violations = &mut dossier.report.violations;
+    violations[0].harm = harm(HarmWord::Harmful, &["inner at b.c:7"]);
+    violations[1].harm = harm(HarmWord::Discarded, &[]);
+    for kind in [Page::Report, Page::Audit] {
+        let page = html(&dossier, "b.c", kind);
+        let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("no {words}"));
+        assert!(at("(1 harmful, 1 discarded)") < at(">Findings<"));
+        assert!(at(">harmful</span>") < at("inner at b.c:7"));
+        assert!(at("inner at b.c:7") < at(">Discarded<"));
+        assert!(at(">Discarded<") < at("id=\"V2\""));
+    }
+    let audit = TextRenderer::new(false).audit(&dossier, "b.c");
+    assert!(audit.contains("error[V1]") && audit.contains("inner at b.c:7"));
+    assert!(audit.contains("\ndiscarded[V2]: "), "{audit}");
 }
 
 #[test]
