@@ -4,6 +4,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
@@ -108,6 +109,12 @@ impl Replacement {
             .as_file()
             .set_permissions(metadata.permissions())
             .map_err(io_error)?;
+        // Whoever owns the file still does, whoever runs this.
+        let made = temporary.as_file().metadata().map_err(io_error)?;
+        if (made.uid(), made.gid()) != (metadata.uid(), metadata.gid()) {
+            let (owner, group) = (Some(metadata.uid()), Some(metadata.gid()));
+            fchown(temporary.as_file(), owner, group).map_err(io_error)?;
+        }
         temporary.as_file().sync_all().map_err(io_error)?;
         Ok(Self {
             target,

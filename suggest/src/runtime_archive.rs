@@ -3,9 +3,12 @@
 //! has its final name, so any number of processes may unpack it at once.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use std::{env, fs};
 
 use anyhow::{Context, bail};
+
+use crate::private_files::make_private_folder;
 
 static ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libwmfix_runtime.a"));
 static EXPORTS: &str = include_str!(concat!(env!("OUT_DIR"), "/exports.list"));
@@ -22,6 +25,12 @@ const DISTINGUISH_VOLATILE: &str = " --param=tsan-distinguish-volatile=1";
 /// The option that has the linker put the runtime in front of functions of the C
 /// library, for whatever is linked with it.
 pub(crate) const WRAP: &str = include_str!(concat!(env!("OUT_DIR"), "/wrap.option"));
+
+/// What a folder is called in which files are unpacked.
+const UNPACKING: &str = "unpacking-";
+
+/// Nobody unpacks for longer than this.
+const MAX_UNPACKING: Duration = Duration::from_secs(60 * 60);
 
 /// The files that a build with the wrappers needs.
 #[derive(Debug)]
@@ -44,16 +53,34 @@ impl RuntimeFiles {
 
     fn unpacked_in(cache: &Path) -> anyhow::Result<Self> {
         let folder = cache.join(format!("runtime-{}", &RUNTIME_HASH[..32]));
-        if !folder.is_dir() {
-            unpack(cache, &folder)
-                .with_context(|| format!("cannot unpack the runtime into {}", cache.display()))?;
-        }
-        Ok(Self {
+        let files = Self {
             archive: folder.join("libwmfix_runtime.a"),
             exports: folder.join("exports.list"),
             gcc_specs: folder.join("gcc.specs"),
             old_gcc_specs: folder.join("gcc-old.specs"),
-        })
+        };
+        if !files.are_whole() {
+            unpack(cache, &folder)
+                .with_context(|| format!("cannot unpack the runtime into {}", cache.display()))?;
+        }
+        Ok(files)
+    }
+
+    /// Whether every file holds what it should: somebody may have cleaned up the
+    /// cache, or the disk was full.
+    fn are_whole(&self) -> bool {
+        let old_specs = GCC_SPECS.replace(DISTINGUISH_VOLATILE, "");
+        let contents = [
+            (&self.archive, ARCHIVE),
+            (&self.exports, EXPORTS.as_bytes()),
+            (&self.gcc_specs, GCC_SPECS.as_bytes()),
+            (&self.old_gcc_specs, old_specs.as_bytes()),
+        ];
+        let is_whole = |(file, content): (&PathBuf, &[u8])| {
+            fs::metadata(file).is_ok_and(|meta| meta.len() == content.len() as u64)
+                && fs::read(file).is_ok_and(|there| there == content)
+        };
+        contents.into_iter().all(is_whole)
     }
 }
 
@@ -74,9 +101,10 @@ pub(crate) fn cache_folder() -> anyhow::Result<PathBuf> {
 }
 
 fn unpack(cache: &Path, folder: &Path) -> anyhow::Result<()> {
-    fs::create_dir_all(cache)?;
+    make_private_folder(cache)?;
+    remove_leftovers(cache);
     let unfinished = tempfile::Builder::new()
-        .prefix("unpacking-")
+        .prefix(UNPACKING)
         .tempdir_in(cache)?;
     fs::write(unfinished.path().join("libwmfix_runtime.a"), ARCHIVE)?;
     fs::write(unfinished.path().join("exports.list"), EXPORTS)?;
@@ -91,9 +119,32 @@ fn unpack(cache: &Path, folder: &Path) -> anyhow::Result<()> {
             let _renamed = unfinished.keep();
             Ok(())
         }
-        // Another process was faster; its copy has the same content.
-        Err(_) if folder.is_dir() => Ok(()),
+        // Another process was faster, or what is there is damaged: file by file
+        // nobody ever sees half of one.
+        Err(_) if folder.is_dir() => {
+            for entry in fs::read_dir(unfinished.path())? {
+                let file = entry?;
+                fs::rename(file.path(), folder.join(file.file_name()))?;
+            }
+            Ok(())
+        }
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Removes what processes that were killed have left half unpacked. What cannot be
+/// removed now is left for the next time.
+fn remove_leftovers(cache: &Path) {
+    let Ok(entries) = fs::read_dir(cache) else {
+        return;
+    };
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let age = fs::metadata(&path).and_then(|meta| meta.modified());
+        let is_old = age.is_ok_and(|made| made.elapsed().is_ok_and(|age| age > MAX_UNPACKING));
+        if name.starts_with(UNPACKING) && is_old {
+            let _next_time = fs::remove_dir_all(path);
+        }
     }
 }
 
@@ -117,6 +168,17 @@ mod tests {
         });
         let left: Vec<_> = fs::read_dir(cache.path()).unwrap().collect();
         assert_eq!(left.len(), 1, "{left:?}");
+    }
+
+    #[test]
+    fn a_damaged_copy_is_repaired() {
+        let cache = tempfile::tempdir().unwrap();
+        let files = RuntimeFiles::unpacked_in(cache.path()).unwrap();
+        fs::write(&files.archive, "half").unwrap();
+        fs::remove_file(&files.exports).unwrap();
+        let files = RuntimeFiles::unpacked_in(cache.path()).unwrap();
+        assert_eq!(fs::read(&files.archive).unwrap(), ARCHIVE);
+        assert_eq!(fs::read_to_string(&files.exports).unwrap(), EXPORTS);
     }
 
     #[test]

@@ -7,13 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use wmfix_frontend::{
-    CallForm, FileScan, Forwarder, Headers, MemoryOrder, OperationKind, OrderForm, ParsedFile,
+    CallForm, FileScan, Forwarder, Headers, Language, MemoryOrder, OperationKind, OrderForm, ParsedFile,
     Repetition, Site, SiteMatch, Vocabularies, call_as_site, forwards_call, forwards_site,
     is_whole_body, match_site, object_at, repetition_of_call, repetition_of_wait, scan_file,
 };
 
 use super::event_kind::EventKind;
-use crate::symbols::{Frame, SourcePoint};
+use crate::symbols::{Frame, SourcePoint, is_standard_library};
+
+/// A larger file is no source.
+const MAX_SOURCE_BYTES: u64 = 64 << 20;
 
 /// Source files and their sites.
 pub(crate) struct Sources {
@@ -60,7 +63,7 @@ impl Sources {
         if let Some(known) = self.files.get(path) {
             return known.clone();
         }
-        let read = std::fs::read(path).ok().map(|text| {
+        let read = read_source(path).map(|text| {
             let scan = scan_file(path, &text, &mut self.headers, &self.vocabularies);
             Arc::new(SourceFile {
                 text,
@@ -210,6 +213,18 @@ impl Sources {
     }
 }
 
+/// The text of a file that debug information names, which anybody may have written:
+/// it is read only if it is a regular file of a size that sources have, and by its
+/// name or its folder a source.
+fn read_source(path: &Path) -> Option<Vec<u8>> {
+    let is_source = Language::may_be(path) || is_standard_library(path);
+    let meta = std::fs::metadata(path).ok().filter(|_| is_source)?;
+    if !meta.is_file() || meta.len() > MAX_SOURCE_BYTES {
+        return None;
+    }
+    std::fs::read(path).ok()
+}
+
 fn operation_kind(event: EventKind) -> Option<OperationKind> {
     Some(match event {
         EventKind::Load => OperationKind::Load,
@@ -262,9 +277,25 @@ fn plain_name(function: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use wmfix_frontend::CallForm;
+    use super::*;
 
-    use super::{call_form, plain_name};
+    #[test]
+    fn only_regular_files_with_the_name_of_a_source_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let secret = folder.path().join("secret");
+        std::fs::write(&secret, "a").unwrap();
+        assert_eq!(read_source(&secret), None);
+        let source = folder.path().join("a.c");
+        std::fs::write(&source, "a").unwrap();
+        assert_eq!(read_source(&source), Some(b"a".to_vec()));
+        let device = folder.path().join("zero.c");
+        std::os::unix::fs::symlink("/dev/zero", &device).unwrap();
+        assert_eq!(read_source(&device), None);
+        let huge = folder.path().join("huge.c");
+        let file = std::fs::File::create(&huge).unwrap();
+        file.set_len(MAX_SOURCE_BYTES + 1).unwrap();
+        assert_eq!(read_source(&huge), None);
+    }
 
     #[test]
     fn operators_are_called_without_their_names() {

@@ -7,8 +7,8 @@ use std::path::Path;
 use anyhow::Context;
 use wmfix_rewriter::unified_diff;
 
-use super::write_file;
 use crate::patch::path_in_patch;
+use crate::private_files::write_file;
 use crate::repair_loop::{RepairResult, group_patches};
 use crate::report::{Dossier, Page, group_text, html};
 

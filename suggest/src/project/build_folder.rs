@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
 
+use crate::private_files::make_private_folder;
 use crate::runtime_archive::cache_folder;
 
 /// A build folder that was not used for this long is removed.
@@ -28,7 +29,8 @@ impl BuildFolder {
     /// A build folder for what is at this path.
     pub(super) fn of(path: &Path) -> anyhow::Result<Self> {
         let all = cache_folder()?.join("projects");
-        fs::create_dir_all(&all).with_context(|| format!("cannot make {}", all.display()))?;
+        let made = make_private_folder(&all);
+        made.with_context(|| format!("cannot make {}", all.display()))?;
         Self::in_folder(&all.canonicalize()?, path)
     }
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 
+use crate::printable::printable;
 use crate::run::Watchdog;
 
 /// This many lines of a failed command's output are shown.
@@ -113,7 +114,7 @@ pub(super) fn last_lines(file: &Path) -> anyhow::Result<String> {
     file.seek(SeekFrom::Start(length.saturating_sub(MAX_SHOWN_BYTES)))?;
     let mut end = Vec::new();
     file.take(MAX_SHOWN_BYTES).read_to_end(&mut end)?;
-    let text = String::from_utf8_lossy(&end);
+    let text = printable(&String::from_utf8_lossy(&end));
     let lines: Vec<&str> = text.lines().collect();
     let from = lines.len().saturating_sub(SHOWN_LINES);
     let mut shown = lines[from..].join("\n");

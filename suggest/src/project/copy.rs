@@ -13,6 +13,7 @@ use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
 use super::rules::{Rules, is_build_product};
+use crate::path_text;
 
 /// A tree with more files is not copied.
 const MAX_FILES: usize = 200_000;
@@ -33,6 +34,7 @@ pub(super) struct TreeCopy {
 /// What is known of a copy: for each file, by its path in the tree.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Manifest {
+    #[serde(with = "path_text::keys")]
     files: BTreeMap<PathBuf, Entry>,
 }
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::model::{Report, ReportedPlace, Value};
 
 use super::rerun::with_seed;
+use crate::path_text;
 use crate::subject::RerunCommand;
 
 /// A report with all that is known about its findings.
@@ -27,6 +28,7 @@ pub(crate) struct Dossier {
     #[serde(default)]
     pub unconfirmed: BTreeMap<String, UnconfirmedFinding>,
     /// The text of the files that the findings are in, as it was.
+    #[serde(with = "path_text::keys")]
     pub sources: BTreeMap<PathBuf, String>,
     /// Every atomic operation of the program.
     pub inventory: Vec<InventoryEntry>,
@@ -74,6 +76,7 @@ pub(crate) struct FindingDetail {
     /// Which of the programs showed it.
     pub program: usize,
     /// The trace that showed it, once it is kept.
+    #[serde(with = "path_text::option")]
     pub trace: Option<PathBuf>,
     /// The way there.
     pub steps: Vec<ReportedStep>,
@@ -125,6 +128,7 @@ pub(crate) struct Spot {
     /// The place.
     pub place: ReportedPlace,
     /// The file on disk; `None` without debug information.
+    #[serde(with = "path_text::option")]
     pub path: Option<PathBuf>,
     /// The bytes to point at.
     pub span: Option<(usize, usize)>,

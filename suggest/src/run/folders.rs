@@ -1,14 +1,28 @@
 //! Folders for runs, used again and again: to make and remove one costs more than
 //! a short run.
 
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::Duration;
 
 use anyhow::Context;
+
+/// What the folder of a process is called, before a part that no other has.
+const PREFIX: &str = "wmfix-runs-";
+
+/// The file in it that the process holds locked as long as it lives.
+const LOCK: &str = "lock";
+
+/// A folder without a lock is this young if its process has not come to lock it yet.
+const MAX_UNLOCKED: Duration = Duration::from_secs(60);
 
 /// Folders for runs, removed together in the end.
 pub(crate) struct RunFolders {
     all: tempfile::TempDir,
+    /// Held: nobody takes the folder for a leftover.
+    _lock: File,
     free: Mutex<Vec<PathBuf>>,
 }
 
@@ -21,9 +35,15 @@ pub(crate) struct RunFolder<'a> {
 impl RunFolders {
     /// None is in use yet.
     pub(crate) fn new() -> anyhow::Result<Self> {
-        let all = tempfile::Builder::new().prefix("wmfix-").tempdir();
+        let context = "cannot create a folder for the runs";
+        remove_leftovers(&std::env::temp_dir());
+        let all = tempfile::Builder::new().prefix(PREFIX).tempdir();
+        let all = all.context(context)?;
+        let lock = File::create(all.path().join(LOCK)).context(context)?;
+        lock.lock().context(context)?;
         Ok(Self {
-            all: all.context("cannot create a folder for the runs")?,
+            all,
+            _lock: lock,
             free: Mutex::default(),
         })
     }
@@ -45,6 +65,32 @@ impl RunFolders {
     }
 }
 
+/// Removes the folders of processes that were killed, in the folder for temporary
+/// files: those that nobody holds. What cannot be removed now, or is somebody
+/// else's, is left alone.
+fn remove_leftovers(temporary: &Path) {
+    let Ok(entries) = fs::read_dir(temporary) else {
+        return;
+    };
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let Ok(meta) = fs::symlink_metadata(&path) else {
+            continue;
+        };
+        let is_own = meta.is_dir() && meta.uid() == rustix::process::getuid().as_raw();
+        let is_young = meta
+            .modified()
+            .is_ok_and(|made| made.elapsed().is_ok_and(|age| age < MAX_UNLOCKED));
+        if !name.starts_with(PREFIX) || !is_own || is_young {
+            continue;
+        }
+        let lock = File::open(path.join(LOCK));
+        if lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
+            let _next_time = fs::remove_dir_all(&path);
+        }
+    }
+}
+
 impl RunFolder<'_> {
     /// Where it is.
     pub(crate) fn path(&self) -> &Path {
@@ -57,5 +103,31 @@ impl Drop for RunFolder<'_> {
         let path = std::mem::take(&mut self.path);
         let mut free = self.folders.free.lock().expect("no panic while locked");
         free.push(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+
+    #[test]
+    fn folders_of_killed_processes_are_removed_and_no_others() {
+        let temporary = tempfile::tempdir().unwrap();
+        let make = |name: &str| {
+            let folder = temporary.path().join(name);
+            fs::create_dir(&folder).unwrap();
+            let lock = File::create(folder.join(LOCK)).unwrap();
+            let old = SystemTime::now() - 2 * MAX_UNLOCKED;
+            File::open(&folder).unwrap().set_modified(old).unwrap();
+            (folder, lock)
+        };
+        let (killed, _) = make("wmfix-runs-killed");
+        let (alive, lock) = make("wmfix-runs-alive");
+        let (other, _) = make("wmfix-test-other");
+        lock.lock().unwrap();
+        remove_leftovers(temporary.path());
+        assert!(!killed.exists() && alive.exists() && other.exists());
     }
 }

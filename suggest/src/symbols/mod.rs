@@ -10,8 +10,11 @@ use std::path::{Path, PathBuf};
 
 use addr2line::Loader;
 
-use standard::{is_atomic_interface, is_standard_library, is_thread_safe, waits_on_callers_atomic};
+use crate::printable::printable;
+use standard::{is_atomic_interface, is_thread_safe, waits_on_callers_atomic};
 use variables::Variables;
+
+pub(crate) use standard::is_standard_library;
 
 /// A function at a line of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,7 +113,7 @@ impl Symbols {
                 })
             });
             frames.push(Frame {
-                function: short_name(&function.unwrap_or_default()).to_owned(),
+                function: printable(short_name(&function.unwrap_or_default())),
                 at,
             });
         }

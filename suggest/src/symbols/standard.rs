@@ -5,7 +5,7 @@
 use std::path::Path;
 
 /// Whether a file is part of the implementation of atomics.
-pub(super) fn is_standard_library(file: &Path) -> bool {
+pub(crate) fn is_standard_library(file: &Path) -> bool {
     let path = file.to_string_lossy();
     let within = [
         "/usr/include/c++/",
