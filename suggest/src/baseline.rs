@@ -1,14 +1,14 @@
 //! What is wrong with a program as it is, before any change: that it fails or
-//! hangs, always or sometimes, what the reason may be; or that there was nothing to
-//! check. Values only: the report finds the words. Knows nothing of findings.
+//! hangs in every run, what the reason may be; or that there was nothing to check.
+//! Values only: the report finds the words. Knows nothing of findings.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::cli::Strategy;
 use crate::findings::{CollectedFindings, FailedRun, Tally, fingerprint};
 use crate::options::RunOptions;
 use crate::run::RunEnd;
-use crate::subject::{RerunCommand, Subject};
+use crate::subject::Subject;
 
 /// Texts that say that a program reads its standard input.
 const READS_INPUT: [&str; 6] = [
@@ -50,21 +50,6 @@ pub(crate) enum BaselineNote {
         end: RunEnd,
         /// What may be the reason.
         advice: Vec<Advice>,
-    },
-    /// It fails in some runs.
-    SometimesFails {
-        /// The program's name.
-        program: String,
-        /// How the first of them ended.
-        end: RunEnd,
-        /// How many runs failed.
-        failed: u64,
-        /// How many runs there were.
-        runs: u64,
-        /// The seed of the first that failed.
-        seed: u64,
-        /// How to run it again.
-        rerun: RerunCommand,
     },
     /// Some runs left no trace.
     NoTrace {
@@ -173,9 +158,7 @@ fn failures(
         let Some(failure) = &tally.failure else {
             continue;
         };
-        let program = command.launch.command.first().map(PathBuf::from);
-        let program = program.as_deref().and_then(Path::file_name);
-        let program = program.unwrap_or_default().to_string_lossy().into_owned();
+        let program = command.launch.name();
         let end = failure.ended;
         if tally.always_failed() {
             let advice = advice(tally, failure, subject, options);
@@ -183,15 +166,6 @@ fn failures(
                 program,
                 end,
                 advice,
-            });
-        } else if collected.must_pass || !end.is_of_its_own() {
-            notes.push(BaselineNote::SometimesFails {
-                program,
-                end,
-                failed: tally.failed,
-                runs: tally.runs,
-                seed: failure.seed,
-                rerun: command.rerun.clone(),
             });
         }
     }

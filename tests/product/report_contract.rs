@@ -72,7 +72,7 @@ const ORDERS: [&str; 5] = ["relaxed", "acquire", "release", "acq_rel", "seq_cst"
 fn assert_contract(report: &Value) {
     assert_eq!(number(&report["version"]), 1);
     one_of(&report["verdict"], &["clean", "findings", "failed"]);
-    for key in ["total", "distinct_schedules", "events"] {
+    for key in ["total", "incomplete", "distinct_schedules", "events"] {
         number(&report["runs"][key]);
     }
     seconds(&report["runs"]["seconds"]);
@@ -81,6 +81,14 @@ fn assert_contract(report: &Value) {
     unreached.iter().for_each(known_place);
     let known = number(&sites["reached"]) + unreached.len() as u64;
     assert_eq!(number(&sites["total"]), known, "{sites}");
+    for (at, failure) in (1..).zip(list(&report["failures"])) {
+        assert_eq!(text(&failure["id"]), format!("F{at}"));
+        let kinds = ["deadlock", "livelock", "signal", "exit", "timeout"];
+        one_of(&failure["kind"], &kinds);
+        assert!(number(&failure["runs"]) > 0, "{failure}");
+        number(&failure["seed"]);
+        text(&failure["command"]);
+    }
     for (at, violation) in (1..).zip(list(&report["violations"])) {
         assert_eq!(text(&violation["id"]), format!("V{at}"));
         assert!(!text(&violation["stable_id"]).is_empty());

@@ -43,29 +43,6 @@ fn a_crash_in_every_run_is_a_failure_and_its_output_is_shown() {
 }
 
 #[test]
-fn a_crash_in_some_runs_is_a_note() {
-    need_gcc();
-    let source = "#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n\
-        static atomic_int x;\n\
-        static void *set(void *arg) { atomic_store(&x, 1); return arg; }\n\
-        int main(void) { pthread_t t; pthread_create(&t, 0, set, 0);\n\
-        if (atomic_load(&x)) abort(); pthread_join(t, 0); return 0; }\n";
-    let ran = check(source, &["--format", "json"]);
-    let report = ran.json();
-    assert_eq!(
-        (ran.code, &report["verdict"]),
-        (Some(0), &"clean".into()),
-        "{report}"
-    );
-    assert!(
-        report["notes"][0]
-            .as_str()
-            .is_some_and(|note| note.contains("SIGABRT")),
-        "{report}"
-    );
-}
-
-#[test]
 fn a_program_that_never_ends_is_stopped() {
     need_gcc();
     let source = "#include <unistd.h>\nint main(void) { for (;;) pause(); }\n";

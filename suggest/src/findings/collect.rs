@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use wmfix_analysis::SiteId;
 
+use super::failure::{FailureFinding, RunFailure};
 use super::names::FindingKey;
 use super::observation::{
     KnownFindings, Observation, RaceInstance, RaceKey, TraceProblem, ViolationInstance,
@@ -24,6 +25,9 @@ const MAX_FAILED_RUNS: u64 = 10;
 /// come in another order.
 const MAX_SINGLE_THREADED_RUNS: u64 = 2;
 
+/// Failures after this many are no reason to go on.
+const MAX_NEW_FAILURES: usize = 8;
+
 /// Of this many runs that showed a violation the seeds are kept.
 const MAX_SEEDS: usize = 8;
 
@@ -38,6 +42,8 @@ pub(crate) struct Tally {
     pub hung: u64,
     /// How many had more than one thread.
     pub concurrent: u64,
+    /// How many were not recorded as a whole.
+    pub incomplete: u64,
     /// The first that failed.
     pub failure: Option<FailedRun>,
     /// How they ended.
@@ -51,8 +57,6 @@ pub(crate) struct Tally {
 pub(crate) struct FailedRun {
     /// How it ended.
     pub ended: RunEnd,
-    /// Its seed.
-    pub seed: u64,
     /// The end of what it printed.
     pub output: String,
 }
@@ -151,6 +155,8 @@ pub(crate) struct CollectedFindings {
     pub ended: BTreeMap<RunEnd, u64>,
     /// The ends of processes that did not exit by themselves.
     pub ends: Vec<CountedEnd>,
+    /// Runs that failed, in the order of the first of each kind.
+    pub failures: Vec<FailureFinding>,
     /// What was wrong with traces, and how often.
     pub problems: Vec<(TraceProblem, u64)>,
     /// How many processes left a trace.
@@ -178,20 +184,20 @@ impl CollectedFindings {
         known: &KnownFindings,
     ) -> RunWorth {
         let mut new = false;
-        let failed = observation.failed()
-            || self.must_pass && !matches!(observation.ended, RunEnd::Exited(0));
+        let failure = RunFailure::of_run(observation.ended, &observation.failures, self.must_pass);
+        let failed = failure.is_some();
         let silent = observation.processes == 0 && observation.problems.is_empty();
         let tally = self.tallies.entry(program).or_default();
         tally.runs += 1;
         tally.failed += u64::from(failed);
         tally.hung += u64::from(observation.ended == RunEnd::TimedOut);
         tally.concurrent += u64::from(observation.concurrent);
+        tally.incomplete += u64::from(observation.is_incomplete() || silent);
         tally.ends.insert(observation.ended);
         tally.printed.insert(observation.printed);
         if failed && tally.failure.is_none() {
             tally.failure = Some(FailedRun {
                 ended: observation.ended,
-                seed,
                 output: observation.failed_output.clone().unwrap_or_default(),
             });
         }
@@ -199,6 +205,10 @@ impl CollectedFindings {
         // Where no run has left a trace the next one will not either.
         let never_traced = silent && self.processes == 0 && observation.ended != RunEnd::TimedOut;
         let enough = never_traced || tally.is_enough();
+        if let Some(failure) = failure {
+            let output = observation.failed_output.as_deref();
+            new |= self.take_failure(program, seed, failure, output);
+        }
         let mut in_this_run = HashSet::new();
         for (key, instance) in observation.violations {
             match self.violation_at.get(&key) {
@@ -317,6 +327,34 @@ impl CollectedFindings {
         all.filter(|finding| !self.violation_at.contains_key(&finding.key))
     }
 
+    /// Takes a run's failure and says whether it is new.
+    fn take_failure(
+        &mut self,
+        program: usize,
+        seed: u64,
+        failure: RunFailure,
+        output: Option<&str>,
+    ) -> bool {
+        let mut known = self.failures.iter_mut();
+        let same =
+            |one: &&mut FailureFinding| one.program == program && one.first.is_like(&failure);
+        if let Some(known) = known.find(same) {
+            known.runs += 1;
+            return false;
+        }
+        // What one schedule in a hundred does is told; what each does otherwise,
+        // as a program that crashes anywhere, is not worth more runs.
+        let is_new = self.failures.len() < MAX_NEW_FAILURES;
+        self.failures.push(FailureFinding {
+            program,
+            first: failure,
+            runs: 1,
+            seed,
+            output: output.unwrap_or_default().to_owned(),
+        });
+        is_new
+    }
+
     /// How many different schedules there were.
     pub(crate) fn distinct_schedules(&self) -> u64 {
         self.schedules.len() as u64
@@ -330,6 +368,17 @@ impl CollectedFindings {
         let always = always.and_then(|tally| tally.failure.as_ref());
         let always = always.map(|failure| failure.output.as_str());
         always.or(self.failed_output.as_deref())
+    }
+
+    /// How many runs were not recorded as a whole.
+    pub(crate) fn incomplete_runs(&self) -> u64 {
+        self.tallies.values().map(|tally| tally.incomplete).sum()
+    }
+
+    /// Whether there is a program of which no run was recorded as a whole.
+    pub(crate) fn no_run_complete(&self) -> bool {
+        let mut tallies = self.tallies.values();
+        tallies.any(|tally| tally.runs > 0 && tally.incomplete == tally.runs)
     }
 
     /// Whether there is a program of which every run failed.

@@ -4,6 +4,7 @@
 
 mod carrier;
 mod collect;
+mod failure;
 mod identity;
 mod names;
 mod observation;
@@ -14,7 +15,10 @@ mod story;
 mod tests;
 
 pub(crate) use carrier::Carrier;
-pub(crate) use collect::{CollectedFindings, FailedRun, RaceFinding, Tally, ViolationFinding};
+pub(crate) use collect::{
+    CollectedFindings, CountedEnd, FailedRun, RaceFinding, Tally, ViolationFinding,
+};
+pub(crate) use failure::{Doing, FailedThread, FailureFinding, FailureKind};
 pub(crate) use identity::Identity;
 pub(crate) use names::{FindingKey, FindingNames, sort_ids};
 pub(crate) use observation::{

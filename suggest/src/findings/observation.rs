@@ -15,6 +15,7 @@ use wmfix_analysis::{
 use wmfix_trace::HeaderError;
 
 use super::carrier::{Carrier, carrier};
+use super::failure::RunFailure;
 use super::names::FindingKey;
 use super::prediction::{Prediction, RaceOrigin};
 use super::process_end::ProcessEnd;
@@ -78,6 +79,8 @@ pub(crate) struct Observation {
     pub schedule: u64,
     /// How its processes ended that did not exit by themselves.
     pub ends: Vec<ProcessEnd>,
+    /// How its processes failed.
+    pub failures: Vec<RunFailure>,
     /// How many processes left a trace.
     pub processes: usize,
     /// A process had more than one thread.
@@ -175,6 +178,7 @@ pub(crate) fn observe(
         events: 0,
         schedule: 0,
         ends: Vec::new(),
+        failures: Vec::new(),
         processes: 0,
         concurrent: false,
         problems: Vec::new(),
@@ -201,9 +205,10 @@ pub(crate) fn observe(
 }
 
 impl Observation {
-    /// Whether the run failed.
-    pub(crate) fn failed(&self) -> bool {
-        !self.ended.is_of_its_own() || self.ends.iter().any(|end| end.cause.is_failure())
+    /// Whether something that the run did was not recorded, or cannot be read.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        let unreadable = |problem: &TraceProblem| matches!(problem, TraceProblem::Unreadable(_));
+        self.ends.iter().any(|end| !end.cause.is_failure()) || self.problems.iter().any(unreadable)
     }
 
     /// How many violations, unconfirmed ones and races there are.
@@ -316,7 +321,11 @@ impl Observation {
             analyzer.races(),
             predicted,
         );
-        self.ends.extend(ProcessEnd::of(decoded, places));
+        let end = ProcessEnd::of(decoded, places);
+        let failure = end.as_ref();
+        let failure = failure.and_then(|end| RunFailure::of_process(end, decoded, places));
+        self.failures.extend(failure);
+        self.ends.extend(end);
     }
 }
 

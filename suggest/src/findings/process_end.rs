@@ -111,7 +111,7 @@ impl ProcessEnd {
     /// How the process of a trace ended, if not by itself.
     pub(crate) fn of(decoded: &DecodedTrace, places: &Mutex<Places>) -> Option<Self> {
         let cause = EndCause::of(decoded.ending)?;
-        let stuck = decoded.stuck.iter().map(|(stuck, site)| StuckThread {
+        let stuck = decoded.stuck.iter().map(|(stuck, site, _)| StuckThread {
             thread: stuck.thread.0,
             site: *site,
             waits_for: WaitTarget::of(stuck.waits_for, decoded, places),

@@ -25,8 +25,9 @@ pub(crate) struct DecodedTrace {
     pub events: Vec<analysis::Event>,
     /// The atomic locations, by number.
     pub locations: Vec<Location>,
-    /// Threads that could not go on.
-    pub stuck: Vec<(StuckThread, SiteId)>,
+    /// Threads that could not go on, where, and the calls that led there, innermost
+    /// first.
+    pub stuck: Vec<(StuckThread, SiteId, Vec<Frame>)>,
     /// How it ended.
     pub ending: trace::Ending,
     /// The calls that a thread was in when a signal killed it, innermost first.
@@ -139,7 +140,7 @@ struct Decoder<'a> {
     sites: HashMap<(ContextId, super::EventKind), ContextSite>,
     locations: Vec<Location>,
     events: Vec<analysis::Event>,
-    stuck: Vec<(StuckThread, SiteId)>,
+    stuck: Vec<(StuckThread, SiteId, Vec<Frame>)>,
     wide_values: WideValues,
     operands: OperandTracker,
     schedule: std::hash::DefaultHasher,
@@ -173,7 +174,11 @@ impl Decoder<'_> {
                 let site = self
                     .known(stuck.context, &trace::RecordedOperation::Exit)
                     .site;
-                self.stuck.push((stuck, site));
+                let chain = self.chain(stuck.context);
+                let mut places = self.places.lock().expect("no panic while locked");
+                let callers = places.callers(&chain, site);
+                drop(places);
+                self.stuck.push((stuck, site, callers));
             }
             Record::Exec => {}
             Record::Stale(source) => self.next_is_stale = Some(source),

@@ -372,6 +372,17 @@ impl Places {
         None
     }
 
+    /// The calls that led to a site on this way, innermost first.
+    pub(crate) fn callers(&mut self, chain: &[Option<Address>], site: SiteId) -> Vec<Frame> {
+        let mut frames: Vec<Frame> = Vec::new();
+        for address in chain.iter().copied().flatten() {
+            frames.extend(self.frames_at(address).iter().cloned());
+        }
+        let point = &self.get(site).point;
+        let own = frames.iter().position(|frame| frame.at == *point);
+        frames.split_off(own.map_or(0, |own| own + 1))
+    }
+
     fn frames_at(&mut self, address: Address) -> &[Frame] {
         let symbols = &self.symbols;
         self.frames

@@ -1,6 +1,5 @@
 //! What is wrong with a program as it is, in words.
 
-use super::rerun::with_seed;
 use super::words::signal_name;
 use crate::baseline::{Advice, BaselineNote};
 use crate::run::RunEnd;
@@ -21,18 +20,6 @@ pub(super) fn baseline_text(note: &BaselineNote) -> String {
             }
             text
         }
-        BaselineNote::SometimesFails {
-            program,
-            end,
-            failed,
-            runs,
-            seed,
-            rerun,
-        } => format!(
-            "`{program}` {} in {failed} of {runs} runs; to reproduce: {}",
-            how(*end),
-            with_seed(rerun, *seed)
-        ),
         BaselineNote::NoTrace { untraced, runs } => format!(
             "{untraced} of {runs} runs left no trace and could not be checked: is the disk with the temporary files full?"
         ),

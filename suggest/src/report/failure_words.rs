@@ -12,9 +12,26 @@ pub(crate) fn build_failure_text(failure: &BuildFailure) -> String {
         BuildFailure::Compiler { what, .. } => {
             format!("{what} does not build; see the compiler's output above")
         }
-        BuildFailure::Command { command, log, .. } => format!(
-            "the project does not build: `{command}` failed; its last lines are above, the full log is {}",
-            log.display()
+        BuildFailure::Command {
+            command,
+            left_out,
+            log,
+            ..
+        } => {
+            let mut text = format!(
+                "the project does not build: `{command}` failed; its last lines are above, the full log is {}",
+                log.display()
+            );
+            if let Some(file) = left_out {
+                let file = file.display();
+                text += &format!(
+                    "\n  {file} is in your folder, but an ignore file (such as .gitignore) or `exclude` keeps it out of the copy that is built: add `exclude = [\"!{file}\"]` to wmfix.toml"
+                );
+            }
+            text
+        }
+        BuildFailure::OwnCompiler(what) => format!(
+            "the project sets its compiler itself ({what}), so it would not be built with wmfix's wrapper: let CC and CXX decide, or change it with -D on the command line"
         ),
         BuildFailure::MissingProgram { tool, program } => {
             let package = match program.as_str() {
@@ -32,12 +49,23 @@ pub(crate) fn build_failure_text(failure: &BuildFailure) -> String {
         BuildFailure::NoTestTarget => {
             format!("the Makefile has neither a `test` nor a `check` target: {TEST_COMMAND}")
         }
-        BuildFailure::NoTests(BuildTool::Meson) => {
-            format!("Meson lists no tests (`test` in meson.build): {TEST_COMMAND}")
+        BuildFailure::NoTests { tool, options } => {
+            let what = match tool {
+                BuildTool::Meson => "Meson lists no tests (`test` in meson.build)",
+                _ => "CMake lists no tests (`enable_testing` and `add_test` in the top CMakeLists.txt)",
+            };
+            match &options[..] {
+                [] => format!("{what}: {TEST_COMMAND}"),
+                options => {
+                    let options: Vec<String> =
+                        options.iter().map(|option| format!("-D {option}")).collect();
+                    format!(
+                        "{what}; the project has an option that may switch them on: try {}",
+                        options.join(" or ")
+                    )
+                }
+            }
         }
-        BuildFailure::NoTests(_) => format!(
-            "CMake lists no tests (`enable_testing` and `add_test` in the top CMakeLists.txt): {TEST_COMMAND}"
-        ),
         BuildFailure::Interrupted => {
             "interrupted before the first run: there are no results".to_owned()
         }
@@ -55,15 +83,29 @@ pub(crate) fn build_failure_output(failure: &BuildFailure) -> &str {
 /// Why something could not be run. `was_built` says that wmfix has built it.
 pub(crate) fn not_run_text(not_run: &NotRun, was_built: bool) -> String {
     match not_run {
-        NotRun::NoProgram(program) => {
-            format!("{} does not exist or is not executable", program.display())
+        NotRun::NoProgram { program, built } => {
+            let text = format!("{} does not exist or is not executable", program.display());
+            match &built[..] {
+                [] => text,
+                built => format!("{text}; what was built: {}", built.join(", ")),
+            }
         }
-        NotRun::NotInstrumented if was_built => {
+        NotRun::NotInstrumented { output: Some(_) } if was_built => {
+            "the test command failed before a program that was built could run; what it printed is above"
+                .to_owned()
+        }
+        NotRun::NotInstrumented { .. } if was_built => {
             "the command left no trace: does it run the programs that were built?".to_owned()
         }
-        NotRun::NotInstrumented => {
+        NotRun::NotInstrumented { .. } => {
             "the command left no trace: build it with `wmfix cc` or `wmfix c++`, then run it again"
                 .to_owned()
         }
     }
+}
+
+/// That runs were not recorded as a whole.
+pub(super) fn incomplete_text(incomplete: u64, runs: u64) -> String {
+    let were = if incomplete == 1 { "is" } else { "are" };
+    format!("{incomplete} of {runs} runs {were} incomplete: what was not recorded is not checked")
 }

@@ -7,6 +7,7 @@ mod baseline_words;
 mod causes;
 mod change_words;
 mod dossier;
+mod failure_text;
 mod failure_words;
 mod harm_words;
 mod html;
@@ -14,6 +15,7 @@ pub(crate) mod model;
 mod repair_words;
 mod rerun;
 mod sarif;
+mod scope_words;
 mod step_words;
 #[cfg(test)]
 mod tests;

@@ -13,6 +13,7 @@ use wmfix_trace::{StaleTarget, StaleTargets};
 use super::watchdog::{KillReason, Watchdog};
 use crate::cli::{Races, WeakChoice};
 use crate::options::{RunOptions, value_name};
+use crate::printable::printable;
 
 /// Where the runtime is told of a schedule to follow.
 const REPLAY: &str = "WMFIX_REPLAY";
@@ -129,6 +130,13 @@ impl Launch {
         launch
     }
 
+    /// The name of its program.
+    pub(crate) fn name(&self) -> String {
+        let program = self.command.first().map(Path::new);
+        let name = program.and_then(Path::file_name).unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+
     /// The program, if it cannot be found or executed.
     pub(crate) fn missing_program(&self) -> Option<PathBuf> {
         let program = self.command.first()?;
@@ -198,8 +206,11 @@ impl Launch {
         redirect(&mut command)?;
         let (status, killed) = wait(command.spawn()?, watchdog)?;
         let mut found = Vec::new();
-        for entry in std::fs::read_dir(&traces)? {
-            found.push(entry?.path());
+        // The program may have removed the folder: then it has left no trace.
+        if let Ok(entries) = std::fs::read_dir(&traces) {
+            for entry in entries {
+                found.push(entry?.path());
+            }
         }
         found.sort();
         Ok(FinishedRun {
@@ -215,7 +226,11 @@ fn empty_folder(folder: &Path) -> io::Result<()> {
     match std::fs::read_dir(folder) {
         Ok(entries) => {
             for entry in entries {
-                std::fs::remove_file(entry?.path())?;
+                let path = entry?.path();
+                match path.symlink_metadata()?.is_dir() {
+                    true => std::fs::remove_dir_all(path)?,
+                    false => std::fs::remove_file(path)?,
+                }
             }
             Ok(())
         }
@@ -247,7 +262,7 @@ impl FinishedRun {
             .ok()?;
         let mut end = Vec::new();
         printed.take(MOST).read_to_end(&mut end).ok()?;
-        Some(String::from_utf8_lossy(&end).into_owned())
+        Some(printable(&String::from_utf8_lossy(&end)))
     }
 }
 
@@ -296,10 +311,5 @@ impl RunEnd {
             (None, Some(code), _) => Self::Exited(code),
             (None, None, signal) => Self::Signalled(signal.unwrap_or(0)),
         }
-    }
-
-    /// Whether the program came to an end of its own.
-    pub(crate) fn is_of_its_own(self) -> bool {
-        matches!(self, Self::Exited(_))
     }
 }

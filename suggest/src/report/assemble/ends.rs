@@ -1,37 +1,34 @@
 //! How the runs ended, in words, for those that did not exit by themselves.
 
 use super::spots::SpotFinder;
-use crate::findings::{CollectedFindings, EndCause, StuckThread, TraceProblem, WaitTarget};
+use crate::findings::{
+    CollectedFindings, CountedEnd, EndCause, StuckThread, TraceProblem, WaitTarget,
+};
 use crate::report::words::signal_name;
 use crate::run::RunEnd;
 
-/// How runs ended that did not exit by themselves.
-pub(super) fn ends(spots: &mut SpotFinder<'_>, collected: &CollectedFindings) -> Vec<String> {
+/// What else there is to know of how runs ended, beside their failures: codes of
+/// commands that need not pass, and traces that do not tell everything.
+pub(super) fn ends(collected: &CollectedFindings) -> Vec<String> {
     let mut notes = Vec::new();
-    for counted in &collected.ends {
-        let mut note = format!(
+    let incomplete = |counted: &&CountedEnd| !counted.end.cause.is_failure();
+    for counted in collected.ends.iter().filter(incomplete) {
+        notes.push(format!(
             "{} (first with seed {})",
             cause(counted.processes, counted.end.cause),
             counted.first_seed
-        );
-        for one in &counted.end.stuck {
-            note += &format!("\n  {}", stuck(spots, one));
-        }
-        notes.push(note);
+        ));
     }
+    let total: u64 = collected.ended.values().sum();
     for (&ended, &count) in &collected.ended {
-        let what = match ended {
-            RunEnd::TimedOut => "timed out and were killed (see --timeout)".to_owned(),
-            RunEnd::Signalled(number) if collected.ends.is_empty() => {
-                format!("were killed by {}", signal_name(number))
-            }
-            RunEnd::Exited(code) if code != 0 && collected.ends.is_empty() => {
-                format!("ended with exit code {code}")
-            }
-            _ => continue,
-        };
-        let total: u64 = collected.ended.values().sum();
-        notes.push(format!("{count} of {total} runs {what}"));
+        if let RunEnd::Exited(code) = ended
+            && code != 0
+            && !collected.must_pass
+        {
+            notes.push(format!(
+                "{count} of {total} runs ended with exit code {code}"
+            ));
+        }
     }
     for (problem, count) in &collected.problems {
         let processes = processes(*count);
@@ -89,7 +86,8 @@ fn cause(count: u64, cause: EndCause) -> String {
     }
 }
 
-fn waits_for(target: &WaitTarget) -> String {
+/// What a stuck thread waits for.
+pub(super) fn waits_for(target: &WaitTarget) -> String {
     let named = |words: &str, name: &Option<String>| match name {
         Some(name) => format!("{words} {name}"),
         None => words.to_owned(),

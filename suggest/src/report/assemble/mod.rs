@@ -5,6 +5,7 @@
 mod allowed;
 mod cause_names;
 mod ends;
+mod failures;
 mod findings;
 mod free;
 mod hidden;
@@ -20,8 +21,10 @@ use std::sync::Arc;
 
 use super::baseline_words::baseline_text;
 use super::dossier::{Dossier, FindingDetail, Seconds, Spot};
+use super::failure_words::incomplete_text;
 use super::harm_words;
 use super::model::{self, Finding, Report, ReportedFreeRuns, Runs, VERSION, Verdict};
+use super::scope_words::{Outside, outside_text};
 use crate::allow::Allowances;
 use crate::baseline::BaselineNote;
 use crate::cli::{HarmLevel, Target};
@@ -31,6 +34,7 @@ use crate::observe::Places;
 use crate::options::value_name;
 use crate::repair_loop::RepairResult;
 use crate::run::{StopReason, Summary};
+use crate::scope::Scope;
 use crate::subject::RerunCommand;
 use allowed::AppliedAllowances;
 use cause_names::{CauseKey, CauseNames};
@@ -46,6 +50,8 @@ pub(crate) struct ReportInputs {
     pub seconds: f64,
     /// Files whose sites are to be counted, absolute.
     pub files: Vec<PathBuf>,
+    /// The name of each program.
+    pub programs: Vec<String>,
     /// How to run each program again.
     pub rerun: Vec<RerunCommand>,
     /// The folder that paths are shown relative to.
@@ -56,6 +62,10 @@ pub(crate) struct ReportInputs {
     pub fail_on: HarmLevel,
     /// The machines that findings are reported for.
     pub target: Target,
+    /// What the report is limited to.
+    pub scope: Scope,
+    /// What the user should know about the build.
+    pub build_notes: Vec<String>,
 }
 
 /// A repair for the report.
@@ -96,13 +106,17 @@ pub(crate) fn assemble(
         harms,
         rerun: &setting.rerun,
         target: setting.target,
+        scope: &setting.scope,
     };
     let violations = found.violations(collected, &mut spots, &mut applied, judged);
-    let races = found.races(collected, &mut spots, &mut applied);
-    let all = collected.violations.len();
+    let races = found.races(collected, &mut spots, &mut applied, &setting.scope);
+    let outside = Outside::of(collected, spots.places, &setting.scope);
+    let all = collected.violations.len() - outside.violations;
     let hidden = all - violations.len() - applied.violations();
-    let (sites, inventory) = sites::sites(&mut spots, collected, &setting.files);
+    let (sites, inventory) = sites::sites(&mut spots, collected, &setting.files, &setting.scope);
     let mut notes = Vec::new();
+    let limit = setting.scope.path().map(|path| spots.shown(path));
+    notes.extend(limit.and_then(|limit| outside_text(&outside, &limit)));
     if hidden > 0 {
         let target = value_name(setting.target);
         notes.push(format!(
@@ -138,26 +152,34 @@ pub(crate) fn assemble(
     let any = violations.iter().any(counts)
         || !races.is_empty()
         || free_runs.as_ref().is_some_and(free_count);
-    let verdict = match (
-        any,
-        collected.every_run_failed() || setting.summary.runs == 0,
-    ) {
-        (true, _) => Verdict::Findings,
-        (false, true) => Verdict::Failed,
-        (false, false) => Verdict::Clean,
+    let failures = failures::failures(&mut spots, collected, &setting.programs, &setting.rerun);
+    let never_worked =
+        collected.every_run_failed() || collected.no_run_complete() || setting.summary.runs == 0;
+    let incomplete = collected.incomplete_runs();
+    if incomplete > 0 {
+        notes.push(incomplete_text(incomplete, setting.summary.runs));
+    }
+    let verdict = match (any, never_worked, failures.is_empty()) {
+        (true, ..) => Verdict::Findings,
+        (false, true, _) => Verdict::Failed,
+        (false, false, false) => Verdict::Findings,
+        (false, false, true) => Verdict::Clean,
     };
-    notes.extend(ends::ends(&mut spots, collected));
+    notes.extend(ends::ends(collected));
     notes.extend(applied.notes(&spots));
+    notes.extend(setting.build_notes);
     let mut report = Report {
         version: VERSION,
         verdict,
         runs: Runs {
             total: setting.summary.runs,
+            incomplete,
             distinct_schedules: collected.distinct_schedules(),
             events: collected.events,
             seconds: setting.seconds,
         },
         sites,
+        failures,
         violations,
         races,
         free_runs,
@@ -200,6 +222,7 @@ pub(crate) fn names(
     places: &mut Places,
     allowances: &Allowances,
     (harms, target): (&Harms, Target),
+    scope: &Scope,
     current_folder: PathBuf,
 ) -> FindingNames {
     let mut spots = SpotFinder {
@@ -212,9 +235,10 @@ pub(crate) fn names(
         harms,
         rerun: &[],
         target,
+        scope,
     };
     found.violations(collected, &mut spots, &mut applied, judged);
-    found.races(collected, &mut spots, &mut applied);
+    found.races(collected, &mut spots, &mut applied, scope);
     found.names
 }
 
@@ -224,6 +248,7 @@ struct Judgement<'a> {
     harms: &'a Harms,
     rerun: &'a [RerunCommand],
     target: Target,
+    scope: &'a Scope,
 }
 
 /// What is kept about findings beside the report.
@@ -278,11 +303,15 @@ impl NamedFindings {
         judged: Judgement<'_>,
     ) -> Vec<model::Violation> {
         let mut drafts = Vec::new();
-        let shown = |finding: &&ViolationFinding| {
+        let shown = |finding: &ViolationFinding, places: &Places| {
             let harm = judged.harms.get(&finding.key);
             harm.is_none_or(|harm| harm.shows_on(judged.target))
+                && judged.scope.holds_violation(places, &finding.key)
         };
-        for finding in collected.violations.iter().filter(shown) {
+        for finding in &collected.violations {
+            if !shown(finding, spots.places) {
+                continue;
+            }
             let (mut violation, mut detail) = findings::violation(spots, finding);
             if let Some(harm) = judged.harms.get(&finding.key) {
                 let rerun = judged.rerun.get(finding.program);
@@ -329,9 +358,13 @@ impl NamedFindings {
         collected: &CollectedFindings,
         spots: &mut SpotFinder<'_>,
         applied: &mut AppliedAllowances<'_>,
+        scope: &Scope,
     ) -> Vec<model::Race> {
         let mut drafts = Vec::new();
         for finding in &collected.races {
+            if !scope.holds_race(spots.places, finding) {
+                continue;
+            }
             let (race, detail) = findings::race(spots, finding);
             let sides = &finding.first.race.race;
             let allowance = applied.allowances.race(sides.first.site, sides.second.site);

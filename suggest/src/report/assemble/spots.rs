@@ -9,6 +9,7 @@ use wmfix_frontend::Site;
 use crate::config::FILE_NAME;
 use crate::findings::Identity;
 use crate::observe::{self, EventKind, Places};
+use crate::printable::printable;
 use crate::report::dossier::Spot;
 use crate::report::model;
 use crate::symbols::{Frame, SourcePoint};
@@ -207,7 +208,7 @@ impl SpotFinder<'_> {
                 .strip_prefix(&self.current_folder)
                 .ok()
         });
-        inside.unwrap_or(path).display().to_string()
+        printable(&inside.unwrap_or(path).display().to_string())
     }
 }
 

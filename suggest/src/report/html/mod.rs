@@ -2,6 +2,7 @@
 //! Everything that comes from outside (names, paths, source text) is escaped by
 //! the templates.
 
+mod failures;
 mod finding;
 mod graph;
 mod repair;
@@ -46,6 +47,7 @@ pub(crate) fn html(dossier: &Dossier, subject: &str, page: Page) -> String {
                 }
                 main {
                     @if page == Page::Audit { (unreached(report)) }
+                    (failures::failures(report))
                     (findings(dossier))
                     (repair::repair(dossier))
                     (allowed(dossier))
@@ -71,7 +73,7 @@ fn summary(dossier: &Dossier) -> Markup {
         p { strong class=(class) { (verdict) } }
         dl {
             dt { "findings" }
-            dd { (counted(report.violations.len(), "stale access", "stale accesses")) @if let Some(verdicts) = harm_words::verdict_counts(report) { " (" (verdicts) ")" } ", " (counted(report.races.len(), "data race", "data races")) ", " (report.allowed.len()) " allowed" }
+            dd { (counted(report.failures.len(), "failure", "failures")) ", " (counted(report.violations.len(), "stale access", "stale accesses")) @if let Some(verdicts) = harm_words::verdict_counts(report) { " (" (verdicts) ")" } ", " (counted(report.races.len(), "data race", "data races")) ", " (report.allowed.len()) " allowed" }
             dt { "runs" }
             dd { (runs.total) " with " (runs.distinct_schedules) " different schedules and " (runs.events) " events" }
             dt { "atomic sites" }

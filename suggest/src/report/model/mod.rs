@@ -2,12 +2,14 @@
 //! run. Everything in it is sorted and free of addresses, so that two runs with
 //! the same seed give the same report but for the seconds.
 
+mod failure;
 mod free;
 mod harm;
 mod repair;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use failure::{FailedThread, Failure, FailureWord};
 pub(crate) use free::{ReportedChoice, ReportedFreeFinding, ReportedFreeRuns};
 pub(crate) use harm::{HarmWord, ReportedHarm};
 pub(crate) use repair::{
@@ -30,6 +32,9 @@ pub(crate) struct Report {
     pub runs: Runs,
     /// The atomic sites of the program.
     pub sites: Sites,
+    /// Runs that failed.
+    #[serde(default)]
+    pub failures: Vec<Failure>,
     /// Accesses that could be stale.
     pub violations: Vec<Violation>,
     /// Data races.
@@ -97,6 +102,9 @@ pub(crate) enum Verdict {
 pub(crate) struct Runs {
     /// How many runs.
     pub total: u64,
+    /// How many of them were not recorded as a whole.
+    #[serde(default)]
+    pub incomplete: u64,
     /// How many different schedules they had.
     pub distinct_schedules: u64,
     /// How many events they had.

@@ -1,6 +1,7 @@
 //! The report as SARIF 2.1.0, for editors and code hosts: findings as results
 //! with both places, the repair as fixes, what is allowed as suppressions.
 
+mod failures;
 mod locations;
 mod results;
 
@@ -42,24 +43,24 @@ fn rules() -> Value {
             "defaultConfiguration": { "level": "warning" },
         })
     };
-    json!([
+    let mut rules = vec![
         rule(
             "stale-read",
             "StaleRead",
             "A read may return a stale value",
-            "The memory orders allow this read to return an older value than it could in any interleaving of the threads."
+            "The memory orders allow this read to return an older value than it could in any interleaving of the threads.",
         ),
         rule(
             "stale-write",
             "StaleWrite",
             "A write may take effect too early",
-            "The memory orders allow this write to take effect before one that is older in every interleaving of the threads."
+            "The memory orders allow this write to take effect before one that is older in every interleaving of the threads.",
         ),
         rule(
             "stale-rmw",
             "StaleUpdate",
             "A read-modify-write may act on a stale value",
-            "The memory orders allow this read-modify-write to act on an older value than it could in any interleaving of the threads."
+            "The memory orders allow this read-modify-write to act on an older value than it could in any interleaving of the threads.",
         ),
         rule(
             "stale-values",
@@ -71,9 +72,11 @@ fn rules() -> Value {
             "data-race",
             "DataRace",
             "Two accesses may happen at the same time",
-            "Two threads access the same memory, at least one of them writes, at least one access is not atomic, and nothing orders the two."
+            "Two threads access the same memory, at least one of them writes, at least one access is not atomic, and nothing orders the two.",
         ),
-    ])
+    ];
+    rules.extend(failures::RULES.map(|(id, name, short, full)| rule(id, name, short, full)));
+    Value::Array(rules)
 }
 
 /// What else a reader should know.

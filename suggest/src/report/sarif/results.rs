@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Value, json};
 
+use super::failures;
 use super::locations::{of_place, of_spot, replacement, with_message};
 use crate::report::dossier::{Dossier, FindingDetail};
 use crate::report::model::{
@@ -16,7 +17,7 @@ use crate::sarif::uri;
 /// All findings, those that are allowed last.
 pub(super) fn results(dossier: &Dossier) -> Vec<Value> {
     let report = &dossier.report;
-    let mut results = Vec::new();
+    let mut results: Vec<Value> = report.failures.iter().map(failures::result).collect();
     for one in &report.violations {
         results.push(violation(one, dossier));
     }

@@ -11,6 +11,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Message, Renderer, Snippet
 
 use super::causes;
 use super::dossier::{Dossier, FindingDetail, Spot};
+use super::failure_text;
 use super::harm_words;
 use super::model::{Finding, HarmWord, Race, Report, Verdict, Violation};
 use super::rerun::{with_seed, with_trace};
@@ -50,6 +51,10 @@ impl TextRenderer {
     pub(crate) fn report(&self, dossier: &Dossier) -> String {
         let report = &dossier.report;
         let mut text = String::new();
+        for failure in &report.failures {
+            text += &failure_text::text(failure, report.runs.total);
+            text.push('\n');
+        }
         let (noted, shown): (Vec<Violation>, Vec<Violation>) =
             (report.violations.iter().cloned()).partition(harm_words::is_discarded);
         for cause in causes::of_violations(&shown) {
@@ -82,6 +87,10 @@ impl TextRenderer {
 
     /// One finding in depth; `None` if there is none of that name.
     pub(crate) fn explanation(&self, dossier: &Dossier, id: &str) -> Option<String> {
+        let mut failures = dossier.report.failures.iter();
+        if let Some(failure) = failures.find(|failure| failure.id == id) {
+            return Some(failure_text::text(failure, dossier.report.runs.total));
+        }
         if let Some(finding) = dossier.report.free_finding(id) {
             return Some(self.free_finding(dossier, finding) + "\n");
         }
@@ -416,12 +425,23 @@ fn violations(report: &Report) -> String {
 
 fn summary(report: &Report) -> String {
     let runs = &report.runs;
-    let found = match (report.violations.len() as u64, report.races.len() as u64) {
-        (0, 0) if report.verdict == Verdict::Failed => failed(runs.total).to_owned(),
-        (0, 0) => "nothing found".to_owned(),
-        (_, 0) => violations(report),
-        (0, races) => counted(races, "race"),
-        (_, races) => format!("{}, {}", violations(report), counted(races, "race")),
+    let mut parts = Vec::new();
+    if !report.failures.is_empty() && report.verdict != Verdict::Failed {
+        parts.push(counted(report.failures.len() as u64, "failure"));
+    }
+    if !report.violations.is_empty() {
+        parts.push(violations(report));
+    }
+    if !report.races.is_empty() {
+        parts.push(counted(report.races.len() as u64, "race"));
+    }
+    let found = match parts.is_empty() {
+        false => parts.join(", "),
+        true if runs.total > 0 && runs.incomplete == runs.total && report.failures.is_empty() => {
+            "nothing was checked as a whole: every run is incomplete".to_owned()
+        }
+        true if report.verdict == Verdict::Failed => failed(runs.total).to_owned(),
+        true => "nothing found".to_owned(),
     };
     let found = match report.free_findings().len() as u64 {
         0 => found,

@@ -1,0 +1,96 @@
+//! Runs that failed → the report's failures: the most frequent first, each with its
+//! threads, the last lines of its output and the command that shows it again.
+
+use super::ends::waits_for;
+use super::spots::SpotFinder;
+use crate::findings::{CollectedFindings, Doing, FailedThread, FailureFinding, FailureKind};
+use crate::report::model::{self, Failure, FailureWord};
+use crate::report::rerun::with_seed;
+use crate::subject::RerunCommand;
+
+/// This many of the last lines of the output are kept.
+const OUTPUT_LINES: usize = 10;
+
+/// What lines of the runtime begin with.
+const RUNTIME_SAYS: &str = "wmfix: ";
+
+/// The failures of all runs. `programs` are the names of the programs.
+pub(super) fn failures(
+    spots: &mut SpotFinder<'_>,
+    collected: &CollectedFindings,
+    programs: &[String],
+    rerun: &[RerunCommand],
+) -> Vec<Failure> {
+    let mut found: Vec<&FailureFinding> = collected.failures.iter().collect();
+    found.sort_by_key(|one| (one.program, one.first.kind, one.seed));
+    let reported = (1..).zip(found).map(|(number, finding)| {
+        let kind = finding.first.kind;
+        let threads = finding.first.threads.iter();
+        let rerun = rerun.get(finding.program);
+        Failure {
+            id: format!("F{number}"),
+            kind: word(kind),
+            runs: finding.runs,
+            seed: finding.seed,
+            program: programs.get(finding.program).cloned().unwrap_or_default(),
+            signal: match kind {
+                FailureKind::Signal(number) => Some(number),
+                _ => None,
+            },
+            exit_code: match kind {
+                FailureKind::Exit(code) => Some(code),
+                _ => None,
+            },
+            threads: threads
+                .map(|thread| reported_thread(spots, thread))
+                .collect(),
+            output: last_lines(&finding.output),
+            command: rerun.map_or(String::new(), |rerun| with_seed(rerun, finding.seed)),
+        }
+    });
+    reported.collect()
+}
+
+fn word(kind: FailureKind) -> FailureWord {
+    match kind {
+        FailureKind::Deadlock => FailureWord::Deadlock,
+        FailureKind::Livelock => FailureWord::Livelock,
+        FailureKind::Signal(_) => FailureWord::Signal,
+        FailureKind::Exit(_) => FailureWord::Exit,
+        FailureKind::Timeout => FailureWord::Timeout,
+    }
+}
+
+fn reported_thread(spots: &mut SpotFinder<'_>, thread: &FailedThread) -> model::FailedThread {
+    let spot = spots.spot(thread.site);
+    let what = match &thread.doing {
+        Doing::Waits(target) => waits_for(target),
+        Doing::Signalled => "was here when the signal came".to_owned(),
+        Doing::SignalledLater => "was past this when the signal came".to_owned(),
+    };
+    model::FailedThread {
+        thread: thread.thread,
+        what,
+        place: spot.place,
+        callers: match &thread.callers {
+            Some(frames) => frames
+                .iter()
+                .filter_map(|frame| spots.caller(frame))
+                .collect(),
+            None => spot.callers,
+        },
+    }
+}
+
+fn last_lines(output: &str) -> Vec<String> {
+    // What the runtime says is in the report, without addresses.
+    let lines = output
+        .lines()
+        .filter(|line| !line.starts_with(RUNTIME_SAYS));
+    let lines: Vec<&str> = lines.collect();
+    let from = lines.len().saturating_sub(OUTPUT_LINES);
+    lines[from..]
+        .iter()
+        .map(|line| (*line).to_owned())
+        .collect()
+}
