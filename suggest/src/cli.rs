@@ -66,8 +66,9 @@ pub(crate) enum Command {
 /// `wmfix suggest`.
 #[derive(Debug, Args)]
 pub(crate) struct SuggestArgs {
-    /// Source file with `main`, or folder. A folder is built with CMake, Meson or
-    /// make if it has their files; otherwise each file with `main` is a test program
+    /// File or folder of a project. The project around it (wmfix.toml, then CMake,
+    /// Meson or make, then the repository) is built and tested; the report is limited
+    /// to the path. Without a build system each file with `main` is a test program
     #[arg(default_value = ".")]
     pub path: PathBuf,
     /// Cost model that ranks repairs [default: portable]
@@ -85,11 +86,14 @@ pub(crate) struct SuggestArgs {
     /// Add a comment to each change that names the findings it removes
     #[arg(long)]
     pub annotate: bool,
+    /// How to build
+    #[command(flatten)]
+    pub build: BuildFlags,
     /// How to run and report
     #[command(flatten)]
     pub how: RunFlags,
-    /// Test command, instead of the detected one. It runs in the build folder, which
-    /// is also first on PATH, with an empty standard input. The environment has
+    /// Test command, instead of the detected one. A program that was built is found by
+    /// its name. The command runs in the build folder with an empty standard input. The environment has
     /// WMFIX_BUILD_DIR (the build folder), WMFIX_SOURCE_DIR (your folder) and, with a
     /// build system, CC and CXX (the wrappers)
     #[arg(last = true)]
@@ -99,19 +103,21 @@ pub(crate) struct SuggestArgs {
 /// `wmfix audit`.
 #[derive(Debug, Args)]
 pub(crate) struct AuditArgs {
-    /// Source file with `main`, or folder
+    /// File or folder of a project, as for `suggest`
     #[arg(default_value = ".")]
     pub path: PathBuf,
     /// Cost model that ranks repairs [default: portable]
     #[arg(long, value_name = "PROFILE")]
     pub cost: Option<Cost>,
-    /// Write report.html and numbered patches to this folder, instead of
-    /// wmfix-audit.html to the current one
+    /// Write the report as a page, report.html, and numbered patches to this folder
     #[arg(long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Repair findings that do at least this much harm
     #[arg(long, value_name = "LEVEL", default_value = "survived")]
     pub fix: HarmLevel,
+    /// How to build
+    #[command(flatten)]
+    pub build: BuildFlags,
     /// How to run and report
     #[command(flatten)]
     pub how: RunFlags,
@@ -129,6 +135,7 @@ impl From<AuditArgs> for SuggestArgs {
             fix: audit.fix,
             output: audit.output,
             annotate: false,
+            build: audit.build,
             how: audit.how,
             command: audit.command,
         }
@@ -153,8 +160,9 @@ pub(crate) enum Cost {
 /// `wmfix check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// Source file with `main`, or folder. A folder is built with CMake, Meson or
-    /// make if it has their files; otherwise each file with `main` is a test program
+    /// File or folder of a project. The project around it (wmfix.toml, then CMake,
+    /// Meson or make, then the repository) is built and tested; the report is limited
+    /// to the path. Without a build system each file with `main` is a test program
     #[arg(default_value = ".")]
     pub path: PathBuf,
     /// Memory model
@@ -170,11 +178,14 @@ pub(crate) struct CheckArgs {
         default_missing_value = "mixed"
     )]
     pub weak: Option<WeakChoice>,
+    /// How to build
+    #[command(flatten)]
+    pub build: BuildFlags,
     /// How to run and report
     #[command(flatten)]
     pub how: RunFlags,
-    /// Test command, instead of the detected one. It runs in the build folder, which
-    /// is also first on PATH, with an empty standard input. The environment has
+    /// Test command, instead of the detected one. A program that was built is found by
+    /// its name. The command runs in the build folder with an empty standard input. The environment has
     /// WMFIX_BUILD_DIR (the build folder), WMFIX_SOURCE_DIR (your folder) and, with a
     /// build system, CC and CXX (the wrappers)
     #[arg(last = true)]
@@ -252,9 +263,62 @@ pub(crate) struct ExplainArgs {
 /// `wmfix init`.
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// Overwrite an existing wmfix.toml
+    /// Overwrite an existing file
     #[arg(long)]
     pub force: bool,
+    /// Write a small test program for the push- and pop-like functions of the headers
+    /// here, to be edited, instead of wmfix.toml
+    #[arg(long)]
+    pub harness: bool,
+}
+
+/// How a project is built, beside what its wmfix.toml says.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct BuildFlags {
+    /// Set a variable of CMake, Meson or make, or a macro where there is no build system
+    #[arg(short = 'D', long = "define", value_name = "NAME=VALUE")]
+    pub define: Vec<String>,
+    /// More options for the C compiler
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true, value_parser = shell_words)]
+    pub cflags: Option<Words>,
+    /// More options for the C++ compiler
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true, value_parser = shell_words)]
+    pub cxxflags: Option<Words>,
+    /// More options for linking, such as "-ltbb"
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true, value_parser = shell_words)]
+    pub ldflags: Option<Words>,
+    /// Configure with this preset of CMake
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<String>,
+}
+
+/// Words as a shell would split them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Words(pub Vec<String>);
+
+impl BuildFlags {
+    /// The flags as words of a command line.
+    pub(crate) fn to_repeat(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        for definition in &self.define {
+            words.extend(["-D".to_owned(), definition.clone()]);
+        }
+        let flags = [
+            ("--cflags", &self.cflags),
+            ("--cxxflags", &self.cxxflags),
+            ("--ldflags", &self.ldflags),
+        ];
+        for (name, options) in flags {
+            if let Some(Words(options)) = options {
+                let quoted = shlex::try_join(options.iter().map(String::as_str));
+                words.push(format!("{name}={}", quoted.unwrap_or_default()));
+            }
+        }
+        if let Some(preset) = &self.preset {
+            words.extend(["--preset".to_owned(), preset.clone()]);
+        }
+        words
+    }
 }
 
 /// How programs are run and findings reported. The project's wmfix.toml, then the
@@ -279,8 +343,8 @@ pub(crate) struct RunFlags {
     /// Replay a recorded schedule (a trace file) once
     #[arg(long, value_name = "FILE")]
     pub replay: Option<PathBuf>,
-    /// Number of parallel runs [default: the number of processors]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Number of parallel runs, at most 1024 [default: the number of processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_JOBS))]
     pub jobs: Option<u64>,
     /// Exit with 1 for findings that do at least this much harm
     #[arg(long, value_name = "LEVEL", default_value = "survived")]
@@ -425,21 +489,60 @@ pub(crate) enum Color {
     Never,
 }
 
+fn shell_words(text: &str) -> Result<Words, String> {
+    let words = shlex::split(text).map(Words);
+    words.ok_or_else(|| "a quotation mark has no partner".to_owned())
+}
+
+/// The most runs at a time that can be asked for.
+pub(crate) const MAX_JOBS: u64 = 1024;
+
+/// The longest time that can be asked for: ten years.
+pub(crate) const MAX_SECONDS: f64 = 10.0 * 365.0 * 24.0 * 3600.0;
+
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        Ok(value) if value > MAX_SECONDS => {
+            Err(format!("at most {MAX_SECONDS} seconds (ten years)"))
+        }
+        Ok(value) if value > 0.0 => Ok(value),
         _ => Err("expected a positive number of seconds".to_owned()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{CommandFactory, Parser};
 
-    use super::Cli;
+    use super::*;
 
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn times_and_jobs_have_a_limit_that_is_said() {
+        for (line, said) in [
+            ("wmfix check --time 1e300", "ten years"),
+            ("wmfix check --timeout 1e19", "ten years"),
+            ("wmfix check --timeout nan", "positive"),
+            ("wmfix check --time -1", "positive"),
+            ("wmfix check --jobs 100000", "1..=1024"),
+            ("wmfix check --cflags '", "no partner"),
+        ] {
+            let error = Cli::try_parse_from(line.split(' ')).expect_err(line);
+            assert!(error.to_string().contains(said), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn build_flags_are_repeated_as_they_were_given() {
+        let line = ["wmfix", "check", "-D", "N=2", "--ldflags", "-ltbb '-la b'"];
+        let Command::Check(arguments) = Cli::parse_from(line).command else {
+            panic!("{line:?}");
+        };
+        let words = arguments.build.to_repeat();
+        assert_eq!(words, ["-D", "N=2", "--ldflags=-ltbb '-la b'"]);
     }
 }

@@ -42,9 +42,17 @@ pub(crate) struct RunPlan<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NotRun {
     /// This program cannot be found or executed.
-    NoProgram(PathBuf),
+    NoProgram {
+        /// As it was named.
+        program: PathBuf,
+        /// The programs that were built.
+        built: Vec<String>,
+    },
     /// No process left a trace: nothing was instrumented.
-    NotInstrumented,
+    NotInstrumented {
+        /// The end of what the command printed, if it failed.
+        output: Option<String>,
+    },
 }
 
 /// What the runs of a program have shown.
@@ -81,7 +89,10 @@ impl Evidence {
     pub(crate) fn gather(mut self, subject: &Subject, plan: RunPlan<'_>) -> anyhow::Result<Self> {
         let mut launches = subject.commands.iter().map(|command| &command.launch);
         let missing = launches.find_map(Launch::missing_program);
-        self.not_run = missing.map(NotRun::NoProgram);
+        self.not_run = missing.map(|program| NotRun::NoProgram {
+            program,
+            built: subject.built.clone(),
+        });
         if self.not_run.is_some() {
             return Ok(self);
         }
@@ -111,7 +122,9 @@ impl Evidence {
         }
         let silent = self.collected.processes == 0 && self.collected.problems.is_empty();
         if silent && self.summary.runs > before {
-            self.not_run = Some(NotRun::NotInstrumented);
+            self.not_run = Some(NotRun::NotInstrumented {
+                output: self.collected.failed_output.clone(),
+            });
         }
         Ok(self)
     }

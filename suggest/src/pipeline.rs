@@ -11,9 +11,9 @@ use wmfix_frontend::{Vocabularies, scan_tree};
 use wmfix_repair::Profile;
 
 use crate::baseline;
-use crate::cli::{Cost, HarmLevel, Races, Target};
-use crate::evidence::{Evidence, RunPlan};
-use crate::exit::Stop;
+use crate::cli::{Cost, HarmLevel, Races};
+use crate::evidence::{Evidence, NotRun, RunPlan};
+use crate::exit::{ExitStatus, Stop};
 use crate::findings::FindingNames;
 use crate::harm::Harms;
 use crate::options::{RunOptions, value_name};
@@ -50,6 +50,8 @@ pub(crate) struct Examination {
     pub options: RunOptions,
     /// What came of the repair.
     pub repair: RepairStage,
+    /// The folder of the project, absolute.
+    pub folder: PathBuf,
 }
 
 /// What came of the repair.
@@ -102,7 +104,7 @@ pub(crate) fn suggest(request: Request, wanted: &RepairRequest) -> Result<Examin
         free: None,
     };
     let dossier = assemble_report(&mut evidence, judged, &subject, &settings, None)?;
-    let repair = match needs_repair(&mut evidence, &harms, wanted.fix, settings.options.target) {
+    let repair = match needs_repair(&mut evidence, &harms, wanted.fix, &settings) {
         false => RepairStage::None,
         true if evidence.collected().every_run_failed() => RepairStage::NeverWorks,
         true => return repaired(evidence, harms, subject, settings, &project, wanted),
@@ -111,6 +113,7 @@ pub(crate) fn suggest(request: Request, wanted: &RepairRequest) -> Result<Examin
         dossier,
         options: settings.options,
         repair,
+        folder: settings.folder,
     })
 }
 
@@ -130,24 +133,39 @@ fn run_and_collect(subject: &Subject, settings: &Settings, record: bool) -> Resu
         None => Ok(evidence),
         Some(not_run) => {
             let text = report::not_run_text(not_run, subject.must_pass);
-            Err(Stop::usage(text))
+            Err(match not_run {
+                NotRun::NotInstrumented {
+                    output: Some(output),
+                } if subject.must_pass => {
+                    Stop::new(ExitStatus::Failed, text).with_output(output.clone())
+                }
+                _ => Stop::usage(text),
+            })
         }
     }
 }
 
 /// Whether a finding that is not allowed does enough harm to be repaired.
-fn needs_repair(evidence: &mut Evidence, harms: &Harms, fix: HarmLevel, target: Target) -> bool {
+fn needs_repair(
+    evidence: &mut Evidence,
+    harms: &Harms,
+    fix: HarmLevel,
+    settings: &Settings,
+) -> bool {
+    let (limit, target) = (&settings.limit, settings.options.target);
     let allowances = evidence.allowances(&[]);
-    let found = evidence.collected();
+    let (found, places) = evidence.findings();
     let violation = found.violations.iter().any(|finding| {
         let (access, _, kind) = finding.key;
-        harms.counts(&finding.key, fix, target) && allowances.violation(access, kind).is_none()
+        harms.counts(&finding.key, fix, target)
+            && allowances.violation(access, kind).is_none()
+            && limit.holds_violation(places, &finding.key)
     });
     violation
         || found.races.iter().any(|finding| {
             let race = &finding.first.race.race;
             let (first, second) = (race.first.site, race.second.site);
-            allowances.race(first, second).is_none()
+            allowances.race(first, second).is_none() && limit.holds_race(places, finding)
         })
 }
 
@@ -163,15 +181,15 @@ fn repaired(
     let cost = wanted.cost.or(project.config.repair.cost);
     let cost = cost.unwrap_or_default();
     let mut repair_loop = RepairLoop::new(RepairTask {
-        tree: project.tree(),
+        tree: settings.limit.path().unwrap_or(project.tree()),
+        limit: &settings.limit,
         profile: profile(cost),
         options: &settings.options,
     });
     let mut result = loop {
-        let names = wanted.annotate.then(|| {
-            let target = settings.options.target;
-            finding_names(&mut evidence, &harms, target)
-        });
+        let names = wanted
+            .annotate
+            .then(|| finding_names(&mut evidence, &harms, &settings));
         let names = names.transpose()?;
         let target = settings.options.target;
         let left = harms.below(wanted.fix, target).copied().collect();
@@ -225,6 +243,7 @@ fn repaired(
             patch,
             tree: project.tree().to_owned(),
         })),
+        folder: settings.folder,
     })
 }
 
@@ -272,12 +291,17 @@ fn verify(
         }
     };
     let rules = &settings.allow_rules;
-    let (rules, scope) = match &subject.copy {
+    let (rules, scope, limit) = match &subject.copy {
         Some(copy) => (
             rules.in_copy(&copy.original, &copy.folder),
             settings.scope.in_copy(&copy.original, &copy.folder),
+            settings.limit.in_copy(copy),
         ),
-        None => (rules.clone(), settings.scope.clone()),
+        None => (
+            rules.clone(),
+            settings.scope.clone(),
+            settings.limit.clone(),
+        ),
     };
     let plan = RunPlan {
         options,
@@ -292,7 +316,7 @@ fn verify(
     let harms = patched.judge_harm(&subject, options, Harms::default())?;
     let left = harms.below(fix, options.target).copied().collect();
     Ok(Trial {
-        verification: proposal.verify(original, &mut patched, &left),
+        verification: proposal.verify(original, &mut patched, &left, &limit),
         runs: Some(PatchedRuns {
             evidence: patched,
             copy: subject.copy,
@@ -309,15 +333,20 @@ fn assemble_report(
     settings: &Settings,
     repair: Option<RepairInputs<'_>>,
 ) -> anyhow::Result<Dossier> {
+    let files = subject.files.iter();
+    let files = files.filter(|file| settings.limit.holds_file(file));
     let inputs = ReportInputs {
         summary: evidence.summary(),
         seconds: evidence.elapsed().as_secs_f64(),
-        files: subject.files.clone(),
+        files: files.cloned().collect(),
+        programs: subject.commands.iter().map(|c| c.launch.name()).collect(),
         rerun: subject.commands.iter().map(|c| c.rerun.clone()).collect(),
         current_folder: std::env::current_dir().context("cannot find the current folder")?,
         baseline: baseline::notes(evidence.collected(), subject, &settings.options),
         fail_on: settings.options.fail_on,
         target: settings.options.target,
+        limit: settings.limit.clone(),
+        build_notes: subject.notes.clone(),
     };
     let allowances = evidence.allowances(&subject.files);
     let (collected, places) = evidence.findings();
@@ -349,6 +378,7 @@ fn examine(subject: Subject, settings: Settings) -> Result<Examination, Stop> {
         dossier: assemble_report(&mut evidence, judged, &subject, &settings, None)?,
         options: settings.options,
         repair: RepairStage::None,
+        folder: settings.folder,
     })
 }
 
@@ -356,7 +386,7 @@ fn examine(subject: Subject, settings: Settings) -> Result<Examination, Stop> {
 fn finding_names(
     evidence: &mut Evidence,
     harms: &Harms,
-    target: Target,
+    settings: &Settings,
 ) -> anyhow::Result<FindingNames> {
     let current = std::env::current_dir().context("cannot find the current folder")?;
     let allowances = evidence.allowances(&[]);
@@ -365,7 +395,8 @@ fn finding_names(
         collected,
         places,
         &allowances,
-        (harms, target),
+        (harms, settings.options.target),
+        &settings.limit,
         current,
     ))
 }

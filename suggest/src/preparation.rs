@@ -5,17 +5,20 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use wmfix_frontend::Vocabularies;
+use wmfix_trace::{Ending, Reader};
 
 use crate::allow::AllowRules;
-use crate::cli::{MemoryModel, RunFlags, WeakChoice};
-use crate::config::ProjectConfig;
+use crate::cli::{BuildFlags, MemoryModel, RunFlags, WeakChoice};
+use crate::config::{FILE_NAME, ProjectConfig};
 use crate::exit::{ExitStatus, Stop};
 use crate::observe::Scope;
 use crate::options::RunOptions;
-use crate::project::{BuildFailure, Prepared, Project};
+use crate::project::{Asked, BuildFailure, Prepared, Project, locate};
 use crate::report;
 use crate::run::{Launch, stop_on_interrupt};
+use crate::path_limit::PathLimit;
 use crate::subject::{RerunCommand, Subject, TestCommand};
 
 /// What is examined, and how, as the command line has it.
@@ -28,6 +31,8 @@ pub(crate) struct Request {
     pub model: MemoryModel,
     /// Whether there are free runs, and how these choose.
     pub weak: Option<WeakChoice>,
+    /// How it is built.
+    pub build: BuildFlags,
     /// The flags.
     pub flags: RunFlags,
 }
@@ -42,6 +47,10 @@ pub(crate) struct Settings {
     pub allow_rules: AllowRules,
     /// Whose code files are.
     pub scope: Scope,
+    /// What the report and the repair are limited to.
+    pub limit: PathLimit,
+    /// The folder of the project, absolute; the current one for `run`.
+    pub folder: PathBuf,
 }
 
 /// The configuration about a path and what the flags mean with it. An interrupt
@@ -55,10 +64,7 @@ fn read_settings(
     let mut options = RunOptions::new(flags, model, &config);
     options.weak = weak;
     if let Some(trace) = &options.replay {
-        if !trace.is_file() {
-            let message = format!("no such trace: {}", trace.display());
-            return Err(Stop::usage(message));
-        }
+        check_replay(trace)?;
         options.jobs = Some(1);
     }
     stop_on_interrupt()?;
@@ -73,16 +79,69 @@ fn read_settings(
         scope,
         vocabularies: config.vocabularies.clone(),
         allow_rules: AllowRules::of(&config),
+        limit: PathLimit::default(),
+        folder: std::env::current_dir().context("cannot find the current folder")?,
     };
     Ok((settings, config))
 }
 
-/// What there is to build at a path.
+/// Whether a file holds a schedule that can be followed. One that ends early can: it
+/// may be that of a run that was killed.
+fn check_replay(file: &Path) -> Result<(), Stop> {
+    let shown = file.display();
+    if !file.is_file() {
+        return Err(Stop::usage(format_args!("no such trace: {shown}")));
+    }
+    let bytes = std::fs::read(file).with_context(|| format!("cannot read {shown}"))?;
+    let reader = Reader::new(&bytes);
+    let mut reader =
+        reader.map_err(|error| Stop::usage(format_args!("{shown} cannot be replayed: {error}")))?;
+    reader.by_ref().for_each(drop);
+    match reader.ending() {
+        Some(Ending::Corrupt { offset, what }) => Err(Stop::usage(format_args!(
+            "{shown} cannot be replayed: it is damaged at byte {offset}: {what}"
+        ))),
+        Some(Ending::Cut { offset }) => {
+            eprintln!(
+                "wmfix: {shown} is cut at byte {offset}: from there on the schedule is a free one"
+            );
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether the file that tests are to read is there.
+fn check_stdin(config: &ProjectConfig) -> Result<(), Stop> {
+    let Some(stdin) = &config.test.stdin else {
+        return Ok(());
+    };
+    match config.folder.join(stdin).is_file() {
+        true => Ok(()),
+        false => Err(Stop::usage(format_args!(
+            "{}: `stdin` in [test] names {}, and there is no such file",
+            config.folder.join(FILE_NAME).display(),
+            stdin.display()
+        ))),
+    }
+}
+
+/// What there is to build at a path, or around it.
 pub(crate) fn find_project(request: Request) -> Result<(Settings, Project), Stop> {
     let semantics = (request.model, request.weak);
-    let (settings, config) = read_settings(&request.path, request.flags, semantics)?;
-    let project = Project::find(&request.path, request.command, config);
-    Ok((settings, project.map_err(Stop::usage)?))
+    let location = locate(&request.path, !request.command.is_empty()).map_err(Stop::usage)?;
+    let (mut settings, config) = read_settings(&location.root, request.flags, semantics)?;
+    check_stdin(&config)?;
+    settings.limit = PathLimit::new(location.scope.clone());
+    let asked = Asked {
+        named: request.path,
+        command: request.command,
+        build: request.build,
+    };
+    let project = Project::find(location, asked, config);
+    let project = project.map_err(Stop::usage)?;
+    settings.folder = project.folder().to_owned();
+    Ok((settings, project))
 }
 
 /// Builds the project in a copy.
@@ -115,6 +174,8 @@ pub(crate) fn prepare_command(request: Request) -> Result<(Settings, Subject), S
         files: Vec::new(),
         must_pass: false,
         copy: None,
+        built: Vec::new(),
+        notes: Vec::new(),
     };
     Ok((settings, subject))
 }

@@ -21,6 +21,10 @@ pub(crate) struct Subject {
     pub must_pass: bool,
     /// The copy that it was built from; `None` if it was built in place.
     pub copy: Option<SourceCopy>,
+    /// The names of the programs that were built, as far as they were looked for.
+    pub built: Vec<String>,
+    /// What the compiler wrappers have changed about the build.
+    pub notes: Vec<String>,
 }
 
 /// A command that runs what is examined.

@@ -5,6 +5,7 @@
 extern crate wmfix_test_attribute;
 
 mod attack_messages;
+mod attack_tool;
 mod cases;
 mod cc_arguments;
 mod cc_build_systems;
@@ -17,12 +18,14 @@ mod harm_report;
 mod observe_waits;
 mod places;
 mod project_builds;
+mod project_location;
 mod report_allow;
 mod report_contract;
 mod report_output;
 mod report_sarif;
 mod report_support;
 mod run_ended;
+mod run_failures;
 mod run_findings;
 mod run_litmus;
 mod run_outcomes;

@@ -9,6 +9,7 @@ pub struct AllowedFindings {
     violations: FxHashSet<(SiteId, ViolationKind)>,
     between: FxHashSet<(SiteId, Option<SiteId>, ViolationKind)>,
     races: FxHashSet<SiteId>,
+    race_pairs: FxHashSet<(SiteId, SiteId)>,
 }
 
 impl AllowedFindings {
@@ -28,6 +29,11 @@ impl AllowedFindings {
         self.races.insert(access);
     }
 
+    /// Allows races of these two accesses with each other.
+    pub fn allow_race_between(&mut self, one: SiteId, other: SiteId) {
+        self.race_pairs.insert((one.min(other), one.max(other)));
+    }
+
     pub(crate) fn allows_violation(&self, violation: &Violation) -> bool {
         let (access, kind) = (violation.site, violation.kind);
         let newer = violation.newer.origin.map(|(_, site)| site);
@@ -36,6 +42,7 @@ impl AllowedFindings {
 
     pub(crate) fn allows_race(&self, race: &Race) -> bool {
         let sides = [race.first.site, race.second.site];
-        sides.iter().any(|site| self.races.contains(site))
+        let pair = (sides[0].min(sides[1]), sides[0].max(sides[1]));
+        sides.iter().any(|site| self.races.contains(site)) || self.race_pairs.contains(&pair)
     }
 }

@@ -9,7 +9,10 @@ mod machine;
 mod plan;
 
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::Write;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 
 use crate::exit::{ExitStatus, Stop};
@@ -19,6 +22,9 @@ use compiler::Compiler;
 
 pub(crate) use compiler::{Language, NoCompiler, program_on_path, real_compiler, users_choice};
 pub(crate) use links::{WRAPPER_NAMES, link_wrappers};
+
+/// Where the wrappers are told of a file for their notes.
+pub(crate) const NOTES_VARIABLE: &str = "WMFIX_NOTES";
 
 /// The real compiler's command for a command line of the wrapper.
 #[derive(Debug)]
@@ -35,11 +41,26 @@ pub(crate) fn run(language: Language, given: Vec<OsString>) -> Result<ExitStatus
     for note in &wrapped.notes {
         eprintln!("wmfix: {note}");
     }
+    if let Some(file) = std::env::var_os(NOTES_VARIABLE) {
+        keep_notes(&wrapped.notes, Path::new(&file))?;
+    }
     let error = wrapped.command.exec();
     let program = wrapped.command.get_program().display();
     Err(anyhow::Error::new(error)
         .context(format!("cannot run {program}"))
         .into())
+}
+
+/// Adds notes to a file, a line each, for whoever has started the build.
+pub(crate) fn keep_notes(notes: &[String], file: &Path) -> anyhow::Result<()> {
+    if notes.is_empty() {
+        return Ok(());
+    }
+    let lines: String = notes.iter().map(|note| format!("{note}\n")).collect();
+    let mut file = File::options().append(true).create(true).open(file)?;
+    // At once, so that those of compilers that run at the same time stay whole.
+    file.write_all(lines.as_bytes())?;
+    Ok(())
 }
 
 /// Works out the real compiler's command.

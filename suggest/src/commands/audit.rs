@@ -14,6 +14,7 @@ pub(super) fn run(arguments: AuditArgs) -> Result<ExitStatus, Stop> {
         command: arguments.command,
         model: MemoryModel::Rc11,
         weak: None,
+        build: arguments.build,
         flags: arguments.how,
     };
     let wanted = RepairRequest {

@@ -14,6 +14,7 @@ pub(super) fn run(arguments: CheckArgs) -> Result<ExitStatus, Stop> {
         command: arguments.command,
         model: arguments.model,
         weak: arguments.weak,
+        build: arguments.build,
         flags: arguments.how,
     };
     if let Some(choices) = choices {

@@ -1,19 +1,24 @@
-//! `wmfix init`: a wmfix.toml for the current folder, with what was found there.
+//! `wmfix init`: a wmfix.toml for the current folder, with what was found there;
+//! with `--harness`, a test program for its headers instead.
 
-use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
-use wmfix_frontend::Vocabularies;
+use wmfix_frontend::{Vocabularies, scan_tree};
 
 use crate::cli::InitArgs;
 use crate::config::{BuildConfig, FILE_NAME, ProjectConfig, TemplateValues, template};
 use crate::exit::{ExitStatus, Stop};
+use crate::harness::harness;
 use crate::inventory::propose_vocabulary;
+use crate::private_files::write_file;
 use crate::project::BuildTool;
 
 /// Writes the file, and prints it.
 pub(super) fn run(arguments: &InitArgs) -> Result<ExitStatus, Stop> {
+    if arguments.harness {
+        return write_harness(arguments.force);
+    }
     let file = Path::new(FILE_NAME);
     if file.exists() && !arguments.force {
         return Err(Stop::usage(format_args!(
@@ -21,12 +26,59 @@ pub(super) fn run(arguments: &InitArgs) -> Result<ExitStatus, Stop> {
         )));
     }
     let text = text(Path::new("."));
-    fs::write(file, &text).with_context(|| format!("cannot write {FILE_NAME}"))?;
+    write_file(file, text.as_bytes())?;
     // What was written must be readable, or the next command fails.
     ProjectConfig::read(&file.canonicalize()?).context("the file that was written is not valid")?;
     print!("{text}");
     eprintln!("wmfix: wrote {FILE_NAME}; docs/configuration.md explains every key");
     Ok(ExitStatus::Clean)
+}
+
+/// `--harness`: a test program for the headers of the current folder.
+fn write_harness(force: bool) -> Result<ExitStatus, Stop> {
+    let mut headers = Vec::new();
+    for folder in ["include", "src", "."] {
+        let scan = scan_tree(&[folder], &Vocabularies::builtin());
+        for path in scan
+            .files
+            .iter()
+            .map(|(path, _)| path)
+            .filter(|path| is_header(path))
+        {
+            let shown = path.strip_prefix(".").unwrap_or(path);
+            let text =
+                std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+            headers.push((
+                shown.to_owned(),
+                String::from_utf8_lossy(&text).into_owned(),
+            ));
+        }
+    }
+    let Some(made) = harness(&headers) else {
+        return Err(Stop::usage(
+            "no header here has functions such as push and pop to write a test for: write a \
+             program with `main` that uses the library from several threads",
+        ));
+    };
+    let file = Path::new(made.file);
+    if file.exists() && !force {
+        return Err(Stop::usage(format_args!(
+            "{} already exists: use --force to overwrite it",
+            made.file
+        )));
+    }
+    write_file(file, made.text.as_bytes())?;
+    eprintln!(
+        "wmfix: wrote {}, which calls {}; edit it, then run `wmfix check {0}`",
+        made.file,
+        made.calls.join(" and ")
+    );
+    Ok(ExitStatus::Clean)
+}
+
+fn is_header(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| ending.starts_with('h'))
 }
 
 fn text(folder: &Path) -> String {

@@ -3,7 +3,7 @@
 use clap::Parser;
 
 use super::stale;
-use crate::cli::{Cli, RunArgs};
+use crate::cli::{BuildFlags, Cli, RunArgs};
 use crate::exit::{ExitStatus, Stop};
 use crate::output;
 use crate::pipeline::{self, Request};
@@ -19,6 +19,7 @@ pub(super) fn run(arguments: RunArgs) -> Result<ExitStatus, Stop> {
         command: arguments.command,
         model: arguments.model,
         weak: arguments.weak,
+        build: BuildFlags::default(),
         flags: arguments.how,
     };
     if let Some(choices) = choices {

@@ -6,7 +6,8 @@ use wmfix_rewriter::write_files;
 use crate::cli::{MemoryModel, SuggestArgs};
 use crate::exit::{ExitStatus, Stop};
 use crate::output;
-use crate::pipeline::{self, RepairRequest, RepairStage, Repaired, Request};
+use crate::pipeline::{self, Examination, RepairRequest, RepairStage, Repaired, Request};
+use crate::printable::printable;
 
 /// Finds the cheapest repair of what is at the path, and prints it.
 pub(super) fn run(arguments: SuggestArgs) -> Result<ExitStatus, Stop> {
@@ -16,6 +17,7 @@ pub(super) fn run(arguments: SuggestArgs) -> Result<ExitStatus, Stop> {
         command: arguments.command,
         model: MemoryModel::Rc11,
         weak: None,
+        build: arguments.build,
         flags: arguments.how,
     };
     let wanted = RepairRequest {
@@ -26,13 +28,47 @@ pub(super) fn run(arguments: SuggestArgs) -> Result<ExitStatus, Stop> {
     };
     let examination = pipeline::suggest(request, &wanted)?;
     let status = output::print_repair(&examination, &name, arguments.output.as_deref())?;
-    if let RepairStage::Done(repaired) = examination.repair
-        && arguments.apply
-        && repaired.result.holds()
-    {
-        apply(&repaired)?;
+    if !arguments.apply {
+        return Ok(status);
     }
-    Ok(status)
+    match &examination.repair {
+        RepairStage::Done(repaired) if repaired.result.holds() => {
+            apply(repaired)?;
+            eprintln!("wmfix: {}", changed_text(repaired));
+            Ok(match is_all_repaired(&examination) {
+                true => ExitStatus::Clean,
+                false => status,
+            })
+        }
+        RepairStage::Done(_) => {
+            eprintln!("wmfix: --apply changed nothing: the repair was not verified");
+            Ok(status)
+        }
+        RepairStage::None | RepairStage::NeverWorks => {
+            eprintln!("wmfix: --apply changed nothing: there is nothing to repair");
+            Ok(status)
+        }
+    }
+}
+
+/// Whether nothing is left that a repair was asked for.
+fn is_all_repaired(examination: &Examination) -> bool {
+    let report = &examination.dossier.report;
+    report.failures.is_empty() && report.unrepairable.is_empty()
+}
+
+/// Which files were changed.
+fn changed_text(repaired: &Repaired) -> String {
+    let current = std::env::current_dir().unwrap_or_default();
+    let files = repaired.result.files.iter().map(|file| {
+        let shown = file.path.strip_prefix(&current).unwrap_or(&file.path);
+        printable(&shown.display().to_string())
+    });
+    let files: Vec<String> = files.collect();
+    match files.is_empty() {
+        true => "--apply changed nothing: no change can be made".to_owned(),
+        false => format!("changed {}", files.join(", ")),
+    }
 }
 
 /// `--apply`: changes the user's files, all or none.

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use wmfix_frontend::Vocabularies;
 
-use crate::cli::{Cost, Races, Strategy, Volatile};
+use crate::cli::{BuildFlags, Cost, Races, Strategy, Volatile, Words};
 
 pub(crate) use error::ConfigError;
 pub(crate) use find::{FILE_NAME, find, repository};
@@ -62,6 +62,24 @@ pub(crate) struct BuildConfig {
     pub cxxflags: Vec<String>,
     /// More options for linking.
     pub ldflags: Vec<String>,
+    /// Variables of the build, as `NAME=VALUE`: of CMake, Meson or make; macros for
+    /// programs that are built without a build system.
+    pub define: Vec<String>,
+    /// A preset of CMake.
+    pub preset: Option<String>,
+}
+
+impl BuildConfig {
+    /// The same with what the command line adds.
+    pub(crate) fn with(mut self, flags: &BuildFlags) -> Self {
+        let words = |flags: &Option<Words>| flags.clone().unwrap_or_default().0;
+        self.define.extend(flags.define.iter().cloned());
+        self.cflags.extend(words(&flags.cflags));
+        self.cxxflags.extend(words(&flags.cxxflags));
+        self.ldflags.extend(words(&flags.ldflags));
+        self.preset = flags.preset.clone().or(self.preset);
+        self
+    }
 }
 
 /// A build system.

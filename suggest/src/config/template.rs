@@ -38,6 +38,8 @@ pub(crate) fn template(values: &TemplateValues<'_>) -> String {
          # cflags = [\"-DSMALL\"]\n\
          # cxxflags = [\"-std=c++17\"]\n\
          # ldflags = [\"-lm\"]\n\
+         # define = [\"QUEUE_SIZE=8\"] # variables of CMake, Meson or make\n\
+         # preset = \"debug\" # of CMake\n\
          \n\
          [test]\n\
          # The test command. It runs in the build folder.\n\

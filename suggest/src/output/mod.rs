@@ -3,24 +3,18 @@
 
 mod folder;
 
-use std::fs;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
-
-use anyhow::Context;
 
 use crate::cli::{Color, Format};
 use crate::exit::{ExitStatus, Stop};
 use crate::pipeline::{Examination, RepairStage};
 use crate::repair_loop::{RepairResult, Verification};
 use crate::report::{
-    Dossier, Page, TextRenderer, Verdict, build_failure_output, build_failure_text, html,
-    repair_text, sarif,
+    Dossier, Page, TextRenderer, Verdict, build_failure_output, build_failure_text, repair_text,
+    sarif,
 };
 use crate::state;
-
-/// The file that an audit writes without `--output`.
-const AUDIT_PAGE: &str = "wmfix-audit.html";
 
 /// Prints the report of `check` and `run`.
 pub(crate) fn print_report(examination: &Examination) -> Result<ExitStatus, Stop> {
@@ -33,7 +27,7 @@ pub(crate) fn print_report(examination: &Examination) -> Result<ExitStatus, Stop
         format => machine_text(dossier, format, status)?,
     };
     std::io::stdout().write_all(text.as_bytes())?;
-    state::save(dossier)?;
+    state::save(dossier, &examination.folder)?;
     Ok(status)
 }
 
@@ -63,14 +57,14 @@ pub(crate) fn print_repair(
         }
         eprint!("{}", repair_text(dossier));
     }
-    state::save(dossier)?;
+    state::save(dossier, &examination.folder)?;
     if let Some(folder) = folder {
         folder::write(folder, dossier, result(examination), name, Page::Report)?;
     }
     Ok(status)
 }
 
-/// Prints the report of `audit`, and writes it as a page.
+/// Prints the report of `audit`, and writes it as a page if a folder is given.
 pub(crate) fn print_audit(
     examination: &Examination,
     name: &str,
@@ -86,22 +80,12 @@ pub(crate) fn print_audit(
         format => machine_text(dossier, format, status)?,
     };
     std::io::stdout().write_all(text.as_bytes())?;
-    state::save(dossier)?;
-    let page = match folder {
-        Some(folder) => {
-            folder::write(folder, dossier, result(examination), name, Page::Audit)?;
-            folder.join("report.html")
+    state::save(dossier, &examination.folder)?;
+    if let Some(folder) = folder {
+        folder::write(folder, dossier, result(examination), name, Page::Audit)?;
+        if !options.quiet {
+            eprintln!("wmfix: wrote {}", folder.join("report.html").display());
         }
-        None => {
-            write_file(
-                Path::new(AUDIT_PAGE),
-                html(dossier, name, Page::Audit).as_bytes(),
-            )?;
-            AUDIT_PAGE.into()
-        }
-    };
-    if !options.quiet {
-        eprintln!("wmfix: wrote {}", page.display());
     }
     Ok(status)
 }
@@ -125,6 +109,7 @@ fn require_working(examination: &Examination) -> Result<(), Stop> {
         dossier,
         options,
         repair: RepairStage::NeverWorks,
+        ..
     } = examination
     else {
         return Ok(());
@@ -195,8 +180,4 @@ fn machine_text(dossier: &Dossier, format: Format, status: ExitStatus) -> anyhow
         Format::Sarif => sarif(dossier, status),
         Format::Json | Format::Text => Ok(serde_json::to_string_pretty(&dossier.report)? + "\n"),
     }
-}
-
-fn write_file(path: &Path, text: &[u8]) -> anyhow::Result<()> {
-    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }

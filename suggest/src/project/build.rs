@@ -14,15 +14,17 @@ use wmfix_frontend::Language as SourceLanguage;
 
 use super::depends;
 use super::programs::{Program, language_of};
+use super::sources::ProgramParts;
 use super::{BuildFailure, command::last_lines};
 use crate::cc::{self, Language};
 use crate::config::BuildConfig;
+use crate::path_text;
 
 /// Builds programs.
 #[derive(Debug)]
 pub(super) struct Builder<'a> {
     /// Quoted includes are also looked for here.
-    pub include: &'a [PathBuf],
+    pub quoted: &'a [PathBuf],
     /// Options of the project.
     pub config: &'a BuildConfig,
     /// Where the compiler is run: relative paths in the options start there.
@@ -33,12 +35,50 @@ pub(super) struct Builder<'a> {
     pub setting: &'a str,
 }
 
+/// The folder of the objects among the programs; no program can have its name.
+const OBJECTS: &str = ".objects";
+
+/// The file among them that holds what the user should know about the build.
+const NOTES: &str = "notes";
+
+/// An object and a digest of what went into it, or why there is none.
+type CompileResult = Result<(PathBuf, String), BuildFailure>;
+
+/// Sources that are linked as far as they are needed.
+#[derive(Default)]
+struct Library {
+    /// The archive and a digest of what went into it.
+    archive: Option<(PathBuf, String)>,
+    /// The sources that do not compile.
+    failures: Vec<BuildFailure>,
+}
+
+impl Library {
+    /// Why a program cannot be linked, with what the compiler says of a source
+    /// that would have been in the library: what is missing may be in it.
+    fn explain(&self, failure: BuildFailure) -> BuildFailure {
+        match (self.failures.first(), failure) {
+            (
+                Some(BuildFailure::Compiler {
+                    output: of_source, ..
+                }),
+                BuildFailure::Compiler { what, output },
+            ) => BuildFailure::Compiler {
+                what,
+                output: format!("{of_source}{output}"),
+            },
+            (_, failure) => failure,
+        }
+    }
+}
+
 /// What an object was made of.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Recipe {
     /// The setting and the compiler's arguments.
     how: String,
     /// The files and their hashes.
+    #[serde(with = "path_text::keys")]
     from: BTreeMap<PathBuf, String>,
 }
 
@@ -50,52 +90,117 @@ impl Builder<'_> {
     /// The executables, one for each program.
     pub(super) fn build(
         &self,
-        programs: &[Program],
+        parts: &ProgramParts,
     ) -> anyhow::Result<Result<Vec<PathBuf>, BuildFailure>> {
-        let objects = self.into.join("objects");
+        let objects = self.into.join(OBJECTS);
         fs::create_dir_all(&objects)
             .with_context(|| format!("cannot make {}", objects.display()))?;
+        let programs = &parts.programs;
         let sources: BTreeSet<&PathBuf> = programs.iter().flat_map(|p| &p.sources).collect();
         let hashes = Hashes::default();
-        let compiled: Vec<_> = sources
-            .into_par_iter()
-            .map(|source| Ok((source, self.compile(source, &objects, &hashes)?)))
-            .collect::<anyhow::Result<_>>()?;
         let mut made = BTreeMap::new();
-        for (source, result) in compiled {
+        for (source, result) in self.compile_all(sources, parts, &hashes)? {
             match result {
                 Ok(object) => made.insert(source, object),
                 Err(failure) => return Ok(Err(failure)),
             };
         }
+        let library = self.library(parts, &hashes)?;
         let mut executables = Vec::new();
         for program in programs {
-            let parts: Vec<&(PathBuf, String)> =
-                program.sources.iter().map(|source| &made[source]).collect();
-            match self.link(program, &parts)? {
+            let sources = program.sources.iter();
+            let mut objects: Vec<&(PathBuf, String)> =
+                sources.map(|source| &made[source]).collect();
+            objects.extend(&library.archive);
+            match self.link(program, &objects, parts)? {
                 Ok(executable) => executables.push(executable),
-                Err(failure) => return Ok(Err(failure)),
+                Err(failure) => return Ok(Err(library.explain(failure))),
             }
         }
         Ok(Ok(executables))
+    }
+
+    /// What the user should know about the build.
+    pub(super) fn notes(&self) -> Vec<String> {
+        read_notes(&self.into.join(OBJECTS).join(NOTES))
+    }
+
+    fn compile_all<'s>(
+        &self,
+        sources: BTreeSet<&'s PathBuf>,
+        parts: &ProgramParts,
+        hashes: &Hashes,
+    ) -> anyhow::Result<Vec<(&'s PathBuf, CompileResult)>> {
+        let sources = sources.into_par_iter();
+        let compiled = sources.map(|source| Ok((source, self.compile(source, parts, hashes)?)));
+        compiled.collect()
+    }
+
+    /// The sources that are linked as far as they are needed, as an archive. One
+    /// that does not compile is only missed if something in it is needed.
+    fn library(&self, parts: &ProgramParts, hashes: &Hashes) -> anyhow::Result<Library> {
+        let mut library = Library::default();
+        if parts.library.is_empty() {
+            return Ok(library);
+        }
+        let mut objects = Vec::new();
+        let sources = parts.library.iter().collect();
+        for (_, result) in self.compile_all(sources, parts, hashes)? {
+            match result {
+                Ok(object) => objects.push(object),
+                Err(failure) => library.failures.push(failure),
+            }
+        }
+        if objects.is_empty() {
+            return Ok(library);
+        }
+        let marks: Vec<&str> = objects.iter().map(|(_, mark)| mark.as_str()).collect();
+        let mark = blake3::hash(marks.concat().as_bytes()).to_hex().to_string();
+        let archive = self
+            .into
+            .join(OBJECTS)
+            .join(format!("library-{}.a", &mark[..16]));
+        if !archive.is_file() {
+            let unfinished = archive.with_extension("unfinished");
+            remove(&unfinished)?;
+            let made = std::process::Command::new("ar")
+                .arg("rcs")
+                .arg(&unfinished)
+                .args(objects.iter().map(|(object, _)| object))
+                .status()
+                .context("cannot run ar")?;
+            anyhow::ensure!(made.success(), "ar failed: {made}");
+            fs::rename(&unfinished, &archive)?;
+        }
+        library.archive = Some((archive, mark));
+        Ok(library)
     }
 
     /// The object of a source, and a digest of what went into it.
     fn compile(
         &self,
         source: &Path,
-        objects: &Path,
+        parts: &ProgramParts,
         hashes: &Hashes,
-    ) -> anyhow::Result<Result<(PathBuf, String), BuildFailure>> {
+    ) -> anyhow::Result<CompileResult> {
         let language = match language_of(source) {
             SourceLanguage::C => Language::C,
             SourceLanguage::Cpp => Language::Cxx,
         };
-        let name = blake3::hash(source.as_os_str().as_encoded_bytes()).to_hex();
+        let mut arguments = options(language, self.quoted);
+        for folder in &parts.include {
+            arguments.extend(["-I".into(), folder.into()]);
+        }
+        arguments.extend(parts.options.get(source).into_iter().flatten().cloned());
+        arguments.extend(self.flags(language));
+        // With other folders to look in it is another object: both may be wanted.
+        let mut name = blake3::Hasher::new();
+        name.update(source.as_os_str().as_encoded_bytes());
+        name.update(format!("{:?}", parts.include).as_bytes());
+        let name = name.finalize().to_hex();
+        let objects = self.into.join(OBJECTS);
         let object = objects.join(format!("{}.o", &name[..16]));
         let depends = object.with_extension("d");
-        let mut arguments = options(language, self.include);
-        arguments.extend(self.flags(language));
         arguments.extend([
             "-c".into(),
             source.into(),
@@ -140,25 +245,24 @@ impl Builder<'_> {
     fn link(
         &self,
         program: &Program,
-        parts: &[&(PathBuf, String)],
+        objects: &[&(PathBuf, String)],
+        parts: &ProgramParts,
     ) -> anyhow::Result<Result<PathBuf, BuildFailure>> {
-        let with_cxx = program
-            .sources
-            .iter()
-            .any(|source| language_of(source) == SourceLanguage::Cpp);
+        let mut sources = program.sources.iter().chain(&parts.library);
+        let with_cxx = sources.any(|source| language_of(source) == SourceLanguage::Cpp);
         let language = if with_cxx { Language::Cxx } else { Language::C };
         let executable = self.into.join(&program.name);
         let mut arguments: Vec<OsString> = vec!["-pthread".into()];
-        arguments.extend(parts.iter().map(|(object, _)| object.clone().into()));
+        arguments.extend(objects.iter().map(|(object, _)| object.clone().into()));
         arguments.extend(self.config.ldflags.iter().map(OsString::from));
         arguments.extend(["-o".into(), executable.clone().into()]);
         let mut how = self.how(&arguments);
-        for (_, mark) in parts {
+        for (_, mark) in objects {
             how.push_str(mark);
         }
         let recipe = self
             .into
-            .join("objects")
+            .join(OBJECTS)
             .join(format!("{}.link", program.name));
         if executable.is_file() && fs::read_to_string(&recipe).is_ok_and(|known| known == how) {
             return Ok(Ok(executable));
@@ -177,7 +281,9 @@ impl Builder<'_> {
             Language::C => &self.config.cflags,
             Language::Cxx => &self.config.cxxflags,
         };
-        flags.iter().map(OsString::from)
+        let defined = self.config.define.iter();
+        let defined = defined.map(|definition| format!("-D{definition}").into());
+        flags.iter().map(OsString::from).chain(defined)
     }
 
     fn how(&self, arguments: &[OsString]) -> String {
@@ -207,12 +313,15 @@ impl Builder<'_> {
             Ok(wrapped) => wrapped,
             Err(none) => return Ok(Some(BuildFailure::NoCompiler(none))),
         };
+        cc::keep_notes(&wrapped.notes, &self.into.join(OBJECTS).join(NOTES))?;
         let out =
             fs::File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
         let status = wrapped
             .command
             .current_dir(self.from)
             .env("PWD", self.from)
+            // Its words decide what is tried next.
+            .env("LC_ALL", "C.UTF-8")
             .stdin(std::process::Stdio::null())
             .stdout(out.try_clone()?)
             .stderr(out)
@@ -269,6 +378,13 @@ fn options(language: Language, include: &[PathBuf]) -> Vec<OsString> {
         options.extend(["-iquote".into(), folder.into()]);
     }
     options
+}
+
+/// The notes of compiler calls, each once; none if there is no such file.
+pub(super) fn read_notes(file: &Path) -> Vec<String> {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let notes: BTreeSet<&str> = text.lines().collect();
+    notes.into_iter().map(str::to_owned).collect()
 }
 
 fn shown(source: &Path) -> String {

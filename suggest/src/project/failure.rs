@@ -21,6 +21,8 @@ pub(crate) enum BuildFailure {
     Command {
         /// The command, as it would be typed.
         command: String,
+        /// A file that the user's tree has and the copy lacks, which may be why.
+        left_out: Option<PathBuf>,
         /// The file with all of its output.
         log: PathBuf,
         /// The end of its output.
@@ -38,7 +40,31 @@ pub(crate) enum BuildFailure {
     /// The Makefile has no target that runs tests.
     NoTestTarget,
     /// The build system knows of no tests.
-    NoTests(BuildTool),
+    NoTests {
+        /// The build system.
+        tool: BuildTool,
+        /// Options that may switch them on, as one types them for `-D`.
+        options: Vec<String>,
+    },
+    /// The project sets its compiler itself, and the wrapper is not used: what is set.
+    OwnCompiler(String),
     /// The user interrupted.
     Interrupted,
+}
+
+impl BuildFailure {
+    /// Whether a header or a definition is missing, which may lie elsewhere.
+    pub(super) fn may_miss_a_part(&self) -> bool {
+        /// What gcc, clang and the linkers print then.
+        const WORDS: [&str; 4] = [
+            "undefined reference",
+            "undefined symbol",
+            "No such file or directory",
+            "file not found",
+        ];
+        match self {
+            Self::Compiler { output, .. } => WORDS.iter().any(|word| output.contains(word)),
+            _ => false,
+        }
+    }
 }

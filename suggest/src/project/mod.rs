@@ -4,16 +4,21 @@
 
 mod build;
 mod build_folder;
+mod built_programs;
 mod command;
 mod copy;
+mod database;
 mod depends;
 mod environment;
 mod failure;
+mod hints;
 mod listing;
+mod location;
 mod main_function;
 mod programs;
 mod rules;
 mod sources;
+mod surroundings;
 mod system;
 mod tree;
 mod walk;
@@ -24,27 +29,31 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::config::{ProjectConfig, repository};
+use crate::cli::BuildFlags;
+use crate::config::{BuildConfig, ProjectConfig, repository};
 use crate::options::RunOptions;
 use crate::progress::{Progress, Stage};
 use crate::run::{Launch, interrupted};
 use crate::subject::{PatchedFile, RerunCommand, SourceCopy, Subject, TestCommand};
 use build::Builder;
 use build_folder::BuildFolder;
+use database::CompileDatabase;
 use programs::{Program, find_programs};
-use sources::PatchedCopy;
+use sources::{PatchedCopy, ProgramParts};
+use surroundings::Surroundings;
 use tree::TreeBuild;
 
 pub(crate) use failure::BuildFailure;
+pub(crate) use location::{Location, locate};
 pub(crate) use programs::NothingToBuild;
 pub(crate) use system::BuildTool;
 
 /// Something that can be built and run.
 #[derive(Debug)]
 pub(crate) struct Project {
-    /// As it was named on the command line.
+    /// What was named on the command line: this, or a part of it.
     named: PathBuf,
-    /// The same, absolute and without links.
+    /// The file or folder that is built, absolute and without links.
     path: PathBuf,
     /// The folder it is in.
     folder: PathBuf,
@@ -52,15 +61,32 @@ pub(crate) struct Project {
     tree: PathBuf,
     /// The test command of the command line.
     command: Vec<OsString>,
+    /// How it is built: its own [build], and what the command line adds.
+    build: BuildConfig,
+    /// What the command line adds.
+    build_flags: BuildFlags,
     kind: Kind,
     /// Its wmfix.toml.
     pub config: ProjectConfig,
     build_folder: OnceCell<BuildFolder>,
+    /// What had to be added to build the programs.
+    surroundings: OnceCell<Surroundings>,
+}
+
+/// What the command line says about a project.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    /// What was named: the project, or a part of it.
+    pub named: PathBuf,
+    /// The test command, if there is one.
+    pub command: Vec<OsString>,
+    /// How it is built.
+    pub build: BuildFlags,
 }
 
 #[derive(Debug)]
 enum Kind {
-    Programs(Vec<Program>),
+    Programs(Vec<Program>, CompileDatabase),
     Tree(BuildTool),
 }
 
@@ -74,17 +100,16 @@ pub(crate) enum Prepared {
 }
 
 impl Project {
-    /// What is at a path. `command` is the user's test command, if there is one.
+    /// What is at a location.
     pub(crate) fn find(
-        path: &Path,
-        command: Vec<OsString>,
+        location: Location,
+        asked: Asked,
         config: ProjectConfig,
     ) -> Result<Self, NothingToBuild> {
-        let unreadable = |error| NothingToBuild::Unreadable(path.to_owned(), error);
-        let full = path.canonicalize().map_err(unreadable)?;
-        let folder = match full.parent() {
-            Some(parent) if !full.is_dir() => parent.to_owned(),
-            _ => full.clone(),
+        let root = location.root;
+        let folder = match root.parent() {
+            Some(parent) if !root.is_dir() => parent.to_owned(),
+            _ => root.clone(),
         };
         let own = config.file.is_some() && config.folder == folder;
         let build = if own {
@@ -92,29 +117,64 @@ impl Project {
         } else {
             <_>::default()
         };
-        let tool = full
+        let tool = root
             .is_dir()
             .then(|| BuildTool::of(&folder, &build))
             .flatten();
         let kind = match tool {
             Some(tool) => Kind::Tree(tool),
-            None => Kind::Programs(find_programs(&full)?),
+            None => Self::without_tool(&root, &folder, &asked.command)?,
         };
         Ok(Self {
-            named: path.to_owned(),
-            path: full,
+            named: asked.named,
+            path: root,
             tree: repository(&folder).unwrap_or_else(|| folder.clone()),
             folder,
-            command,
+            command: asked.command,
+            build: build.with(&asked.build),
+            build_flags: asked.build,
             kind,
             config,
             build_folder: OnceCell::new(),
+            surroundings: OnceCell::new(),
         })
+    }
+
+    /// What there is to build where no build system is.
+    fn without_tool(
+        root: &Path,
+        folder: &Path,
+        command: &[OsString],
+    ) -> Result<Kind, NothingToBuild> {
+        let database = CompileDatabase::of(folder).unwrap_or_default();
+        let mut programs = match find_programs(root) {
+            Ok(programs) => programs,
+            // The user's command builds what it runs.
+            Err(NothingToBuild::NoMain(_) | NothingToBuild::OnlyHeaders(_))
+                if !command.is_empty() =>
+            {
+                return Ok(Kind::Tree(BuildTool::Commands));
+            }
+            Err(nothing) => return Err(nothing),
+        };
+        let is_listed = |program: &Program| database.options.contains_key(&program.sources[0]);
+        if programs.iter().any(is_listed) {
+            programs.retain(is_listed);
+        }
+        Ok(Kind::Programs(programs, database))
     }
 
     /// The folder whose files may be changed, absolute.
     pub(crate) fn tree(&self) -> &Path {
-        &self.tree
+        match self.surroundings.get() {
+            Some(around) if !around.root.starts_with(&self.tree) => &around.root,
+            _ => &self.tree,
+        }
+    }
+
+    /// The folder of the project, absolute.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Builds it, with the patched files, if there are any, instead of its own, and
@@ -137,7 +197,9 @@ impl Project {
         };
         let folder = lease.folder().join(variant);
         let prepared = match &self.kind {
-            Kind::Programs(programs) => self.programs(programs, patched, &folder, options)?,
+            Kind::Programs(programs, database) => {
+                self.programs(programs, database, patched, &folder, options)?
+            }
             Kind::Tree(tool) => TreeBuild {
                 project: self,
                 tool: *tool,
@@ -169,48 +231,67 @@ impl Project {
     fn programs(
         &self,
         programs: &[Program],
+        database: &CompileDatabase,
         patched: &[PatchedFile],
         folder: &Path,
         options: &RunOptions,
     ) -> anyhow::Result<Prepared> {
-        let config = if self.is_described() {
-            self.config.build.clone()
-        } else {
-            <_>::default()
-        };
-        let setting = match environment::setting(&config, &[]) {
-            Ok(setting) => setting,
-            Err(none) => return Ok(Prepared::Failed(BuildFailure::NoCompiler(none))),
-        };
         let into = folder.join("build");
+        let sources = folder.join("sources");
         std::fs::create_dir_all(&into)
             .with_context(|| format!("cannot make {}", into.display()))?;
-        let sources = folder.join("sources");
-        let copy = match patched {
-            [] => None,
-            files => {
-                // A file of an earlier patch would be found before the user's.
-                build_folder::remove(&sources)?;
-                Some(PatchedCopy::make(programs, files, &self.tree, &sources)?)
+        let build = |around: &Surroundings| -> anyhow::Result<_> {
+            let parts = ProgramParts {
+                programs: programs.to_vec(),
+                library: around.library.clone(),
+                include: around.include.clone(),
+                options: database.options.clone(),
+            };
+            self.build_programs(parts, patched, &sources, &into)
+        };
+        let built = match self.surroundings.get() {
+            Some(around) => build(around)?,
+            None => {
+                let around = Surroundings {
+                    root: self.folder.clone(),
+                    include: Vec::new(),
+                    library: listed_library(programs, database),
+                };
+                let mut built = build(&around)?;
+                let mut used = around;
+                // What is missing may lie around, the nearest first.
+                if built.as_ref().is_err_and(BuildFailure::may_miss_a_part) {
+                    for around in Surroundings::of(&self.folder, programs) {
+                        built = build(&around)?;
+                        used = around;
+                        if !built.as_ref().is_err_and(BuildFailure::may_miss_a_part) {
+                            break;
+                        }
+                    }
+                }
+                if built.is_ok() {
+                    let _unset_before = self.surroundings.set(used);
+                }
+                built
             }
         };
-        let builder = Builder {
-            include: copy.as_ref().map_or(&[], |copy| &copy.include),
-            config: &config,
-            from: &self.folder,
-            into: &into,
-            setting: &setting,
-        };
-        let built = builder.build(copy.as_ref().map_or(programs, |copy| &copy.programs))?;
-        let executables = match built {
-            Ok(executables) => executables,
+        let (executables, notes) = match built {
+            Ok(built) => built,
             Err(failure) => return Ok(Prepared::Failed(failure)),
         };
-        let mut files: Vec<PathBuf> = programs.iter().flat_map(|p| p.sources.clone()).collect();
+        let library = self.surroundings.get().map(|around| &around.library);
+        let parts = programs.iter().flat_map(|p| &p.sources);
+        let mut files: Vec<PathBuf> = parts
+            .chain(library.into_iter().flatten())
+            .cloned()
+            .collect();
         files.sort();
         files.dedup();
         let commands = match system::given(&self.command, &self.config, self.is_described()) {
-            Some(command) => vec![self.test_command(command, &into, options)],
+            Some(command) => {
+                let command = built_programs::find(command, &into);
+                vec![self.test_command(command, &into, options)]
+            }
             None => executables
                 .into_iter()
                 .map(|executable| {
@@ -224,17 +305,51 @@ impl Project {
         Ok(Prepared::Built(Subject {
             commands,
             must_pass: true,
+            built: built_programs::names(&into),
+            notes,
             files: if patched.is_empty() {
                 files
             } else {
                 Vec::new()
             },
-            copy: copy.map(|_| SourceCopy {
+            copy: (!patched.is_empty()).then(|| SourceCopy {
                 folder: sources,
-                original: self.tree.clone(),
+                original: self.tree().to_owned(),
                 patched: true,
             }),
         }))
+    }
+
+    /// Builds programs, from a copy with the patched files if there are any: the
+    /// executables, and what the user should know about that.
+    fn build_programs(
+        &self,
+        parts: ProgramParts,
+        patched: &[PatchedFile],
+        sources: &Path,
+        into: &Path,
+    ) -> anyhow::Result<Result<(Vec<PathBuf>, Vec<String>), BuildFailure>> {
+        let setting = match environment::setting(&self.build, &[]) {
+            Ok(setting) => setting,
+            Err(none) => return Ok(Err(BuildFailure::NoCompiler(none))),
+        };
+        let copy = match patched {
+            [] => None,
+            files => {
+                // A file of an earlier patch would be found before the user's.
+                build_folder::remove(sources)?;
+                Some(PatchedCopy::make(&parts, files, self.tree(), sources)?)
+            }
+        };
+        let builder = Builder {
+            quoted: copy.as_ref().map_or(&[], |copy| &copy.quoted),
+            config: &self.build,
+            from: &self.folder,
+            into,
+            setting: &setting,
+        };
+        let built = builder.build(copy.as_ref().map_or(&parts, |copy| &copy.parts))?;
+        Ok(built.map(|executables| (executables, builder.notes())))
     }
 
     /// How a command is run in the folder of what was built, and how to type that.
@@ -268,8 +383,23 @@ impl Project {
     /// The command that checks this project again, but for the seed.
     fn rerun_command(&self, options: &RunOptions) -> RerunCommand {
         let repeated = options.to_repeat();
+        let build = self.build_flags.to_repeat();
         let words = [OsStr::new("check"), self.named.as_os_str()];
-        let words = words.into_iter().chain(repeated.iter().map(OsStr::new));
+        let flags = build.iter().chain(&repeated).map(OsStr::new);
+        let words = words.into_iter().chain(flags);
         RerunCommand::new(words, self.command.iter().map(OsString::as_os_str))
     }
+}
+
+/// The sources of a compile database that are no programs.
+fn listed_library(programs: &[Program], database: &CompileDatabase) -> Vec<PathBuf> {
+    let is_part = |source: &&PathBuf| {
+        let mut parts = programs.iter().flat_map(|program| &program.sources);
+        parts.any(|part| part == *source)
+    };
+    let listed = database.options.keys().filter(|source| !is_part(source));
+    listed
+        .filter(|source| !programs::has_main(source))
+        .cloned()
+        .collect()
 }

@@ -1,13 +1,35 @@
 //! The programs at a path where no build system says otherwise: a file is a
-//! program; in a folder each file with `main` is one, linked with the folder's
-//! other sources.
+//! program; in a folder each file with `main` is one, in its subfolders too, linked
+//! with the other sources of its own folder.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use wmfix_frontend::Language;
 
 use super::main_function;
+use super::system::has_build_file;
+use super::walk::{is_hidden, walk};
+use crate::config::ConfigError;
+
+/// A folder with more sources than this needs a build system, or a smaller folder.
+const MAX_SOURCES: usize = 5_000;
+
+/// This many files and folders are looked at to find them.
+const MAX_ENTRIES: usize = 100_000;
+
+/// Folders of other people's code, and of what was built.
+const FOREIGN_FOLDERS: [&str; 8] = [
+    "build",
+    "third_party",
+    "third-party",
+    "thirdparty",
+    "vendor",
+    "external",
+    "extern",
+    "node_modules",
+];
 
 /// A program that can be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,15 +46,39 @@ pub(crate) enum NothingToBuild {
     /// The path does not exist, or cannot be read.
     #[error("{0}: {1}")]
     Unreadable(PathBuf, std::io::Error),
+    /// The project's configuration is wrong.
+    #[error(transparent)]
+    Configuration(#[from] ConfigError),
     /// The file is not C or C++.
     #[error("{0} is neither a C nor a C++ source file")]
     NotASource(PathBuf),
     /// A folder without `main`.
-    #[error("no file in {0} has a main function: give a test program, or a test command after --")]
+    #[error(
+        "no file in {0} or its subfolders has a main function, so there is no program to run. \
+         Give a test command after --, as in `-- sh -c 'cc -pthread *.c -o prog && ./prog'`, or \
+         write into {0}/wmfix.toml:\n  \
+         [build]\n  commands = [\"cc -pthread -Iinclude src/*.c test/*.c -o prog\"]\n  \
+         [test]\n  command = \"./prog\""
+    )]
     NoMain(PathBuf),
+    /// Headers, and nothing that uses them.
+    #[error(
+        "{0} has only headers and no program that uses them: `wmfix init --harness` writes a small \
+         test program to start from, or name a test command after --"
+    )]
+    OnlyHeaders(PathBuf),
     /// A file without `main`.
-    #[error("{0} has no main function: give a file that has one, or its folder")]
+    #[error(
+        "{0} has no main function, and no test program was found around it: give a file that has \
+         one, the folder of the tests, or a test command after --"
+    )]
     NoMainIn(PathBuf),
+    /// A folder with too many sources.
+    #[error(
+        "{0} has more than {MAX_SOURCES} source files and no build system: name a smaller folder, \
+         or set `commands` in [build] of wmfix.toml"
+    )]
+    TooManySources(PathBuf),
 }
 
 /// Finds the programs at a path.
@@ -40,11 +86,10 @@ pub(super) fn find_programs(path: &Path) -> Result<Vec<Program>, NothingToBuild>
     let unreadable = |error| NothingToBuild::Unreadable(path.to_owned(), error);
     let metadata = fs::metadata(path).map_err(unreadable)?;
     if metadata.is_file() {
-        if !is_source(path) {
+        if !Language::may_be(path) {
             return Err(NothingToBuild::NotASource(path.to_owned()));
         }
-        let text = fs::read(path).map_err(unreadable)?;
-        if !main_function::is_defined_in(&text) {
+        if !is_source(path) || !has_main(path) {
             return Err(NothingToBuild::NoMainIn(path.to_owned()));
         }
         return Ok(vec![Program {
@@ -52,47 +97,94 @@ pub(super) fn find_programs(path: &Path) -> Result<Vec<Program>, NothingToBuild>
             sources: vec![path.to_owned()],
         }]);
     }
+    let sources = sources_below(path)?;
+    // Of each folder, the files with `main` and the others.
+    let mut folders: BTreeMap<&Path, (Vec<&PathBuf>, Vec<&PathBuf>)> = BTreeMap::new();
+    for source in &sources {
+        let text =
+            fs::read(source).map_err(|error| NothingToBuild::Unreadable(source.clone(), error))?;
+        let folder = folders.entry(source.parent().unwrap_or(path)).or_default();
+        match main_function::is_defined_in(&text) {
+            true => folder.0.push(source),
+            false => folder.1.push(source),
+        }
+    }
+    let mut programs: Vec<Program> = Vec::new();
+    for (with_main, others) in folders.values() {
+        for main in with_main {
+            let name = free_name(main, path, &programs);
+            let sources = std::iter::once(*main).chain(others.iter().copied());
+            programs.push(Program {
+                name,
+                sources: sources.cloned().collect(),
+            });
+        }
+    }
+    match programs.is_empty() {
+        false => Ok(programs),
+        true if sources.is_empty() && has_headers(path) => {
+            Err(NothingToBuild::OnlyHeaders(path.to_owned()))
+        }
+        true => Err(NothingToBuild::NoMain(path.to_owned())),
+    }
+}
+
+/// The sources of a folder and its subfolders, sorted: not those of other projects
+/// in it, nor other people's.
+pub(super) fn sources_below(folder: &Path) -> Result<Vec<PathBuf>, NothingToBuild> {
     let mut sources = Vec::new();
-    for entry in fs::read_dir(path).map_err(unreadable)? {
-        let file = entry.map_err(unreadable)?.path();
-        if file.is_file() && is_source(&file) {
-            sources.push(file);
+    for entry in walk_own(folder).take(MAX_ENTRIES) {
+        // What cannot be read is no source of ours.
+        let Ok(entry) = entry else { continue };
+        // A source may be a link; a folder may not, or there is no end.
+        if entry.path().is_file() && is_source(entry.path()) {
+            sources.push(entry.into_path());
+            if sources.len() > MAX_SOURCES {
+                return Err(NothingToBuild::TooManySources(folder.to_owned()));
+            }
         }
     }
     sources.sort();
-    let mut with_main = Vec::new();
-    let mut others = Vec::new();
-    for source in sources {
-        let text =
-            fs::read(&source).map_err(|error| NothingToBuild::Unreadable(source.clone(), error))?;
-        if main_function::is_defined_in(&text) {
-            with_main.push(source);
-        } else {
-            others.push(source);
-        }
-    }
-    if with_main.is_empty() {
-        return Err(NothingToBuild::NoMain(path.to_owned()));
-    }
-    let mut programs: Vec<Program> = Vec::new();
-    for main in with_main {
-        let mut name = name_of(&main);
-        if programs.iter().any(|other| other.name == name) {
-            // Two that differ in their endings only.
-            name = main
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned()
-                + ".out";
-        }
-        let sources = std::iter::once(main).chain(others.iter().cloned());
-        programs.push(Program {
-            name,
-            sources: sources.collect(),
-        });
-    }
-    Ok(programs)
+    Ok(sources)
+}
+
+/// Whether a folder or its subfolders have a program.
+pub(super) fn any_below(folder: &Path) -> bool {
+    sources_below(folder).is_ok_and(|sources| sources.iter().any(|source| has_main(source)))
+}
+
+/// Whether a file is a source that defines `main`.
+pub(super) fn has_main(file: &Path) -> bool {
+    is_source(file) && fs::read(file).is_ok_and(|text| main_function::is_defined_in(&text))
+}
+
+fn has_headers(folder: &Path) -> bool {
+    let mut files = walk_own(folder).take(MAX_ENTRIES).filter_map(Result::ok);
+    files.any(|entry| entry.file_type().is_file() && Language::may_be(entry.path()))
+}
+
+fn walk_own(folder: &Path) -> impl Iterator<Item = walkdir::Result<walkdir::DirEntry>> + '_ {
+    walk(folder, |entry| {
+        let name = entry.file_name().to_string_lossy();
+        let is_foreign = entry.file_type().is_dir()
+            && (FOREIGN_FOLDERS.contains(&&*name) || has_build_file(entry.path()));
+        !is_hidden(entry) && !is_foreign
+    })
+}
+
+/// A name for the program of a file that no other has: that of the file, with
+/// its folders or its ending where two have the same.
+fn free_name(main: &Path, root: &Path, programs: &[Program]) -> String {
+    let inside = main.strip_prefix(root).unwrap_or(main);
+    let folder = inside.parent().unwrap_or(Path::new(""));
+    let parts = folder.iter().map(|part| part.to_string_lossy());
+    let parts: Vec<_> = parts.chain([name_of(main).into()]).collect();
+    let file = main.file_name().unwrap_or_default().to_string_lossy();
+    let named = [name_of(main), parts.join("-"), format!("{file}.out")];
+    let numbered = (2..).map(|number| format!("{file}-{number}"));
+    let is_free = |name: &String| programs.iter().all(|other| other.name != *name);
+    let mut names = named.into_iter().chain(numbered);
+    names.find(is_free).expect("some number is free")
 }
 
 fn name_of(path: &Path) -> String {
@@ -144,6 +236,39 @@ mod tests {
                 folder.path().join("queue.c")
             ]
         );
+    }
+
+    #[test]
+    fn programs_are_found_in_subfolders_and_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let main = "int main(void) { return 0; }";
+        for (name, text) in [
+            ("a/test.c", main),
+            ("b/test.c", main),
+            ("b/test.cpp", main),
+            ("b/part.c", ""),
+            ("vendor/x.c", main),
+            (".hidden/x.c", main),
+            ("other/Makefile", ""),
+            ("other/x.c", main),
+        ] {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let programs = find_programs(folder.path()).unwrap();
+        let names: Vec<_> = programs.iter().map(|p| p.name.as_str()).collect();
+        assert_eq!(names, ["test", "b-test", "test.cpp.out"]);
+        assert_eq!(programs[1].sources[1], folder.path().join("b/part.c"));
+        assert!(any_below(folder.path()) && !any_below(&folder.path().join("vendor/x")));
+    }
+
+    #[test]
+    fn headers_alone_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("queue.h"), "struct queue;").unwrap();
+        let error = find_programs(folder.path()).unwrap_err();
+        assert!(error.to_string().contains("init --harness"), "{error}");
     }
 
     #[test]

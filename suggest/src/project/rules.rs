@@ -11,7 +11,7 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use walkdir::DirEntry;
 
-use super::walk::walk;
+use super::walk::walk_deciding;
 use crate::config::ProjectConfig;
 
 /// Files that a configured build leaves in a source folder.
@@ -50,7 +50,7 @@ impl Rules {
         &'t self,
         root: &'t Path,
     ) -> impl Iterator<Item = walkdir::Result<DirEntry>> + 't {
-        walk(root, |entry| {
+        walk_deciding(root, |entry| {
             self.takes(entry.path(), entry.file_type().is_dir())
         })
     }
@@ -60,17 +60,19 @@ impl Rules {
         matches!(self.matched(path, false), Match::Whitelist(_))
     }
 
-    fn takes(&self, path: &Path, is_folder: bool) -> bool {
+    /// Whether an entry is copied; `None` where the ignore files decide.
+    fn takes(&self, path: &Path, is_folder: bool) -> Option<bool> {
         match self.matched(path, is_folder) {
-            Match::Ignore(_) => return false,
-            Match::Whitelist(_) => return true,
+            Match::Ignore(_) => return Some(false),
+            Match::Whitelist(_) => return Some(true),
             Match::None => {}
         }
         let name = path.file_name().unwrap_or_default();
         if name == ".git" || LEFT_BY_BUILDS.iter().any(|left| name == *left) {
-            return false;
+            return Some(false);
         }
-        !is_folder || !BUILD_FOLDERS.iter().any(|file| path.join(file).exists())
+        let is_build = is_folder && BUILD_FOLDERS.iter().any(|file| path.join(file).exists());
+        is_build.then_some(false)
     }
 
     fn matched(&self, path: &Path, is_folder: bool) -> Match<&ignore::gitignore::Glob> {

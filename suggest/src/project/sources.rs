@@ -2,6 +2,8 @@
 //! patched, all headers of the tree are copied, because any of them may include
 //! it; what is not copied is found by quoted includes where it is.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -15,47 +17,70 @@ use crate::subject::PatchedFile;
 /// A tree with more headers than this is not copied.
 const MAX_HEADERS: usize = 20_000;
 
+/// What programs are built of.
+#[derive(Clone, Debug)]
+pub(super) struct ProgramParts {
+    /// The programs.
+    pub programs: Vec<Program>,
+    /// Sources that are linked as far as something in them is needed.
+    pub library: Vec<PathBuf>,
+    /// Folders to look for headers in.
+    pub include: Vec<PathBuf>,
+    /// Compiler options of single sources.
+    pub options: BTreeMap<PathBuf, Vec<OsString>>,
+}
+
 /// The patched sources of programs in a folder of their own.
 #[derive(Debug)]
 pub(super) struct PatchedCopy {
     /// The programs, their sources in the copy.
-    pub programs: Vec<Program>,
+    pub parts: ProgramParts,
     /// The folders of the original sources, for quoted includes.
-    pub include: Vec<PathBuf>,
+    pub quoted: Vec<PathBuf>,
 }
 
 impl PatchedCopy {
     /// Copies the sources of programs into a folder, and the patched files.
     pub(super) fn make(
-        programs: &[Program],
+        original: &ProgramParts,
         files: &[PatchedFile],
         tree: &Path,
         folder: &Path,
     ) -> anyhow::Result<Self> {
         let tree = tree.canonicalize().context("cannot find the sources")?;
-        let mut include = Vec::new();
-        let mut copies = Vec::new();
-        for program in programs {
-            let mut sources = Vec::new();
-            for source in &program.sources {
-                let source = source
-                    .canonicalize()
-                    .with_context(|| format!("cannot find {}", source.display()))?;
-                let target = copy_path(&tree, folder, &source);
-                let text = fs::read(&source)
-                    .with_context(|| format!("cannot read {}", source.display()))?;
-                write(&target, &text)?;
-                sources.push(target);
-                include.extend(source.parent().map(Path::to_owned));
+        let mut quoted = Vec::new();
+        let mut options = BTreeMap::new();
+        let mut copied = |source: &PathBuf| -> anyhow::Result<PathBuf> {
+            let full = source
+                .canonicalize()
+                .with_context(|| format!("cannot find {}", source.display()))?;
+            let target = copy_path(&tree, folder, &full);
+            let text =
+                fs::read(&full).with_context(|| format!("cannot read {}", full.display()))?;
+            write(&target, &text)?;
+            quoted.extend(full.parent().map(Path::to_owned));
+            if let Some(own) = original.options.get(source) {
+                options.insert(target.clone(), in_copy(own, &tree, folder));
             }
-            copies.push(Program {
+            Ok(target)
+        };
+        let mut programs = Vec::new();
+        for program in &original.programs {
+            let sources = program.sources.iter().map(&mut copied);
+            programs.push(Program {
                 name: program.name.clone(),
-                sources,
+                sources: sources.collect::<anyhow::Result<_>>()?,
             });
         }
+        let library = original.library.iter().map(&mut copied);
+        let library = library.collect::<anyhow::Result<Vec<_>>>()?;
         let is_source = |file: &PatchedFile| {
-            let mut sources = programs.iter().flat_map(|program| &program.sources);
-            sources.any(|source| same_file(source, &file.path))
+            let own = original
+                .programs
+                .iter()
+                .flat_map(|program| &program.sources);
+            own.chain(&original.library)
+                .any(|source| same_file(source, &file.path))
         };
         if !files.iter().all(is_source) {
             copy_headers(&tree, folder)?;
@@ -65,13 +90,38 @@ impl PatchedCopy {
             let source = source.with_context(|| format!("cannot find {}", file.path.display()))?;
             write(&copy_path(&tree, folder, &source), &file.after)?;
         }
-        include.sort();
-        include.dedup();
+        quoted.sort();
+        quoted.dedup();
+        // The copy's headers come before the original ones.
+        let include = original.include.iter();
+        let include = include.flat_map(|at| [copy_path(&tree, folder, at), at.clone()]);
         Ok(Self {
-            programs: copies,
-            include,
+            parts: ProgramParts {
+                programs,
+                library,
+                include: include.collect(),
+                options,
+            },
+            quoted,
         })
     }
+}
+
+/// Options of a source with the folders of the copy before those of the tree.
+fn in_copy(options: &[OsString], tree: &Path, folder: &Path) -> Vec<OsString> {
+    let mut moved: Vec<OsString> = Vec::new();
+    for word in options {
+        if let Some(option) = moved.last().cloned()
+            && let Ok(inside) = Path::new(word).strip_prefix(tree)
+            && ["-I", "-isystem", "-iquote"]
+                .iter()
+                .any(|name| option == *name)
+        {
+            moved.extend([folder.join(inside).into(), option]);
+        }
+        moved.push(word.clone());
+    }
+    moved
 }
 
 fn same_file(one: &Path, other: &Path) -> bool {

@@ -1,11 +1,15 @@
 //! The build systems: how each is recognised, configured, built and tested with the
 //! compiler wrappers. Knows nothing of copies and caches.
 
+mod files;
+
 use std::ffi::OsString;
 use std::path::Path;
 
 use super::command::BuildCommand;
 use crate::config::{BuildConfig, BuildSystem, CommandText, ProjectConfig};
+
+pub(super) use files::{builds_file, has_build_file, stands_alone};
 
 /// Files that say how a folder is built, and by what.
 const FILES: [(&str, BuildSystem); 6] = [
@@ -93,14 +97,8 @@ impl BuildTool {
         }
     }
 
-    /// How the project is built. `test` is what will be run later: make is asked
-    /// for it once beforehand, because that is what builds the test programs.
-    pub(crate) fn steps(
-        self,
-        layout: &BuildLayout<'_>,
-        config: &BuildConfig,
-        test: &[OsString],
-    ) -> BuildPlan {
+    /// How the project is built.
+    pub(crate) fn steps(self, layout: &BuildLayout<'_>, config: &BuildConfig) -> BuildPlan {
         let jobs = layout.jobs.to_string();
         let mut steps = BuildPlan::default();
         match self {
@@ -108,7 +106,15 @@ impl BuildTool {
                 let mut configure = BuildCommand::new(["cmake", "-S"]);
                 configure.words.push(layout.sources.into());
                 configure.words.extend(["-B".into(), layout.build.into()]);
+                let preset = config.preset.iter();
+                configure
+                    .words
+                    .extend(preset.map(|name| format!("--preset={name}").into()));
                 configure.words.extend(words(&config.configure));
+                let defined = config.define.iter();
+                configure
+                    .words
+                    .extend(defined.map(|definition| format!("-D{definition}").into()));
                 steps.configure.push(configure);
                 let mut build = BuildCommand::new(["cmake", "--build", ".", "--parallel", &jobs]);
                 build.words.extend(words(&config.arguments));
@@ -117,6 +123,10 @@ impl BuildTool {
             Self::Meson => {
                 let mut configure = BuildCommand::new(["meson", "setup"]);
                 configure.words.extend(words(&config.configure));
+                let defined = config.define.iter();
+                configure
+                    .words
+                    .extend(defined.map(|definition| format!("-D{definition}").into()));
                 configure
                     .words
                     .extend([layout.build.into(), layout.sources.into()]);
@@ -134,13 +144,11 @@ impl BuildTool {
                 let mut build = self.make(layout, config);
                 build.words.extend(["-j".into(), jobs.into()]);
                 steps.build.push(build);
-                steps.build.extend(built_by(test));
             }
             Self::Commands => {
                 for command in &config.commands {
                     steps.build.push(BuildCommand::new(["sh", "-c", command]));
                 }
-                steps.build.extend(built_by(test));
             }
         }
         steps
@@ -154,8 +162,18 @@ impl BuildTool {
             word.push(wrapper);
             make.words.push(word);
         }
+        make.words.extend(words(&config.define));
         make.words.extend(words(&config.arguments));
         make
+    }
+
+    /// The first run of the tests, for what it builds: make is asked for them once
+    /// beforehand. Whether they pass is found out by the runs that follow.
+    pub(crate) fn first_test(self, test: &[OsString]) -> Option<BuildCommand> {
+        (!self.builds_outside() && !test.is_empty()).then(|| BuildCommand {
+            words: test.to_vec(),
+            must_succeed: false,
+        })
     }
 
     /// The command that tests the project; `target` is the Makefile's.
@@ -199,15 +217,6 @@ pub(super) fn given(
         CommandText::Shell(text) => Some(words(&["sh", "-c", text])),
         CommandText::List(list) => Some(words(list)),
     }
-}
-
-/// The first run of the tests, for what it builds. Whether they pass is found out
-/// by the runs that follow.
-fn built_by(test: &[OsString]) -> Option<BuildCommand> {
-    (!test.is_empty()).then(|| BuildCommand {
-        words: test.to_vec(),
-        must_succeed: false,
-    })
 }
 
 fn words<W: AsRef<str>>(list: &[W]) -> Vec<OsString> {

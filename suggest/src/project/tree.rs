@@ -9,20 +9,33 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
+use serde::{Deserialize, Serialize};
 use wmfix_frontend::Language;
 
+use super::build::read_notes;
+use super::built_programs;
 use super::command::{BuildCommand, CommandOutcome};
 use super::copy::{TreeCopy, bring_up_to_date};
 use super::environment::{self, Wrappers};
+use super::hints::{left_out, own_compiler, test_options};
 use super::listing::{self, Test};
 use super::rules::Rules;
 use super::system::{self, BuildLayout, BuildTool};
 use super::walk::{is_hidden, walk};
 use super::{BuildFailure, Prepared, Project, build_folder};
+use crate::cc;
 use crate::config::BuildConfig;
 use crate::options::RunOptions;
 use crate::subject::PatchedFile;
 use crate::subject::{SourceCopy, Subject};
+
+/// What was built, and how it is tested with each test command.
+#[derive(Debug, Serialize, Deserialize)]
+struct BuiltTests {
+    /// Of the sources.
+    digest: String,
+    tests: BTreeMap<String, Vec<Test>>,
+}
 
 /// One variant of a project, the original or the patched one, and where it is
 /// built.
@@ -41,16 +54,12 @@ impl TreeBuild<'_> {
     /// Brings the copy and what is built of it up to date.
     pub(super) fn prepare(&self, patched: &[PatchedFile]) -> anyhow::Result<Prepared> {
         let project = self.project;
-        let config = if project.is_described() {
-            project.config.build.clone()
-        } else {
-            BuildConfig::default()
-        };
+        let config = &project.build;
         let given = system::given(&project.command, &project.config, project.is_described());
         let wrappers = Wrappers::ready()?;
-        let about = format!("{:?} {given:?} {:?}", self.tool, project.config.exclude);
+        let about = format!("{:?} {:?}", self.tool, project.config.exclude);
         let wrapper = wrappers.cc.to_string_lossy();
-        let setting = match environment::setting(&config, &[&about, &wrapper]) {
+        let setting = match environment::setting(config, &[&about, &wrapper]) {
             Ok(setting) => setting,
             Err(none) => return Ok(Prepared::Failed(BuildFailure::NoCompiler(none))),
         };
@@ -80,21 +89,23 @@ impl TreeBuild<'_> {
             cxx: &wrappers.cxx,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
         };
-        let tools = environment::for_tools(&wrappers, &config);
+        let tools = environment::for_tools(&wrappers, config);
+        // For build files that have the name of a compiler in them.
+        let names = self.folder.join("compilers");
+        let path = environment::in_the_place_of_compilers(&wrappers, &names)?;
         let mut building = tools.clone();
-        if !self.tool.builds_outside() {
-            let names = self.folder.join("compilers");
-            let path = environment::in_the_place_of_compilers(&wrappers, &names)?;
-            building.push(("PATH".into(), path));
-        }
-        let prepared = self.built(&layout, &config, given, &copied.digest, &building)?;
+        let notes = self.folder.join("notes");
+        building.push(("PATH".into(), path));
+        building.push((cc::NOTES_VARIABLE.into(), notes.clone().into()));
+        let prepared = self.built(&layout, config, given, &copied.digest, &building)?;
         let tests = match prepared {
             Ok(tests) => tests,
             Err(failure) => return Ok(Prepared::Failed(failure)),
         };
         let commands = tests.into_iter().map(|test| {
             let words = test.words.into_iter().map(OsString::from);
-            let mut command = project.test_command(words.collect(), &build, self.options);
+            let words = built_programs::find(words.collect(), &build);
+            let mut command = project.test_command(words, &build, self.options);
             let launch = &mut command.launch;
             launch.environment.extend(tools.iter().cloned());
             let own = test.environment.into_iter();
@@ -116,6 +127,8 @@ impl TreeBuild<'_> {
         Ok(Prepared::Built(Subject {
             commands: commands.collect(),
             must_pass: true,
+            built: built_programs::names(&build),
+            notes: read_notes(&notes),
             files: files.filter(|_| original).collect(),
             copy: Some(SourceCopy {
                 folder: tree,
@@ -173,27 +186,76 @@ impl TreeBuild<'_> {
         tools: &[(OsString, OsString)],
     ) -> anyhow::Result<Result<Vec<Test>, BuildFailure>> {
         let done = self.folder.join("built");
-        if let Ok(known) = fs::read_to_string(&done)
-            && let Some(rest) = known.strip_prefix(digest)
-            && let Ok(tests) = serde_json::from_str(rest)
-        {
-            return Ok(Ok(tests));
+        let known = fs::read(&done).ok();
+        let known = known.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let known: Option<BuiltTests> = known.filter(|known: &BuiltTests| known.digest == digest);
+        // Of a command that was not given, the one that belongs to the tool.
+        let key = format!("{given:?}");
+        if let Some(tests) = known.as_ref().and_then(|known| known.tests.get(&key)) {
+            return Ok(Ok(tests.clone()));
         }
-        remove(&done)?;
+        let mut state = match known {
+            Some(known) => known,
+            None => {
+                remove(&done)?;
+                if let Some(failure) = self.build(layout, config, tools)? {
+                    return Ok(Err(failure));
+                }
+                BuiltTests {
+                    digest: digest.to_owned(),
+                    tests: BTreeMap::new(),
+                }
+            }
+        };
+        let tests = match self.tests(layout, config, given, tools)? {
+            Ok(tests) => tests,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        state.tests.insert(key, tests.clone());
+        fs::write(&done, serde_json::to_vec(&state)?)?;
+        Ok(Ok(tests))
+    }
+
+    /// Configures and builds; `None` if all went well.
+    fn build(
+        &self,
+        layout: &BuildLayout<'_>,
+        config: &BuildConfig,
+        tools: &[(OsString, OsString)],
+    ) -> anyhow::Result<Option<BuildFailure>> {
+        let steps = self.tool.steps(layout, config);
         let configured = self.folder.join("configured");
         if !configured.is_file() {
-            let steps = self.tool.steps(layout, config, &[]);
             if self.tool.builds_outside() {
                 build_folder::remove(layout.build)?;
                 fs::create_dir_all(layout.build)?;
             }
             for step in &steps.configure {
                 if let Some(failure) = self.step(step, layout.build, tools)? {
-                    return Ok(Err(failure));
+                    return Ok(Some(failure));
                 }
+            }
+            if let Some(compiler) = own_compiler(layout) {
+                return Ok(Some(BuildFailure::OwnCompiler(compiler)));
             }
             fs::write(&configured, "")?;
         }
+        for step in &steps.build {
+            if let Some(failure) = self.step(step, layout.build, tools)? {
+                return Ok(Some(failure));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The commands that test what was built.
+    fn tests(
+        &self,
+        layout: &BuildLayout<'_>,
+        config: &BuildConfig,
+        given: Option<Vec<OsString>>,
+        tools: &[(OsString, OsString)],
+    ) -> anyhow::Result<Result<Vec<Test>, BuildFailure>> {
         let is_given = given.is_some();
         let command = match given {
             Some(command) => command,
@@ -202,10 +264,10 @@ impl TreeBuild<'_> {
                 Err(failure) => return Ok(Err(failure)),
             },
         };
-        for step in self.tool.steps(layout, config, &command).build {
-            if let Some(failure) = self.step(&step, layout.build, tools)? {
-                return Ok(Err(failure));
-            }
+        if let Some(first) = self.tool.first_test(&command)
+            && let Some(failure) = self.step(&first, layout.build, tools)?
+        {
+            return Ok(Err(failure));
         }
         let words = command
             .iter()
@@ -215,16 +277,13 @@ impl TreeBuild<'_> {
             folder: None,
             environment: Vec::new(),
         };
-        let tests = if self.tool.builds_outside() && !is_given {
-            match self.listed(layout, tools)? {
-                Ok(tests) => tests.unwrap_or_else(|| vec![whole]),
-                Err(failure) => return Ok(Err(failure)),
-            }
-        } else {
-            vec![whole]
-        };
-        fs::write(&done, digest.to_owned() + &serde_json::to_string(&tests)?)?;
-        Ok(Ok(tests))
+        if !self.tool.builds_outside() || is_given {
+            return Ok(Ok(vec![whole]));
+        }
+        Ok(match self.listed(layout, tools)? {
+            Ok(tests) => Ok(tests.unwrap_or_else(|| vec![whole])),
+            Err(failure) => Err(failure),
+        })
     }
 
     /// Runs a step; `None` if it went well, or if that does not matter.
@@ -241,6 +300,7 @@ impl TreeBuild<'_> {
             CommandOutcome::Failed(_) if !step.must_succeed => None,
             CommandOutcome::Failed(output) => Some(BuildFailure::Command {
                 command: step.shown(),
+                left_out: left_out(&output, &self.project.tree, &self.folder.join("tree")),
                 log,
                 output,
             }),
@@ -323,7 +383,10 @@ impl TreeBuild<'_> {
             _ => listing::ctest(&listing),
         };
         if tests.as_ref().is_some_and(Vec::is_empty) || listing.contains("No tests were found") {
-            return Ok(Err(BuildFailure::NoTests(self.tool)));
+            return Ok(Err(BuildFailure::NoTests {
+                tool: self.tool,
+                options: test_options(layout.sources),
+            }));
         }
         // The listing does not say which tests are to fail.
         let to_fail = self.tool == BuildTool::Meson && mentions(layout.sources, "should_fail");

@@ -17,11 +17,20 @@ pub(super) fn walk<'t>(
     root: &'t Path,
     mut takes: impl FnMut(&DirEntry) -> bool + 't,
 ) -> impl Iterator<Item = walkdir::Result<DirEntry>> + 't {
+    walk_deciding(root, move |entry| (!takes(entry)).then_some(false))
+}
+
+/// The same, but `decide` may also take what the ignore files name. Where it says
+/// nothing, they decide.
+pub(super) fn walk_deciding<'t>(
+    root: &'t Path,
+    mut decide: impl FnMut(&DirEntry) -> Option<bool> + 't,
+) -> impl Iterator<Item = walkdir::Result<DirEntry>> + 't {
     let mut ignored = IgnoreRules::of(root);
     let all = WalkDir::new(root).sort_by_file_name().into_iter();
     all.filter_entry(move |entry| {
         let is_root = entry.depth() == 0;
-        let wanted = is_root || takes(entry) && !ignored.matches(entry);
+        let wanted = is_root || decide(entry).unwrap_or_else(|| !ignored.matches(entry));
         if wanted && entry.file_type().is_dir() {
             ignored.enter(entry);
         }

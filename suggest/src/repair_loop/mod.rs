@@ -20,6 +20,7 @@ use crate::findings::{FindingNames, ViolationKey};
 use crate::observe::Places;
 use crate::options::RunOptions;
 use crate::run::interrupted;
+use crate::path_limit::PathLimit;
 use crate::subject::{PatchedFile, SourceCopy};
 use crate::trace_remapper::TraceRemapper;
 use search::RefusedChange;
@@ -41,8 +42,10 @@ const SEEDS_PER_ROUND: u64 = 1 << 32;
 /// What a repair is searched for, and how.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RepairTask<'a> {
-    /// The folder whose files may be changed.
+    /// The folder or file whose text may be changed.
     pub tree: &'a Path,
+    /// The findings to repair are in it.
+    pub limit: &'a PathLimit,
     /// The cost model that ranks repairs.
     pub profile: Profile,
     /// How programs are run.
@@ -279,14 +282,15 @@ impl Proposal {
         &self.result.files
     }
 
-    /// What the runs of the patched program come to.
-    /// What is `left_alone` in them does too little harm to be repaired.
+    /// What the runs of the patched program come to. What is `left_alone` in them
+    /// does too little harm to be repaired, what is not in the limit is not looked at.
     pub(crate) fn verify(
         &self,
         original: &mut Evidence,
         patched: &mut Evidence,
         left_alone: &BTreeSet<ViolationKey>,
+        limit: &PathLimit,
     ) -> Verification {
-        verify::compare(original, patched, &self.remaining, left_alone)
+        verify::compare(original, patched, &self.remaining, left_alone, limit)
     }
 }

@@ -21,6 +21,7 @@ use crate::findings::{FindingNames, ViolationKey};
 use crate::observe::Places;
 use crate::progress::{Progress, Stage};
 use crate::run::interrupted;
+use crate::path_limit::PathLimit;
 
 /// How long a search may take without `--time`: it then ends with the best repair
 /// it knows.
@@ -56,6 +57,7 @@ impl RepairLoop<'_> {
             allowed.allow_between(access, newer, kind);
         }
         allow_libraries(&mut allowed, evidence.places());
+        outside(&mut allowed, evidence, self.task.limit);
         let (traces, places) = evidence.lend_traces();
         let mut candidates = Candidates::new(&traces, places, self.task.tree);
         for refused in &self.refused {
@@ -120,6 +122,24 @@ fn allow_libraries(allowed: &mut AllowedFindings, places: &Places) {
             allowed.allow_violation(site, kind);
         }
         allowed.allow_race(site);
+    }
+}
+
+/// Allows what lies outside of the limit: it is not to be repaired.
+fn outside(allowed: &mut AllowedFindings, evidence: &mut Evidence, limit: &PathLimit) {
+    if limit.path().is_none() {
+        return;
+    }
+    let (found, places) = evidence.findings();
+    let violations = found.violations.iter().map(|finding| finding.key);
+    let violations = violations.filter(|key| !limit.holds_violation(places, key));
+    for (access, newer, kind) in sites_of(&violations.collect(), places) {
+        allowed.allow_between(access, newer, kind);
+    }
+    let races = found.races.iter();
+    for finding in races.filter(|finding| !limit.holds_race(places, finding)) {
+        let race = &finding.first.race.race;
+        allowed.allow_race_between(race.first.site, race.second.site);
     }
 }
 

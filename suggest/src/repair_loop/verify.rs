@@ -12,6 +12,7 @@ use crate::evidence::Evidence;
 use crate::findings::{Identity, ViolationKey};
 use crate::observe::{EventKind, Places};
 use crate::run::interrupted;
+use crate::path_limit::PathLimit;
 
 /// What a place is known by before and after a patch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,6 +46,7 @@ pub(super) fn compare(
     patched: &mut Evidence,
     remaining: &BTreeSet<PlaceKey>,
     left_alone: &BTreeSet<ViolationKey>,
+    limit: &PathLimit,
 ) -> Verification {
     if patched.not_run().is_some() {
         return Verification::Fails(VerificationFailure::CannotRun);
@@ -57,7 +59,7 @@ pub(super) fn compare(
     if let Some(&end) = ends.find(|end| !known_ends.contains_key(end)) {
         return Verification::Fails(VerificationFailure::NewEnd(end));
     }
-    for sites in counted_findings(patched, left_alone) {
+    for sites in counted_findings(patched, left_alone, limit) {
         let places = patched.places();
         let keys = sites.into_iter().map(|site| PlaceKey::of(places, site));
         let keys: Vec<PlaceKey> = keys.collect();
@@ -79,19 +81,22 @@ pub(super) fn compare(
     })
 }
 
-/// The sites of each finding that is neither allowed nor left alone.
+/// The sites of each finding in the limit that is neither allowed nor left alone.
 fn counted_findings(
     evidence: &mut Evidence,
     left_alone: &BTreeSet<ViolationKey>,
+    limit: &PathLimit,
 ) -> Vec<Vec<SiteId>> {
     let allowances = evidence.allowances(&[]);
-    let found = evidence.collected();
+    let (found, places) = evidence.findings();
     let violations = found.violations.iter().map(|finding| finding.key);
     let violations = violations
-        .filter(|key| !left_alone.contains(key))
+        .filter(|key| !left_alone.contains(key) && limit.holds_violation(places, key))
         .filter(|&(access, _, kind)| allowances.violation(access, kind).is_none())
         .map(|(access, newer, _)| std::iter::once(access).chain(newer).collect());
-    let races = found.races.iter().map(|finding| {
+    let races = found.races.iter();
+    let races = races.filter(|finding| limit.holds_race(places, finding));
+    let races = races.map(|finding| {
         let race = &finding.first.race.race;
         (race.first.site, race.second.site)
     });

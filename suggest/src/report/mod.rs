@@ -11,11 +11,11 @@ mod failure_text;
 mod failure_words;
 mod harm_words;
 mod html;
+mod limit_words;
 pub(crate) mod model;
 mod repair_words;
 mod rerun;
 mod sarif;
-mod scope_words;
 mod step_words;
 #[cfg(test)]
 mod tests;

@@ -24,7 +24,7 @@ use super::dossier::{Dossier, FindingDetail, Seconds, Spot};
 use super::failure_words::incomplete_text;
 use super::harm_words;
 use super::model::{self, Finding, Report, ReportedFreeRuns, Runs, VERSION, Verdict};
-use super::scope_words::{Outside, outside_text};
+use super::limit_words::{Outside, outside_text};
 use crate::allow::Allowances;
 use crate::baseline::BaselineNote;
 use crate::cli::{HarmLevel, Target};
@@ -34,7 +34,7 @@ use crate::observe::Places;
 use crate::options::value_name;
 use crate::repair_loop::RepairResult;
 use crate::run::{StopReason, Summary};
-use crate::scope::Scope;
+use crate::path_limit::PathLimit;
 use crate::subject::RerunCommand;
 use allowed::AppliedAllowances;
 use cause_names::{CauseKey, CauseNames};
@@ -63,7 +63,7 @@ pub(crate) struct ReportInputs {
     /// The machines that findings are reported for.
     pub target: Target,
     /// What the report is limited to.
-    pub scope: Scope,
+    pub limit: PathLimit,
     /// What the user should know about the build.
     pub build_notes: Vec<String>,
 }
@@ -106,17 +106,17 @@ pub(crate) fn assemble(
         harms,
         rerun: &setting.rerun,
         target: setting.target,
-        scope: &setting.scope,
+        limit: &setting.limit,
     };
     let violations = found.violations(collected, &mut spots, &mut applied, judged);
-    let races = found.races(collected, &mut spots, &mut applied, &setting.scope);
-    let outside = Outside::of(collected, spots.places, &setting.scope);
+    let races = found.races(collected, &mut spots, &mut applied, &setting.limit);
+    let outside = Outside::of(collected, spots.places, &setting.limit);
     let all = collected.violations.len() - outside.violations;
     let hidden = all - violations.len() - applied.violations();
-    let (sites, inventory) = sites::sites(&mut spots, collected, &setting.files, &setting.scope);
+    let (sites, inventory) = sites::sites(&mut spots, collected, &setting.files, &setting.limit);
     let mut notes = Vec::new();
-    let limit = setting.scope.path().map(|path| spots.shown(path));
-    notes.extend(limit.and_then(|limit| outside_text(&outside, &limit)));
+    let part = setting.limit.path().map(|path| spots.shown(path));
+    notes.extend(part.and_then(|part| outside_text(&outside, &part)));
     if hidden > 0 {
         let target = value_name(setting.target);
         notes.push(format!(
@@ -222,7 +222,7 @@ pub(crate) fn names(
     places: &mut Places,
     allowances: &Allowances,
     (harms, target): (&Harms, Target),
-    scope: &Scope,
+    limit: &PathLimit,
     current_folder: PathBuf,
 ) -> FindingNames {
     let mut spots = SpotFinder {
@@ -235,10 +235,10 @@ pub(crate) fn names(
         harms,
         rerun: &[],
         target,
-        scope,
+        limit,
     };
     found.violations(collected, &mut spots, &mut applied, judged);
-    found.races(collected, &mut spots, &mut applied, scope);
+    found.races(collected, &mut spots, &mut applied, limit);
     found.names
 }
 
@@ -248,7 +248,7 @@ struct Judgement<'a> {
     harms: &'a Harms,
     rerun: &'a [RerunCommand],
     target: Target,
-    scope: &'a Scope,
+    limit: &'a PathLimit,
 }
 
 /// What is kept about findings beside the report.
@@ -306,7 +306,7 @@ impl NamedFindings {
         let shown = |finding: &ViolationFinding, places: &Places| {
             let harm = judged.harms.get(&finding.key);
             harm.is_none_or(|harm| harm.shows_on(judged.target))
-                && judged.scope.holds_violation(places, &finding.key)
+                && judged.limit.holds_violation(places, &finding.key)
         };
         for finding in &collected.violations {
             if !shown(finding, spots.places) {
@@ -358,11 +358,11 @@ impl NamedFindings {
         collected: &CollectedFindings,
         spots: &mut SpotFinder<'_>,
         applied: &mut AppliedAllowances<'_>,
-        scope: &Scope,
+        limit: &PathLimit,
     ) -> Vec<model::Race> {
         let mut drafts = Vec::new();
         for finding in &collected.races {
-            if !scope.holds_race(spots.places, finding) {
+            if !limit.holds_race(spots.places, finding) {
                 continue;
             }
             let (race, detail) = findings::race(spots, finding);

@@ -7,15 +7,15 @@ use super::spots::{SpotFinder, site_place};
 use crate::findings::CollectedFindings;
 use crate::report::dossier::InventoryEntry;
 use crate::report::model::Sites;
-use crate::scope::Scope;
+use crate::path_limit::PathLimit;
 
-/// How many sites the files have, and those of the scope that runs reached, which of
+/// How many sites the files have, and those of the limit that runs reached, which of
 /// them were not executed, and all of them.
 pub(super) fn sites(
     spots: &mut SpotFinder<'_>,
     collected: &CollectedFindings,
     files: &[PathBuf],
-    scope: &Scope,
+    limit: &PathLimit,
 ) -> (Sites, Vec<InventoryEntry>) {
     let mut reached = HashSet::new();
     for &site in collected.reached.keys() {
@@ -27,7 +27,7 @@ pub(super) fn sites(
     }
     let mut all_files: Vec<PathBuf> = files.to_vec();
     let reached_files = reached.iter().map(|(file, ..)| file);
-    all_files.extend(reached_files.filter(|file| scope.holds_file(file)).cloned());
+    all_files.extend(reached_files.filter(|file| limit.holds_file(file)).cloned());
     all_files.sort();
     all_files.dedup();
     let mut sites = Sites::default();

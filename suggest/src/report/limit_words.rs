@@ -3,9 +3,9 @@
 
 use crate::findings::CollectedFindings;
 use crate::observe::Places;
-use crate::scope::Scope;
+use crate::path_limit::PathLimit;
 
-/// What lies outside of a scope.
+/// What lies outside of a limit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Outside {
     /// How many violations.
@@ -17,40 +17,40 @@ pub(super) struct Outside {
 }
 
 impl Outside {
-    /// What of the findings lies outside of a scope.
-    pub(super) fn of(collected: &CollectedFindings, places: &Places, scope: &Scope) -> Self {
-        if scope.path().is_none() {
+    /// What of the findings lies outside of a limit.
+    pub(super) fn of(collected: &CollectedFindings, places: &Places, limit: &PathLimit) -> Self {
+        if limit.path().is_none() {
             return Self::default();
         }
         let violations = collected.violations.iter();
         let races = collected.races.iter();
         Self {
             violations: violations
-                .filter(|finding| !scope.holds_violation(places, &finding.key))
+                .filter(|finding| !limit.holds_violation(places, &finding.key))
                 .count(),
             races: races
-                .filter(|finding| !scope.holds_race(places, finding))
+                .filter(|finding| !limit.holds_race(places, finding))
                 .count(),
-            nothing_inside: !scope.holds_any(places, collected.reached.iter().copied()),
+            nothing_inside: !limit.holds_any(places, collected.reached.iter().copied()),
         }
     }
 }
 
 /// A note on what is left out; `None` if there is nothing to say.
-pub(super) fn outside_text(outside: &Outside, limit: &str) -> Option<String> {
+pub(super) fn outside_text(outside: &Outside, part: &str) -> Option<String> {
     let mut parts = Vec::new();
     match outside.violations + outside.races {
         0 => {}
         1 => parts.push(format!(
-            "1 finding outside of {limit} is not shown: name the project's folder to see it"
+            "1 finding outside of {part} is not shown: name the project's folder to see it"
         )),
         count => parts.push(format!(
-            "{count} findings outside of {limit} are not shown: name the project's folder to see them"
+            "{count} findings outside of {part} are not shown: name the project's folder to see them"
         )),
     }
     if outside.nothing_inside {
         parts.push(format!(
-            "no run executed an atomic operation of {limit}: do the tests use it?"
+            "no run executed an atomic operation of {part}: do the tests use it?"
         ));
     }
     (!parts.is_empty()).then(|| parts.join("; "))

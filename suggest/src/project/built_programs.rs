@@ -1,0 +1,85 @@
+//! The program that a test command means: what was built, wherever in the build
+//! folder it is, before what else the system has under that name.
+
+use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+/// Folders below the build folder that are looked at.
+const MAX_DEPTH: usize = 8;
+
+/// The command with its program by the full path, if it was built in this folder.
+pub(super) fn find(mut command: Vec<OsString>, build: &Path) -> Vec<OsString> {
+    let Some(program) = command.first().map(PathBuf::from) else {
+        return command;
+    };
+    let has_folder = program.components().count() > 1;
+    if program.is_absolute() || has_folder && build.join(&program).is_file() {
+        return command;
+    }
+    let Some(name) = program.file_name() else {
+        return command;
+    };
+    let mut found = all(build).filter(|path| path.file_name() == Some(name));
+    // One of several of the same name is a guess that is not ours to make.
+    if let (Some(one), None) = (found.next(), found.next()) {
+        command[0] = one.into();
+    }
+    command
+}
+
+/// The names of the programs that were built, sorted.
+pub(super) fn names(build: &Path) -> Vec<String> {
+    let names =
+        all(build).filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn all(build: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = WalkDir::new(build).max_depth(MAX_DEPTH).sort_by_file_name();
+    let entries = entries.into_iter().filter_entry(|entry| {
+        let name = entry.file_name().to_string_lossy();
+        entry.depth() == 0 || name != "CMakeFiles" && !name.starts_with('.')
+    });
+    let files = entries.filter_map(Result::ok).filter(|entry| {
+        let executable = |meta: std::fs::Metadata| meta.permissions().mode() & 0o111 != 0;
+        let name = entry.file_name().to_string_lossy();
+        entry.file_type().is_file()
+            && entry.metadata().is_ok_and(executable)
+            && !name.contains(".so")
+    });
+    files.map(walkdir::DirEntry::into_path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_program_is_found_by_its_name_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let build = folder.path();
+        for name in ["test/queue_test", "a/twice", "b/twice", "lib/q.so"] {
+            let path = build.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let found = |word: &str| find(vec![word.into(), "arg".into()], build);
+        let expected: Vec<OsString> = vec![build.join("test/queue_test").into(), "arg".into()];
+        for word in ["queue_test", "./queue_test", "build/queue_test"] {
+            assert_eq!(found(word), expected, "{word}");
+        }
+        for word in ["twice", "a/twice", "ctest", "/bin/true"] {
+            assert_eq!(found(word)[0], *word, "{word}");
+        }
+        assert_eq!(names(build), ["queue_test", "twice"]);
+    }
+}

@@ -1,0 +1,341 @@
+//! wmfix itself under attack, or in a place that is not as it should be: nothing is
+//! written elsewhere, nothing is printed that is not the program's, nothing is called
+//! clean that was not checked, and every message says what to do.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::process::Command;
+
+use wmfix_tests::product::{CommandResult, World};
+use wmfix_tests::tools::{Need, need};
+
+/// Store buffering: two violations.
+const BUFFERING: &str = include_str!("../corpus/suggest/sb.c");
+
+fn need_gcc() {
+    need(&[Need::Program("gcc")]);
+}
+
+fn wmfix(world: &World, line: &str) -> CommandResult {
+    CommandResult::of(world.wmfix("gcc").args(line.split_whitespace()))
+}
+
+/// wmfix with a cache and a folder for temporary files of its own.
+fn apart(world: &World) -> Command {
+    let mut command = world.wmfix("gcc");
+    let temporary = world.path().join("tmp");
+    fs::create_dir_all(&temporary).unwrap();
+    command
+        .env("XDG_CACHE_HOME", world.path().join("cache"))
+        .env("TMPDIR", temporary);
+    command
+}
+
+fn said(result: &CommandResult, code: i32, words: &[&str]) {
+    let all = format!("{}\n{}", result.stdout, result.stderr);
+    assert_eq!(result.code, Some(code), "{all}");
+    for word in words {
+        assert!(all.contains(word), "{word} is not in:\n{all}");
+    }
+}
+
+#[test]
+fn nothing_is_written_through_a_link() {
+    need_gcc();
+    let world = World::new();
+    world.write("sb.c", BUFFERING);
+    world.write("precious", "mine");
+    fs::create_dir(world.path().join("out")).unwrap();
+    for link in ["out/report.html", "wmfix.toml", "wmfix-audit.html"] {
+        let target = world.path().join("precious");
+        symlink(target, world.path().join(link)).unwrap();
+    }
+    let result = wmfix(&world, "suggest sb.c --runs 5 --output out");
+    said(&result, 4, &["out/report.html is a symbolic link"]);
+    fs::remove_file(world.path().join("out/report.html")).unwrap();
+    said(
+        &wmfix(&world, "init --force"),
+        4,
+        &["wmfix.toml is a symbolic link"],
+    );
+    fs::remove_file(world.path().join("wmfix.toml")).unwrap();
+    said(&wmfix(&world, "audit sb.c --runs 5"), 1, &[]);
+    assert_eq!(
+        fs::read_to_string(world.path().join("precious")).unwrap(),
+        "mine"
+    );
+}
+
+#[test]
+fn apply_keeps_the_owner_and_the_permissions() {
+    need_gcc();
+    let world = World::new();
+    let source = world.write("sb.c", BUFFERING);
+    fs::set_permissions(&source, fs::Permissions::from_mode(0o640)).unwrap();
+    // Only the superuser can give a file away: others keep what is theirs.
+    let _not_allowed = std::os::unix::fs::chown(&source, Some(12345), Some(12345));
+    let before = fs::metadata(&source).unwrap();
+    said(
+        &wmfix(&world, "suggest sb.c --runs 20 --apply"),
+        0,
+        &["changed sb.c"],
+    );
+    let after = fs::metadata(&source).unwrap();
+    let looks = |meta: &fs::Metadata| (meta.uid(), meta.gid(), meta.mode());
+    assert_eq!(looks(&before), looks(&after));
+    assert_ne!(fs::read_to_string(&source).unwrap(), BUFFERING);
+}
+
+#[test]
+fn a_line_directive_does_not_show_other_files() {
+    need_gcc();
+    let world = World::new();
+    let secret = world.write("secret", "the password is xyzzy\n".repeat(40).as_str());
+    let hostile = BUFFERING.replacen(
+        "static",
+        &format!("#line 1 \"{}\"\nstatic", secret.display()),
+        1,
+    );
+    world.write("sb.c", &hostile);
+    let result = wmfix(&world, "check sb.c --runs 20");
+    assert_eq!(result.code, Some(1), "{}", result.stderr);
+    assert!(!result.stdout.contains("xyzzy"), "{}", result.stdout);
+    // A device never ends.
+    let endless = BUFFERING.replacen("static", "#line 1 \"/dev/zero\"\nstatic", 1);
+    world.write("sb.c", &endless);
+    assert_eq!(wmfix(&world, "check sb.c --runs 5").code, Some(1));
+}
+
+#[test]
+fn escape_sequences_of_the_program_do_not_reach_the_terminal() {
+    need_gcc();
+    let world = World::new();
+    world.write(
+        "prog.c",
+        "#include <stdio.h>\nint main(void) { puts(\"\\033]0;owned\\007\\033[2J\"); return 1; }\n",
+    );
+    let result = wmfix(&world, "check prog.c --runs 2");
+    assert_eq!(result.code, Some(3), "{}", result.stdout);
+    assert!(result.stdout.contains("owned"), "{}", result.stdout);
+    for text in [&result.stdout, &result.stderr] {
+        assert!(
+            !text.contains('\u{1b}') && !text.contains('\u{7}'),
+            "{text:?}"
+        );
+    }
+    world.write("broken.c", "int main(void) { return \u{1b}[31m; }\n");
+    let result = wmfix(&world, "check broken.c");
+    assert_eq!(result.code, Some(3), "{}", result.stderr);
+    assert!(!result.stderr.contains('\u{1b}'), "{:?}", result.stderr);
+}
+
+#[test]
+fn a_trace_that_was_cut_is_no_clean_run() {
+    need_gcc();
+    let world = World::new();
+    // Robust, but longer than the trace may be.
+    world.write(
+        "long.c",
+        "#include <pthread.h>\n#include <stdatomic.h>\nstatic atomic_int x;\n\
+         static void *work(void *p) { for (int i = 0; i < 200000; i++) atomic_fetch_add(&x, 1); return p; }\n\
+         int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); work(0); pthread_join(t, 0); return 0; }\n",
+    );
+    let result = wmfix(
+        &world,
+        "check long.c --runs 2 --trace-limit 1 --format json",
+    );
+    assert_eq!(result.code, Some(3), "{}", result.stdout);
+    let report = result.json();
+    assert_eq!(report["verdict"], "failed");
+    assert_eq!(report["runs"]["incomplete"], report["runs"]["total"]);
+    let text = wmfix(&world, "check long.c --runs 2 --trace-limit 1");
+    said(&text, 3, &["incomplete", "--trace-limit"]);
+    assert!(!text.stdout.contains("nothing found"), "{}", text.stdout);
+}
+
+#[test]
+fn a_program_that_removes_its_trace_is_not_clean() {
+    need_gcc();
+    let world = World::new();
+    let remove = "#include <stdlib.h>\n#include <stdio.h>\n";
+    let hostile = BUFFERING.replace(
+        "#include <pthread.h>\n",
+        &format!("{remove}#include <pthread.h>\n"),
+    );
+    let hostile = hostile.replacen(
+        "return 0;\n}",
+        "char line[4096]; snprintf(line, sizeof line, \"rm -rf %s\", getenv(\"WMFIX_OUT\"));\n    return system(line) != 0;\n}",
+        1,
+    );
+    world.write("sb.c", &hostile);
+    let result = wmfix(&world, "check sb.c --runs 3");
+    assert!(
+        matches!(result.code, Some(2 | 3)),
+        "{} {}",
+        result.stdout,
+        result.stderr
+    );
+    assert!(
+        !result.stdout.contains("nothing found"),
+        "{}",
+        result.stdout
+    );
+}
+
+#[test]
+fn many_processes_in_one_folder_do_not_disturb_each_other() {
+    need_gcc();
+    let world = World::new();
+    world.write("sb.c", BUFFERING);
+    let children: Vec<_> = (0..8)
+        .map(|_| {
+            let mut command = apart(&world);
+            command.args(["check", "sb.c", "--runs", "2", "--format", "json"]);
+            command
+                .stdout(std::process::Stdio::piped())
+                .stderr(std::process::Stdio::piped());
+            command.spawn().unwrap()
+        })
+        .collect();
+    for child in children {
+        let result = CommandResult::from(child.wait_with_output().unwrap());
+        assert!(matches!(result.code, Some(0 | 1)), "{}", result.stderr);
+    }
+    let explained = CommandResult::of(apart(&world).args(["explain", "V9"]));
+    said(&explained, 2, &["no finding V9"]);
+    let cache = world.path().join("cache/wmfix");
+    for folder in ["", "last", "projects"] {
+        let mode = fs::metadata(cache.join(folder))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o700, "{folder}");
+    }
+    // Nothing of the runs is left.
+    assert_eq!(fs::read_dir(world.path().join("tmp")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_damaged_runtime_in_the_cache_is_repaired() {
+    need_gcc();
+    let world = World::new();
+    world.write("sb.c", BUFFERING);
+    let check = || CommandResult::of(apart(&world).args(["check", "sb.c", "--runs", "5"]));
+    assert_eq!(check().code, Some(1));
+    for entry in fs::read_dir(world.path().join("cache/wmfix")).unwrap() {
+        let path = entry.unwrap().path();
+        if path
+            .file_name()
+            .unwrap()
+            .to_string_lossy()
+            .starts_with("runtime-")
+        {
+            fs::write(path.join("libwmfix_runtime.a"), "half").unwrap();
+        } else if path.ends_with("projects") {
+            fs::remove_dir_all(path).unwrap();
+        }
+    }
+    let again = check();
+    assert_eq!(again.code, Some(1), "{}", again.stderr);
+}
+
+#[test]
+fn values_that_make_no_sense_are_refused_with_a_reason() {
+    let world = World::new();
+    world.write("sb.c", BUFFERING);
+    world.write("bad.trace", "this is no trace");
+    for (line, word) in [
+        ("check sb.c --time 1e300", "ten years"),
+        ("check sb.c --timeout 1e19", "ten years"),
+        ("check sb.c --jobs 100000", "1..=1024"),
+        ("check sb.c --replay bad.trace", "not a wmfix trace"),
+        ("check sb.c --replay none.trace", "no such trace"),
+    ] {
+        said(&wmfix(&world, line), 2, &[word]);
+    }
+    world.write("wmfix.toml", "[test]\nstdin = \"input.txt\"\n");
+    said(&wmfix(&world, "check ."), 2, &["input.txt", "no such file"]);
+}
+
+#[test]
+fn a_truncated_and_a_foreign_trace_can_be_replayed_without_harm() {
+    need_gcc();
+    let world = World::new();
+    world.write("sb.c", BUFFERING);
+    said(
+        &CommandResult::of(apart(&world).args(["check", "sb.c", "--runs", "20"])),
+        1,
+        &[],
+    );
+    let explained = CommandResult::of(apart(&world).args(["explain", "V1"]));
+    let line = explained
+        .stdout
+        .lines()
+        .find(|line| line.contains("--replay"))
+        .unwrap();
+    let trace = line.split_whitespace().last().unwrap().trim_matches('\'');
+    let bytes = fs::read(trace).unwrap();
+    let cut = world.path().join("cut.trace");
+    fs::write(&cut, &bytes[..bytes.len() / 2]).unwrap();
+    let result = CommandResult::of(apart(&world).args(["check", "sb.c", "--replay"]).arg(&cut));
+    assert!(
+        matches!(result.code, Some(0 | 1)),
+        "{} {}",
+        result.stdout,
+        result.stderr
+    );
+    world.write("other.c", "int main(void) { return 0; }\n");
+    let result = CommandResult::of(apart(&world).args(["check", "other.c", "--replay", trace]));
+    assert!(
+        matches!(result.code, Some(0 | 3)),
+        "{} {}",
+        result.stdout,
+        result.stderr
+    );
+    assert!(!result.stderr.contains("panicked"), "{}", result.stderr);
+}
+
+#[test]
+fn names_and_texts_that_are_unusual_are_no_trouble() {
+    need_gcc();
+    let world = World::new();
+    // A test of this name, and one that is a link.
+    world.write("t/objects.c", BUFFERING);
+    let result = wmfix(&world, "check t --runs 5");
+    said(&result, 1, &["objects.c"]);
+    world.write("src/real.c", BUFFERING);
+    fs::create_dir(world.path().join("linked")).unwrap();
+    symlink("../src/real.c", world.path().join("linked/test.c")).unwrap();
+    said(&wmfix(&world, "check linked --runs 5"), 1, &["violation"]);
+    // Lines that end in a carriage return alone.
+    world.write("cr.c", &BUFFERING.replace("    ", "\r    "));
+    said(&wmfix(&world, "suggest cr.c --runs 20"), 1, &["violation"]);
+    // A path that is not UTF-8.
+    let name = OsString::from_vec(b"caf\xe9".to_vec());
+    let folder = world.path().join(&name);
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("sb.c"), BUFFERING).unwrap();
+    let mut command = world.wmfix("gcc");
+    let result = CommandResult::of(command.arg("suggest").arg(&folder).args(["--runs", "20"]));
+    assert_eq!(result.code, Some(1), "{}", result.stderr);
+    assert!(result.stderr.contains("violation"), "{}", result.stderr);
+}
+
+#[test]
+fn what_the_wrapper_leaves_out_is_said() {
+    need(&[Need::Program("gcc"), Need::Program("make")]);
+    let world = World::new();
+    world.write("p/sb.c", BUFFERING);
+    world.write(
+        "p/Makefile",
+        "test: sb\n\t./sb\nsb: sb.c\n\t$(CC) -static -fsanitize=thread -pthread -o sb sb.c\n",
+    );
+    let result = wmfix(&world, "check p --runs 5 --format json");
+    assert_eq!(result.code, Some(1), "{}", result.stderr);
+    let notes = result.json()["notes"].to_string();
+    for option in ["-static", "thread"] {
+        assert!(notes.contains(option), "{option}: {notes}");
+    }
+}

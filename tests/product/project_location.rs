@@ -1,0 +1,233 @@
+//! A part of a project is named, from wherever one works: the project around it is
+//! built and tested as a whole, and the report and the patch are limited to the part.
+
+use std::fs;
+use std::path::Path;
+
+use wmfix_tests::product::{CommandResult, World};
+use wmfix_tests::tools::{Need, need};
+
+/// Store buffering in a header, and a second one in a source.
+const HEADER: &str = "#include <stdatomic.h>\n\
+    static atomic_int x, y;\n\
+    static inline int left(void) {\n\
+    \x20   atomic_store_explicit(&x, 1, memory_order_release);\n\
+    \x20   return atomic_load_explicit(&y, memory_order_acquire);\n}\n\
+    static inline int right(void) {\n\
+    \x20   atomic_store_explicit(&y, 1, memory_order_release);\n\
+    \x20   return atomic_load_explicit(&x, memory_order_acquire);\n}\n\
+    int up(void);\nint down(void);\n";
+
+const SOURCE: &str = "#include \"flags.h\"\nstatic atomic_int a, b;\n\
+    int up(void) {\n\
+    \x20   atomic_store_explicit(&a, 1, memory_order_release);\n\
+    \x20   return atomic_load_explicit(&b, memory_order_acquire);\n}\n\
+    int down(void) {\n\
+    \x20   atomic_store_explicit(&b, 1, memory_order_release);\n\
+    \x20   return atomic_load_explicit(&a, memory_order_acquire);\n}\n";
+
+const TEST: &str = "#include \"flags.h\"\n#include <pthread.h>\nstatic int seen[4];\n\
+    static void *one(void *p) { seen[0] = left(); seen[1] = up(); return p; }\n\
+    static void *two(void *p) { seen[2] = right(); seen[3] = down(); return p; }\n\
+    int main(void) { pthread_t s, t; pthread_create(&s, 0, one, 0);\n\
+    pthread_create(&t, 0, two, 0); pthread_join(s, 0); pthread_join(t, 0); return 0; }\n";
+
+fn project() -> World {
+    need(&[Need::Program("gcc"), Need::Program("make")]);
+    let world = World::new();
+    world.write("p/include/flags.h", HEADER);
+    world.write("p/src/flags.c", SOURCE);
+    world.write("p/test/test_flags.c", TEST);
+    world.write(
+        "p/Makefile",
+        "CFLAGS = -Iinclude\ntest_flags: test/test_flags.c src/flags.c include/flags.h\n\
+         \t$(CC) $(CFLAGS) -pthread -o $@ test/test_flags.c src/flags.c\n\
+         test: test_flags\n\t./test_flags\n",
+    );
+    world
+}
+
+fn wmfix(world: &World, folder: &str, line: &str) -> CommandResult {
+    let mut command = world.wmfix("gcc");
+    let folder = world.path().join(folder);
+    command.current_dir(&folder).env("PWD", &folder);
+    CommandResult::of(command.args(line.split_whitespace()).args(["--runs", "20"]))
+}
+
+/// The files of all violations.
+fn files(result: &CommandResult) -> Vec<String> {
+    let report = result.json();
+    let violations = report["violations"].as_array().unwrap();
+    let files = violations
+        .iter()
+        .map(|one| one["access"]["file"].as_str().unwrap());
+    let mut files: Vec<String> = files.map(str::to_owned).collect();
+    files.sort();
+    files.dedup();
+    files
+}
+
+fn note_about_the_rest(result: &CommandResult) -> bool {
+    let report = result.json();
+    let mut notes = report["notes"].as_array().unwrap().iter();
+    notes.any(|note| note.as_str().unwrap().contains("findings outside of"))
+}
+
+#[test]
+fn the_report_is_limited_to_what_was_named() {
+    let world = project();
+    for (folder, path, file) in [
+        ("p", "src", "src/flags.c"),
+        ("p", "include/flags.h", "include/flags.h"),
+        (".", "p/include", "p/include/flags.h"),
+        ("p/src", ".", "flags.c"),
+        ("p/test", "../src/flags.c", "src/flags.c"),
+    ] {
+        let result = wmfix(&world, folder, &format!("check {path} --format json"));
+        assert_eq!(result.code, Some(1), "{path}: {}", result.stderr);
+        let found = files(&result);
+        assert!(
+            matches!(&found[..], [one] if one.ends_with(file)),
+            "{path}: {found:?}"
+        );
+        assert!(note_about_the_rest(&result), "{path}: {}", result.stdout);
+        let sites = &result.json()["sites"];
+        assert_eq!(sites["total"], 4, "{path}: {sites}");
+    }
+    let all = wmfix(&world, "p", "check . --format json");
+    assert_eq!(files(&all), ["include/flags.h", "src/flags.c"]);
+    assert!(!note_about_the_rest(&all), "{}", all.stdout);
+    // The test itself has no atomics: nothing is found, and that is said.
+    let none = wmfix(&world, "p", "check test --format json");
+    assert_eq!(none.code, Some(0), "{}", none.stdout);
+    assert!(
+        none.stdout
+            .contains("no run executed an atomic operation of test"),
+        "{}",
+        none.stdout
+    );
+}
+
+#[test]
+fn the_patch_is_limited_and_applied_there_and_explain_works_everywhere() {
+    let world = project();
+    let before = fs::read(world.path().join("p/include/flags.h")).unwrap();
+    let result = wmfix(&world, "p/src", "suggest . --apply");
+    assert_eq!(result.code, Some(0), "{}", result.stderr);
+    assert!(result.stdout.contains("+++ b/flags.c"), "{}", result.stdout);
+    assert!(!result.stdout.contains("flags.h"), "{}", result.stdout);
+    assert!(
+        result.stderr.contains("wmfix: changed flags.c"),
+        "{}",
+        result.stderr
+    );
+    assert_ne!(
+        fs::read_to_string(world.path().join("p/src/flags.c")).unwrap(),
+        SOURCE
+    );
+    assert_eq!(
+        fs::read(world.path().join("p/include/flags.h")).unwrap(),
+        before
+    );
+    // The last run is the project's, wherever one is in it.
+    for folder in ["p", "p/src", "p/include", "p/test"] {
+        let mut command = world.wmfix("gcc");
+        let command = command.current_dir(world.path().join(folder));
+        let explained = CommandResult::of(command.args(["explain", "V1"]));
+        assert_eq!(explained.code, Some(0), "{folder}: {}", explained.stderr);
+        assert!(explained.stdout.contains("flags.c"), "{}", explained.stdout);
+    }
+    let again = wmfix(&world, "p/src", "suggest . --apply");
+    assert_eq!(again.code, Some(0), "{}", again.stderr);
+    assert!(
+        again.stderr.contains("nothing to repair"),
+        "{}",
+        again.stderr
+    );
+}
+
+#[test]
+fn a_program_that_no_build_file_names_is_built_alone() {
+    let world = project();
+    world.write(
+        "p/notes/try.c",
+        &TEST.replace("flags.h", "../include/flags.h").replace(
+            "int main",
+            "int up(void) { return 0; } int down(void) { return 0; }\nint main",
+        ),
+    );
+    let result = wmfix(&world, "p", "check notes/try.c --format json");
+    assert_eq!(result.code, Some(1), "{}", result.stderr);
+    assert_eq!(files(&result), ["include/flags.h"]);
+}
+
+/// A CMake project with a library, tests in a folder of their own, and a test that
+/// is switched off.
+#[test]
+fn cmake_projects_are_found_from_their_folders_and_take_options() {
+    need(&[Need::Program("gcc"), Need::Program("cmake")]);
+    let world = World::new();
+    world.write("p/include/flags.h", HEADER);
+    world.write("p/src/flags.c", SOURCE);
+    world.write("p/test/test_flags.c", TEST);
+    world.write(
+        "p/CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.13)\nproject(flags C)\noption(FLAGS_TESTS \"tests\" OFF)\n\
+         find_package(Threads REQUIRED)\ninclude_directories(include)\nadd_subdirectory(src)\n\
+         if(FLAGS_TESTS)\nenable_testing()\nadd_subdirectory(test)\nendif()\n",
+    );
+    world.write(
+        "p/src/CMakeLists.txt",
+        "add_library(flags STATIC flags.c)\n",
+    );
+    world.write(
+        "p/test/CMakeLists.txt",
+        "project(flags_tests C)\nadd_executable(test_flags test_flags.c)\n\
+         target_link_libraries(test_flags flags Threads::Threads)\n\
+         add_test(NAME flags COMMAND test_flags)\n",
+    );
+    let off = wmfix(&world, "p/src", "check");
+    assert_eq!(off.code, Some(3), "{}", off.stderr);
+    assert!(
+        off.stderr.contains("try -D FLAGS_TESTS=ON"),
+        "{}",
+        off.stderr
+    );
+    let on = wmfix(&world, "p/src", "check -D FLAGS_TESTS=ON --format json");
+    assert_eq!(on.code, Some(1), "{}", on.stderr);
+    assert_eq!(files(&on), ["flags.c"]);
+    // A program that was built is found by its name, wherever it is.
+    let mut command = world.wmfix("gcc");
+    command.current_dir(world.path().join("p"));
+    let line = "check -D FLAGS_TESTS=ON --runs 20 --format json -- test_flags";
+    let named = CommandResult::of(command.args(line.split(' ')));
+    assert_eq!(named.code, Some(1), "{}", named.stderr);
+    assert_eq!(files(&named), ["include/flags.h", "src/flags.c"]);
+    let mut command = world.wmfix("gcc");
+    command.current_dir(world.path().join("p"));
+    let line = "check -D FLAGS_TESTS=ON --runs 20 -- no_such_test";
+    let missing = CommandResult::of(command.args(line.split(' ')));
+    assert_eq!(missing.code, Some(2), "{}", missing.stderr);
+    assert!(
+        missing.stderr.contains("what was built: test_flags"),
+        "{}",
+        missing.stderr
+    );
+}
+
+#[test]
+fn the_examples_are_built_alone_although_a_repository_is_around_them() {
+    need(&[Need::Program("gcc")]);
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/store_buffering");
+    let world = World::new();
+    for path in [examples.clone(), examples.join("store_buffering.c")] {
+        let mut command = world.wmfix("gcc");
+        command
+            .arg("check")
+            .arg(&path)
+            .args(["--runs", "20", "--format", "json"]);
+        let result = CommandResult::of(&mut command);
+        assert_eq!(result.code, Some(1), "{}", result.stderr);
+        assert_eq!(result.json()["sites"]["total"], 4, "{}", result.stdout);
+    }
+}
