@@ -19,6 +19,7 @@ mod observe_waits;
 mod places;
 mod project_builds;
 mod project_location;
+mod project_programs;
 mod report_allow;
 mod report_contract;
 mod report_output;
