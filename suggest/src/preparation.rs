@@ -141,6 +141,9 @@ pub(crate) fn find_project(request: Request) -> Result<(Settings, Project), Stop
     let project = Project::find(location, asked, config);
     let project = project.map_err(Stop::usage)?;
     settings.folder = project.folder().to_owned();
+    if project.builds_in_runs() {
+        settings.options.jobs = Some(1);
+    }
     Ok((settings, project))
 }
 

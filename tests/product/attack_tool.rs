@@ -46,7 +46,7 @@ fn nothing_is_written_through_a_link() {
     need_gcc();
     let world = World::new();
     world.write("sb.c", BUFFERING);
-    world.write("precious", "mine");
+    world.write("precious", "# mine");
     fs::create_dir(world.path().join("out")).unwrap();
     for link in ["out/report.html", "wmfix.toml", "wmfix-audit.html"] {
         let target = world.path().join("precious");
@@ -64,7 +64,7 @@ fn nothing_is_written_through_a_link() {
     said(&wmfix(&world, "audit sb.c --runs 5"), 1, &[]);
     assert_eq!(
         fs::read_to_string(world.path().join("precious")).unwrap(),
-        "mine"
+        "# mine"
     );
 }
 
@@ -330,12 +330,12 @@ fn what_the_wrapper_leaves_out_is_said() {
     world.write("p/sb.c", BUFFERING);
     world.write(
         "p/Makefile",
-        "test: sb\n\t./sb\nsb: sb.c\n\t$(CC) -static -fsanitize=thread -pthread -o sb sb.c\n",
+        "test: sb\n\t./sb\nsb: sb.c\n\t$(CC) -static -fsanitize=address -pthread -o sb sb.c\n",
     );
     let result = wmfix(&world, "check p --runs 5 --format json");
     assert_eq!(result.code, Some(1), "{}", result.stderr);
     let notes = result.json()["notes"].to_string();
-    for option in ["-static", "thread"] {
+    for option in ["-static", "-fsanitize=address"] {
         assert!(notes.contains(option), "{option}: {notes}");
     }
 }

@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use anyhow::Context;
-use wmfix_frontend::{Vocabularies, scan_tree};
+use walkdir::WalkDir;
+use wmfix_frontend::Vocabularies;
 
 use crate::cli::InitArgs;
 use crate::config::{BuildConfig, FILE_NAME, ProjectConfig, TemplateValues, template};
@@ -13,6 +14,9 @@ use crate::harness::harness;
 use crate::inventory::propose_vocabulary;
 use crate::private_files::write_file;
 use crate::project::BuildTool;
+
+/// Headers this many folders down are looked at.
+const MAX_DEPTH: usize = 6;
 
 /// Writes the file, and prints it.
 pub(super) fn run(arguments: &InitArgs) -> Result<ExitStatus, Stop> {
@@ -37,21 +41,27 @@ pub(super) fn run(arguments: &InitArgs) -> Result<ExitStatus, Stop> {
 /// `--harness`: a test program for the headers of the current folder.
 fn write_harness(force: bool) -> Result<ExitStatus, Stop> {
     let mut headers = Vec::new();
+    // What is public comes first.
     for folder in ["include", "src", "."] {
-        let scan = scan_tree(&[folder], &Vocabularies::builtin());
-        for path in scan
-            .files
-            .iter()
-            .map(|(path, _)| path)
-            .filter(|path| is_header(path))
-        {
-            let shown = path.strip_prefix(".").unwrap_or(path);
-            let text =
-                std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-            headers.push((
-                shown.to_owned(),
-                String::from_utf8_lossy(&text).into_owned(),
-            ));
+        let entries = WalkDir::new(folder)
+            .max_depth(MAX_DEPTH)
+            .sort_by_file_name();
+        let entries = entries.into_iter().filter_entry(|entry| {
+            let name = entry.file_name().as_encoded_bytes();
+            entry.depth() == 0 || !name.starts_with(b".")
+        });
+        // A folder that is not there has no headers.
+        for entry in entries.filter_map(Result::ok) {
+            if entry.file_type().is_file() && is_header(entry.path()) {
+                let text = std::fs::read(entry.path());
+                let text =
+                    text.with_context(|| format!("cannot read {}", entry.path().display()))?;
+                let shown = entry.path().strip_prefix(".").unwrap_or(entry.path());
+                headers.push((
+                    shown.to_owned(),
+                    String::from_utf8_lossy(&text).into_owned(),
+                ));
+            }
         }
     }
     let Some(made) = harness(&headers) else {
@@ -78,7 +88,7 @@ fn write_harness(force: bool) -> Result<ExitStatus, Stop> {
 
 fn is_header(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
-    ending.is_some_and(|ending| ending.starts_with('h'))
+    ending.is_some_and(|ending| ["h", "hh", "hpp", "hxx", "h++", "H"].contains(&ending))
 }
 
 fn text(folder: &Path) -> String {

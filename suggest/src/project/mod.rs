@@ -172,6 +172,12 @@ impl Project {
         }
     }
 
+    /// Whether its test command builds what it runs: two at a time would build into the
+    /// same files.
+    pub(crate) fn builds_in_runs(&self) -> bool {
+        matches!(self.kind, Kind::Tree(BuildTool::Commands)) && self.build.commands.is_empty()
+    }
+
     /// The folder of the project, absolute.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
