@@ -15,10 +15,10 @@ use crate::config::{FILE_NAME, ProjectConfig};
 use crate::exit::{ExitStatus, Stop};
 use crate::observe::Scope;
 use crate::options::RunOptions;
+use crate::path_limit::PathLimit;
 use crate::project::{Asked, BuildFailure, Prepared, Project, locate};
 use crate::report;
 use crate::run::{Launch, stop_on_interrupt};
-use crate::path_limit::PathLimit;
 use crate::subject::{RerunCommand, Subject, TestCommand};
 
 /// What is examined, and how, as the command line has it.

@@ -46,7 +46,7 @@ pub(crate) struct FailedThread {
     /// What it did there.
     pub doing: Doing,
     /// The calls that led there, innermost first, where they are known better than by
-    /// the place.
+    /// the place; of a signal, where it came is the first of them.
     pub callers: Option<Vec<Frame>>,
 }
 
@@ -150,6 +150,16 @@ fn signalled(decoded: &DecodedTrace, places: &Mutex<Places>) -> Option<FailedThr
     let Ending::Complete(End::Signal { thread, pc, .. }) = decoded.ending else {
         return None;
     };
+    let mut events = decoded.events.iter().rev();
+    let last = events.find(|event| event.thread.0 == thread.0);
+    if let Some(last) = last.filter(|_| !decoded.died_in.is_empty()) {
+        return Some(FailedThread {
+            thread: thread.0,
+            site: last.site,
+            doing: Doing::Signalled,
+            callers: Some(decoded.died_in.clone()),
+        });
+    }
     let at_signal = decoded.modules.find(pc).and_then(|address| {
         let mut places = places.lock().expect("no panic while locked");
         let chain = [Some(address)];
@@ -164,11 +174,9 @@ fn signalled(decoded: &DecodedTrace, places: &Mutex<Places>) -> Option<FailedThr
             callers: None,
         });
     }
-    let mut events = decoded.events.iter().rev();
-    let last = events.find(|event| event.thread.0 == thread.0)?;
     Some(FailedThread {
         thread: thread.0,
-        site: last.site,
+        site: last?.site,
         doing: Doing::SignalledLater,
         callers: None,
     })

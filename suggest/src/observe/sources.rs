@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use wmfix_frontend::{
-    CallForm, FileScan, Forwarder, Headers, Language, MemoryOrder, OperationKind, OrderForm, ParsedFile,
-    Repetition, Site, SiteMatch, Vocabularies, call_as_site, forwards_call, forwards_site,
-    is_whole_body, match_site, object_at, repetition_of_call, repetition_of_wait, scan_file,
+    CallForm, FileScan, Forwarder, Headers, Language, MemoryOrder, OperationKind, OrderForm,
+    ParsedFile, Repetition, Site, SiteMatch, Vocabularies, call_as_site, forwards_call,
+    forwards_site, is_whole_body, match_site, object_at, repetition_of_call, repetition_of_wait,
+    scan_file,
 };
 
 use super::event_kind::EventKind;

@@ -90,6 +90,13 @@ enum Kind {
     Tree(BuildTool),
 }
 
+/// Programs that were built without a build system.
+struct BuiltPrograms {
+    executables: Vec<PathBuf>,
+    /// What the user should know about the build.
+    notes: Vec<String>,
+}
+
 /// What came of preparing a project.
 #[derive(Debug)]
 pub(crate) enum Prepared {
@@ -281,7 +288,7 @@ impl Project {
                 built
             }
         };
-        let (executables, notes) = match built {
+        let BuiltPrograms { executables, notes } = match built {
             Ok(built) => built,
             Err(failure) => return Ok(Prepared::Failed(failure)),
         };
@@ -334,7 +341,7 @@ impl Project {
         patched: &[PatchedFile],
         sources: &Path,
         into: &Path,
-    ) -> anyhow::Result<Result<(Vec<PathBuf>, Vec<String>), BuildFailure>> {
+    ) -> anyhow::Result<Result<BuiltPrograms, BuildFailure>> {
         let setting = match environment::setting(&self.build, &[]) {
             Ok(setting) => setting,
             Err(none) => return Ok(Err(BuildFailure::NoCompiler(none))),
@@ -355,7 +362,10 @@ impl Project {
             setting: &setting,
         };
         let built = builder.build(copy.as_ref().map_or(&parts, |copy| &copy.parts))?;
-        Ok(built.map(|executables| (executables, builder.notes())))
+        Ok(built.map(|executables| BuiltPrograms {
+            executables,
+            notes: builder.notes(),
+        }))
     }
 
     /// How a command is run in the folder of what was built, and how to type that.

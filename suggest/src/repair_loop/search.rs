@@ -19,9 +19,9 @@ use crate::candidates::Candidates;
 use crate::evidence::Evidence;
 use crate::findings::{FindingNames, ViolationKey};
 use crate::observe::Places;
+use crate::path_limit::PathLimit;
 use crate::progress::{Progress, Stage};
 use crate::run::interrupted;
-use crate::path_limit::PathLimit;
 
 /// How long a search may take without `--time`: it then ends with the best repair
 /// it knows.

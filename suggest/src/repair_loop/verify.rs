@@ -11,8 +11,8 @@ use super::result::{Verification, VerificationFailure, VerifiedRuns};
 use crate::evidence::Evidence;
 use crate::findings::{Identity, ViolationKey};
 use crate::observe::{EventKind, Places};
-use crate::run::interrupted;
 use crate::path_limit::PathLimit;
+use crate::run::interrupted;
 
 /// What a place is known by before and after a patch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

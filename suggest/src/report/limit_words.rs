@@ -31,7 +31,7 @@ impl Outside {
             races: races
                 .filter(|finding| !limit.holds_race(places, finding))
                 .count(),
-            nothing_inside: !limit.holds_any(places, collected.reached.iter().copied()),
+            nothing_inside: !limit.holds_any(places, collected.reached.keys().copied()),
         }
     }
 }

@@ -62,7 +62,12 @@ fn word(kind: FailureKind) -> FailureWord {
 }
 
 fn reported_thread(spots: &mut SpotFinder<'_>, thread: &FailedThread) -> model::FailedThread {
-    let spot = spots.spot(thread.site);
+    let mut spot = spots.spot(thread.site);
+    let mut frames = thread.callers.as_deref();
+    if let (Doing::Signalled, Some([here, callers @ ..])) = (&thread.doing, frames) {
+        spot.place = spots.frame_place(here);
+        frames = Some(callers);
+    }
     let what = match &thread.doing {
         Doing::Waits(target) => waits_for(target),
         Doing::Signalled => "was here when the signal came".to_owned(),
@@ -72,7 +77,7 @@ fn reported_thread(spots: &mut SpotFinder<'_>, thread: &FailedThread) -> model::
         thread: thread.thread,
         what,
         place: spot.place,
-        callers: match &thread.callers {
+        callers: match frames {
             Some(frames) => frames
                 .iter()
                 .filter_map(|frame| spots.caller(frame))

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use super::spots::{SpotFinder, site_place};
 use crate::findings::CollectedFindings;
+use crate::path_limit::PathLimit;
 use crate::report::dossier::InventoryEntry;
 use crate::report::model::Sites;
-use crate::path_limit::PathLimit;
 
 /// How many sites the files have, and those of the limit that runs reached, which of
 /// them were not executed, and all of them.

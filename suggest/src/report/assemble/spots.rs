@@ -164,6 +164,19 @@ impl SpotFinder<'_> {
         )
     }
 
+    /// Where a frame is, whatever is done there.
+    pub(super) fn frame_place(&self, frame: &Frame) -> model::ReportedPlace {
+        let at = frame.at.as_ref();
+        model::ReportedPlace {
+            file: at.map_or(String::new(), |at| self.shown(&at.file)),
+            line: at.map_or(0, |at| at.line),
+            column: at.map_or(0, |at| at.column),
+            function: frame.function.clone(),
+            operation: words(EventKind::Other).to_owned(),
+            order: String::new(),
+        }
+    }
+
     /// A call as it is shown.
     pub(super) fn caller(&self, frame: &Frame) -> Option<String> {
         let at = frame.at.as_ref()?;

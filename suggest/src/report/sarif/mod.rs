@@ -66,7 +66,7 @@ fn rules() -> Value {
             "stale-values",
             "StaleValues",
             "Stale values together lead to a failure",
-            "The memory orders allow these accesses to take older values than in any interleaving of the threads, and the program then comes to what it does not otherwise come to."
+            "The memory orders allow these accesses to take older values than in any interleaving of the threads, and the program then comes to what it does not otherwise come to.",
         ),
         rule(
             "data-race",
