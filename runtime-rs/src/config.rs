@@ -38,6 +38,8 @@ pub(crate) struct RuntimeConfig {
     pub(crate) stale: Option<StaleTargets>,
     /// How accesses of a free run choose what they take.
     pub(crate) weak: Option<WeakStrategy>,
+    /// Whether a sleep or a timed wait may end at any step.
+    pub(crate) any_time: bool,
     /// Milliseconds before a thread stuck outside loses the turn.
     pub(crate) patience: u64,
     /// Milliseconds without progress that make a livelock.
@@ -51,6 +53,8 @@ impl RuntimeConfig {
         let strategy = choice(
             c"WMFIX_STRATEGY",
             &[
+                ("mixed", Strategy::Mixed),
+                ("seek", Strategy::Seek),
                 ("pct", Strategy::Pct),
                 ("random", Strategy::Random),
                 ("os", Strategy::Os),
@@ -90,6 +94,7 @@ impl RuntimeConfig {
                     ("given", Some(WeakStrategy::Given)),
                 ],
             ),
+            any_time: choice(c"WMFIX_SLEEPS", &[("any", true), ("clock", false)]),
             patience: number(c"WMFIX_PATIENCE").unwrap_or(20).max(1),
             livelock: number(c"WMFIX_LIVELOCK").unwrap_or(5000),
         }

@@ -43,6 +43,8 @@ mod gate;
 mod initialisations;
 #[cfg(not(test))]
 mod intercept;
+#[cfg(not(test))]
+mod leaving;
 mod locations;
 mod memory;
 mod modules;

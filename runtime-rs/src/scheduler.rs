@@ -3,7 +3,8 @@
 //!
 //! Time is counted, not measured: every choice takes a microsecond, and when
 //! nobody can go on, the clock jumps to the first deadline. A sleeping thread
-//! therefore wakes at the same choice in every run of a seed.
+//! therefore wakes at the same choice in every run of a seed. When that is, is
+//! drawn: a sleep orders nothing, so it may be over at any step.
 
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering;
@@ -17,6 +18,18 @@ use crate::thread::{Thread, phase};
 
 /// What a choice costs on the counted clock, in nanoseconds.
 const TICK_NS: u64 = 1_000;
+
+/// The longest draw of a sleep that does not take its full time, as a power of two
+/// of choices.
+const LONGEST_DRAWN_BITS: u64 = 12;
+
+/// A wait for something other than time takes its full time if that is longer: it
+/// is how a test tells that something has gone wrong.
+const LONGEST_SHORTENED_NS: u64 = 1_000_000_000;
+
+/// For how many choices a thread that leaves the process may stay, if others are
+/// left.
+const LONGEST_STAY: u64 = 10_000;
 
 /// After how many choices those who may be helped from outside look again.
 const CHOICES_PER_LOOK: u64 = 1024;
@@ -36,6 +49,8 @@ pub(crate) struct Scheduler {
     pub(crate) choices: u64,
     /// The counted clock.
     pub(crate) now: u64,
+    /// Whether a sleep or a timed wait may end at any step.
+    pub(crate) any_time: bool,
     /// How many threads have a deadline.
     timed: usize,
     /// How many threads run without the turn.
@@ -89,6 +104,7 @@ impl Scheduler {
             strategy,
             choices: 0,
             now: 0,
+            any_time: true,
             timed: 0,
             away: 0,
             outside_help: false,
@@ -135,6 +151,18 @@ impl Scheduler {
         }
     }
 
+    /// Whether the strategy wants to know what threads are about to access.
+    #[inline(always)]
+    pub(crate) fn asks_for_objects(&self) -> bool {
+        matches!(self.strategy, AnyStrategy::Seek(_))
+    }
+
+    /// The thread has written an atomic object.
+    #[inline(always)]
+    pub(crate) fn wrote(&mut self, thread: u32, object: u32) {
+        self.strategy.wrote(thread, object);
+    }
+
     /// Whether the strategy has anything to decide for this thread.
     #[inline(always)]
     pub(crate) fn alone(&self, thread: u32) -> bool {
@@ -158,7 +186,7 @@ impl Scheduler {
 
     /// Who goes next; `None` if nobody can.
     #[inline]
-    pub(crate) fn choose(&mut self, current: u32, kind: Kind) -> Option<u32> {
+    pub(crate) fn choose(&mut self, current: u32, kind: Kind, object: Option<u32>) -> Option<u32> {
         if let AnyStrategy::Plan(plan) = &self.strategy
             && let Some(due) = plan.due()
         {
@@ -174,6 +202,7 @@ impl Scheduler {
             candidates,
             version: self.version,
             kind,
+            object,
         }))
     }
 
@@ -231,6 +260,51 @@ impl Scheduler {
             .filter(|(_, entry)| entry.status == Status::Waiting(what))
             .map(|(id, _)| id)
             .collect()
+    }
+
+    /// When a sleep of this long is over.
+    pub(crate) fn end_of_sleep(&mut self, time: u64) -> u64 {
+        let time = if self.any_time {
+            self.drawn_time(time)
+        } else {
+            time
+        };
+        self.now.saturating_add(time)
+    }
+
+    /// When a wait for something gives up that may take this long.
+    pub(crate) fn end_of_patience(&mut self, time: u64) -> u64 {
+        if time <= LONGEST_SHORTENED_NS {
+            self.end_of_sleep(time)
+        } else {
+            self.now.saturating_add(time)
+        }
+    }
+
+    /// Until when a thread that is about to end the process lets the others go on;
+    /// none if there are none.
+    pub(crate) fn end_of_stay(&mut self) -> Option<u64> {
+        (self.alive() > 1).then(|| {
+            let stay = self.drawn_time(LONGEST_STAY * TICK_NS);
+            self.now.saturating_add(stay)
+        })
+    }
+
+    /// At most this long: nothing, all of it, or any number of choices, small ones
+    /// more often.
+    fn drawn_time(&mut self, time: u64) -> u64 {
+        let choices = (time / TICK_NS).max(1);
+        let bits = u64::from(choices.ilog2()).min(LONGEST_DRAWN_BITS);
+        // As many draws whatever comes of them: times that a program computes
+        // from the clock differ a little from run to run.
+        let kind = self.strategy.pick(3);
+        let scale = self.strategy.pick(bits + 1);
+        let drawn = self.strategy.pick(2 << scale);
+        match kind {
+            0 => time,
+            1 => 0,
+            _ => time.min(drawn * TICK_NS),
+        }
     }
 
     /// The thread waits from now on.

@@ -18,7 +18,7 @@ use crate::recorder::Recorder;
 use crate::scheduler::Scheduler;
 use crate::stale_run::{StaleRun, StaleRunKind};
 use crate::state::{self, State};
-use crate::strategy::{AnyStrategy, Pct, Plan, Random, Replay};
+use crate::strategy::{AnyStrategy, Pct, Plan, Random, Replay, Seek};
 use crate::sys;
 use crate::thread::{Thread, phase};
 use crate::thread_key::{self, settle};
@@ -75,6 +75,8 @@ fn start() {
 pub(crate) fn begin_run(config: RuntimeConfig, forked: bool) {
     let strategy = config.strategy;
     let chosen = match strategy {
+        Named::Mixed => AnyStrategy::mixed(config.seed, config.length, config.depth),
+        Named::Seek => AnyStrategy::Seek(Seek::new(config.seed)),
         Named::Pct => AnyStrategy::Pct(Pct::new(config.seed, config.length, config.depth)),
         Named::Random | Named::Os => AnyStrategy::Random(Random::new(config.seed)),
         Named::Replay => recorded_schedule(&config),
@@ -90,6 +92,7 @@ pub(crate) fn begin_run(config: RuntimeConfig, forked: bool) {
         Thread::new(0, phase::OUTSIDE)
     };
     let mut scheduler = Scheduler::new(chosen);
+    scheduler.any_time = config.any_time;
     // SAFETY: asks who is calling.
     scheduler.add(main, unsafe { libc::pthread_self() });
     // Where the system schedules, no run can be repeated.

@@ -241,17 +241,23 @@ impl State {
         true
     }
 
-    /// Ends what lies in memory that is given back.
+    /// Ends what lies in memory that is given back, and records it if the trace
+    /// knows of any.
     pub(crate) fn free(&mut self, context: u32, address: u64, size: u64) {
-        let mut known = self.end_locations(address, size);
-        known |= match &mut self.filter {
-            Some(filter) => filter.forget(address, size) && !self.alone,
-            None => plain_mode() == plain::ALL,
-        };
-        if known {
+        if self.end_memory(address, size) {
             self.recorder
                 .event(context, &RecordedOperation::Free { address, size });
         }
+    }
+
+    /// Ends what lies in memory that is given back; whether the trace knows of any.
+    pub(crate) fn end_memory(&mut self, address: u64, size: u64) -> bool {
+        let known = self.end_locations(address, size);
+        let accessed = match &mut self.filter {
+            Some(filter) => filter.forget(address, size) && !self.alone,
+            None => plain_mode() == plain::ALL,
+        };
+        known || accessed
     }
 
     /// Ends the atomics in these bytes; whether the trace knows one of them.

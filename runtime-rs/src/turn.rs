@@ -216,6 +216,12 @@ impl Held {
     /// Asks the strategy who goes next. Returns when it is this thread's turn.
     #[inline(always)]
     pub(crate) fn point(&mut self, kind: Kind) {
+        self.point_before(kind, None);
+    }
+
+    /// The same, before an access to an atomic object: its address and its size.
+    #[inline(always)]
+    pub(crate) fn point_before(&mut self, kind: Kind, access: Option<(u64, u8)>) {
         if !self.controlled {
             return;
         }
@@ -223,13 +229,20 @@ impl Held {
         if !NEWCOMERS.load(Ordering::Relaxed).is_null() {
             self.welcome();
         }
-        let scheduler = &mut self.state().scheduler;
+        let state = self.state();
+        let scheduler = &mut state.scheduler;
         if scheduler.alone(me) {
             scheduler.now += 1_000;
             return;
         }
         scheduler.tick();
-        let next = scheduler.choose(me, kind);
+        let object = match access {
+            Some((address, size)) if scheduler.asks_for_objects() => {
+                state.locations.at(address, size)
+            }
+            _ => None,
+        };
+        let next = scheduler.choose(me, kind, object);
         if scheduler.idle_choices > 0 {
             self.nothing_changes();
         }
@@ -269,6 +282,16 @@ impl Held {
         state.fruitless_looks = 0;
         state.scheduler.entry(me).detector.progress();
         state.scheduler.changed();
+    }
+
+    /// This thread has written an atomic object.
+    #[inline(always)]
+    pub(crate) fn has_written(&mut self, location: u32) {
+        if self.controlled {
+            let me = self.thread().id;
+            self.state().scheduler.wrote(me, location);
+        }
+        self.has_changed();
     }
 
     /// Lets the others go first, once.
@@ -328,7 +351,7 @@ impl Held {
                 self.welcome();
             }
             self.state().scheduler.let_in();
-            match self.state().scheduler.choose(me, Kind::Stop) {
+            match self.state().scheduler.choose(me, Kind::Stop, None) {
                 Some(next) if next == me => return,
                 Some(next) => {
                     if self.state().scheduler.idle_choices > 0 {
@@ -457,7 +480,7 @@ impl Held {
         }
         self.state().scheduler.let_in();
         let me = self.thread().id;
-        match self.state().scheduler.choose(me, Kind::Stop) {
+        match self.state().scheduler.choose(me, Kind::Stop, None) {
             Some(next) => self.hand_over(next, Cause::Blocked),
             None => HOLDER.store(ptr::null_mut(), SeqCst),
         }

@@ -337,9 +337,12 @@ pub(crate) struct RunFlags {
     /// Seed of the first run; later runs count up from it [default: 1]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// How to choose the next thread [default: pct]
+    /// How to choose the next thread [default: mixed]
     #[arg(long, value_name = "HOW")]
     pub strategy: Option<Strategy>,
+    /// When sleeps and timed waits end [default: any]
+    #[arg(long, value_name = "WHEN")]
+    pub sleeps: Option<Sleeps>,
     /// Replay a recorded schedule (a trace file) once
     #[arg(long, value_name = "FILE")]
     pub replay: Option<PathBuf>,
@@ -426,12 +429,26 @@ pub(crate) enum Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Strategy {
+    /// Mostly seek, sometimes pct: the seed decides
+    Mixed,
+    /// A random thread, rarely one that is about to use what it wrote itself
+    Seek,
     /// Random priorities with a few changes: finds rare orderings with known probability
     Pct,
     /// A random thread at every step
     Random,
     /// The operating system's scheduler, without control
     Os,
+}
+
+/// When a sleep or a timed wait ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Sleeps {
+    /// At any step: a sleep orders nothing
+    Any,
+    /// In the order of the clock, for programs that need it
+    Clock,
 }
 
 /// How volatile accesses are treated.

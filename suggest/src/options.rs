@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use wmfix_analysis::{AnalyzerConfig, Model};
 
 use crate::cli::{
-    Color, Format, HarmLevel, MemoryModel, Races, RunFlags, Strategy, Target, Volatile, WeakChoice,
+    Color, Format, HarmLevel, MemoryModel, Races, RunFlags, Sleeps, Strategy, Target, Volatile, WeakChoice,
 };
 use crate::config::ProjectConfig;
 
@@ -24,6 +24,8 @@ pub(crate) struct RunOptions {
     pub seed: u64,
     /// How the next thread is chosen.
     pub strategy: Strategy,
+    /// When sleeps and timed waits end.
+    pub sleeps: Sleeps,
     /// A recorded schedule to follow, once.
     pub replay: Option<PathBuf>,
     /// How many runs at a time; as many as there are processors, if not given.
@@ -77,7 +79,8 @@ impl RunOptions {
                 .or(seconds(config.test.timeout))
                 .unwrap_or(DEFAULT_TIMEOUT),
             seed: flags.seed.or(run.seed).unwrap_or(DEFAULT_SEED),
-            strategy: flags.strategy.or(run.strategy).unwrap_or(Strategy::Pct),
+            strategy: flags.strategy.or(run.strategy).unwrap_or(Strategy::Mixed),
+            sleeps: flags.sleeps.or(run.sleeps).unwrap_or(Sleeps::Any),
             replay: flags.replay,
             jobs: flags.jobs.or(run.jobs.map(u64::from)),
             volatile: flags.volatile.or(run.volatile).unwrap_or(Volatile::Ignore),
@@ -120,8 +123,11 @@ impl RunOptions {
     pub(crate) fn to_repeat(&self) -> Vec<String> {
         let mut words = Vec::new();
         let mut add = |flag: &str, value: String| words.extend([flag.to_owned(), value]);
-        if self.strategy != Strategy::Pct {
+        if self.strategy != Strategy::Mixed {
             add("--strategy", value_name(self.strategy));
+        }
+        if self.sleeps != Sleeps::Any {
+            add("--sleeps", value_name(self.sleeps));
         }
         if self.volatile != Volatile::Ignore {
             add("--volatile", value_name(self.volatile));

@@ -243,3 +243,49 @@ fn races_on_plain_data_are_found_and_can_be_left_out() {
     let without = check(&world, &["racy.c", "--races", "off"]);
     assert_eq!(without["races"], serde_json::json!([]));
 }
+
+/// Store buffering, with a sleep in the middle of both threads.
+const SLEEPS: &str = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+static atomic_int x, y;
+
+static void *left(void *result) {
+  atomic_store_explicit(&x, 1, memory_order_relaxed);
+  usleep(100);
+  *(int *)result = atomic_load_explicit(&y, memory_order_relaxed);
+  return 0;
+}
+
+static void *right(void *result) {
+  atomic_store_explicit(&y, 1, memory_order_relaxed);
+  usleep(100);
+  *(int *)result = atomic_load_explicit(&x, memory_order_relaxed);
+  return 0;
+}
+
+int main(void) {
+  pthread_t threads[2];
+  int results[2];
+  pthread_create(&threads[0], 0, left, &results[0]);
+  pthread_create(&threads[1], 0, right, &results[1]);
+  for (int i = 0; i < 2; i++)
+    pthread_join(threads[i], 0);
+  return 0;
+}
+"#;
+
+#[test]
+fn a_sleep_orders_nothing() {
+    need_gcc();
+    let world = World::new();
+    world.write("sleeps.c", SLEEPS);
+    let found = |report: &Value| report["violations"].as_array().map_or(0, Vec::len);
+    assert_eq!(found(&check(&world, &["sleeps.c"])), 2);
+    let in_order = check(&world, &["sleeps.c", "--sleeps", "clock"]);
+    assert_eq!(found(&in_order), 0, "{in_order}");
+    world.write("wmfix.toml", "[run]\nsleeps = \"clock\"\n");
+    assert_eq!(found(&check(&world, &["sleeps.c"])), 0);
+}

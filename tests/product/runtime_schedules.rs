@@ -11,7 +11,7 @@ use wmfix_trace::{Record, RecordedOperation as Operation};
 fn a_seed_gives_the_same_trace_fifty_times() {
     need(&[Need::Program("gcc")]);
     let program = Program::build("four_threads.c", "gcc", &[]);
-    for strategy in ["pct", "random"] {
+    for strategy in ["pct", "random", "seek", "mixed"] {
         let first = program.run(strategy, 7);
         let output = first.stdout.clone();
         let first = first.well(strategy).without_addresses();
@@ -27,6 +27,17 @@ fn a_seed_gives_the_same_trace_fifty_times() {
                 "{strategy}: record {same} differs"
             );
         }
+    }
+}
+
+#[test]
+fn where_memory_lies_changes_no_record() {
+    need(&[Need::Program("gcc")]);
+    let program = Program::build("far_pages.c", "gcc", &[]);
+    let first = program.run("pct", 1).well("first").without_addresses();
+    for _ in 0..12 {
+        let again = program.run("pct", 1).well("again");
+        assert_eq!(first, again.without_addresses());
     }
 }
 
@@ -56,7 +67,7 @@ fn without_address_randomisation_the_bytes_are_the_same() {
 fn other_seeds_give_other_schedules() {
     need(&[Need::Program("gcc")]);
     let program = Program::build("four_threads.c", "gcc", &[]);
-    for strategy in ["pct", "random"] {
+    for strategy in ["pct", "random", "seek", "mixed"] {
         let schedules: BTreeSet<Vec<String>> = (0..30)
             .map(|seed| program.run(strategy, seed).well(strategy))
             .map(|trace| trace.without_addresses())
@@ -151,4 +162,16 @@ fn a_kept_turn_leaves_no_record() {
         trace.count(|operation| matches!(operation, Operation::Rmw { .. })),
         20_000
     );
+}
+
+#[test]
+fn a_thread_that_main_does_not_wait_for_runs_in_some_schedules() {
+    need(&[Need::Program("gcc")]);
+    let program = Program::build("left_alone.c", "gcc", &[]);
+    let ran = (0..20).filter(|&seed| {
+        let trace = program.run("mixed", seed).well("left alone");
+        trace.count(|operation| matches!(operation, Operation::Store { .. })) > 0
+    });
+    let ran = ran.count();
+    assert!((3..18).contains(&ran), "in {ran} of 20 schedules");
 }

@@ -17,15 +17,26 @@ use crate::turn::{self, Held};
 /// after the strategy has chosen; the number is that of its context.
 #[inline(always)]
 pub(crate) fn visible(pc: u64) -> Option<(Held, u32)> {
+    visible_access(pc, None)
+}
+
+/// The same for an access to an object.
+#[inline(always)]
+fn accesses<W: Word>(address: *mut W, pc: u64) -> Option<(Held, u32)> {
+    visible_access(pc, Some((address as u64, W::SIZE)))
+}
+
+#[inline(always)]
+fn visible_access(pc: u64, access: Option<(u64, u8)>) -> Option<(Held, u32)> {
     let mut held = turn::enter()?;
     flush_volatile(&mut held);
-    held.point(Kind::Operation);
+    held.point_before(Kind::Operation, access);
     let context = held.context(pc);
     Some((held, context))
 }
 
 unsafe extern "C" fn load<W: Word>(address: *mut W, order: c_int, pc: u64) -> W {
-    let Some((mut held, context)) = visible(pc) else {
+    let Some((mut held, context)) = accesses(address, pc) else {
         return unrecorded(|| {
             // SAFETY: the program would do the same.
             unsafe { W::load(address) }
@@ -59,7 +70,7 @@ fn record_load<W: Word>(
 }
 
 unsafe extern "C" fn store<W: Word>(address: *mut W, value: W, order: c_int, pc: u64) {
-    let Some((mut held, context)) = visible(pc) else {
+    let Some((mut held, context)) = accesses(address, pc) else {
         return unrecorded(|| {
             // SAFETY: the program would do the same.
             unsafe { W::store(address, value) };
@@ -81,12 +92,12 @@ unsafe extern "C" fn store<W: Word>(address: *mut W, value: W, order: c_int, pc:
         value: value.wide(),
     };
     held.record(context, &operation);
-    held.has_changed();
+    held.has_written(location);
 }
 
 #[inline(always)]
 fn rmw<W: Word>(address: *mut W, operand: W, order: c_int, pc: u64, kind: RmwKind) -> W {
-    let Some((mut held, context)) = visible(pc) else {
+    let Some((mut held, context)) = accesses(address, pc) else {
         return unrecorded(|| {
             // SAFETY: the program would do the same.
             unsafe { W::rmw(address, kind, operand) }
@@ -115,7 +126,7 @@ fn rmw<W: Word>(address: *mut W, operand: W, order: c_int, pc: u64, kind: RmwKin
         held.state().scheduler.changes += 1;
         held.has_read(reading(context, location, read.wide(), order_of(order)));
     } else {
-        held.has_changed();
+        held.has_written(location);
     }
     read
 }
@@ -143,7 +154,7 @@ fn swap<W: Word>(address: *mut W, swap: &CompareExchange<W>, pc: u64) -> W {
     let &CompareExchange {
         expected, value, ..
     } = swap;
-    let Some((mut held, context)) = visible(pc) else {
+    let Some((mut held, context)) = accesses(address, pc) else {
         return unrecorded(|| {
             // SAFETY: the program would do the same.
             unsafe { W::compare_exchange(address, expected, value) }
@@ -173,7 +184,7 @@ fn swap<W: Word>(address: *mut W, swap: &CompareExchange<W>, pc: u64) -> W {
     match exchanged {
         true if read != value => {
             held.record(context, &operation);
-            held.has_changed();
+            held.has_written(location);
         }
         true => {
             held.record(context, &operation);
@@ -296,7 +307,7 @@ pub(crate) fn volatile_read<W: Word>(address: *mut W, pc: u64, meaning: Volatile
         Volatile::AcqRel => Order::Acquire,
         _ => Order::Relaxed,
     };
-    if let Some((mut held, context)) = visible(pc) {
+    if let Some((mut held, context)) = accesses(address, pc) {
         record_load(&mut held, context, address, order, Reach::Theirs);
     }
 }
@@ -305,7 +316,7 @@ pub(crate) fn volatile_read<W: Word>(address: *mut W, pc: u64, meaning: Volatile
 /// afterwards: it is recorded at the thread's next hook, before which nobody
 /// else runs.
 pub(crate) fn volatile_write<W: Word>(address: *mut W, pc: u64) {
-    let Some((mut held, context)) = visible(pc) else {
+    let Some((mut held, context)) = accesses(address, pc) else {
         return;
     };
     // SAFETY: the program is about to write there.
@@ -360,7 +371,7 @@ fn record_volatile_write(held: &mut Held, pending: PendingWrite) {
         value,
     };
     held.record(context, &operation);
-    held.has_changed();
+    held.has_written(location);
 }
 
 macro_rules! fetch {

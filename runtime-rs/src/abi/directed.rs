@@ -79,7 +79,7 @@ pub(super) fn store<W: Word>(
             unsafe { W::store(address, value) };
             wrote(held, location, value, part);
             held.record(context, &operation);
-            held.has_changed();
+            held.has_written(location);
         }
     }
 }
@@ -140,7 +140,7 @@ pub(super) fn rmw<W: Word>(
         held.state().scheduler.changes += 1;
         held.has_read(reading(context, location, read.wide(), order));
     } else {
-        held.has_changed();
+        held.has_written(location);
     }
     read
 }
@@ -194,7 +194,7 @@ pub(super) fn swap<W: Word>(
         held.state().scheduler.changes += 1;
         held.has_read(looks);
     } else {
-        held.has_changed();
+        held.has_written(location);
     }
     current
 }

@@ -48,7 +48,7 @@ pub(super) fn wait_for(
     held.record(context, &release);
     held.state().scheduler.wake_all(owned.waits_for);
     held.has_changed();
-    let deadline = timeout.deadline(held.state().scheduler.now);
+    let deadline = timeout.deadline(&mut held);
     let too_late = held.wait(context, WaitsFor::Condition(condition as u64), deadline);
     loop {
         let result = attempt_mutex(mutex);

@@ -82,7 +82,7 @@ fn wait(word: *mut u32, value: u32, timeout: Timeout, pc: u64) -> Option<c_long>
     if unsafe { u32::load(word) } != value {
         return Some(fail_with(libc::EAGAIN).into());
     }
-    let deadline = timeout.deadline(held.state().scheduler.now);
+    let deadline = timeout.deadline(&mut held);
     if held.wait(context, WaitsFor::Futex(word as u64), deadline) {
         return Some(fail_with(libc::ETIMEDOUT).into());
     }

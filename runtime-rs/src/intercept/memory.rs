@@ -5,6 +5,8 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU8, Ordering};
 
+use wmfix_trace::RecordedOperation;
+
 use crate::filter::{self, plain};
 use crate::locations::may_hold_atomic;
 use crate::real;
@@ -20,9 +22,14 @@ fn given_back(address: u64, size: u64, pc: u64) {
     {
         return;
     }
-    if let Some(mut held) = turn::enter() {
+    if let Some(mut held) = turn::enter()
+        && held.state().end_memory(address, size)
+    {
+        // Only now: what was asked above depends on addresses, which differ from
+        // run to run, and a new context is a record.
         let context = held.context(pc);
-        held.state().free(context, address, size);
+        let free = RecordedOperation::Free { address, size };
+        held.state().recorder.event(context, &free);
     }
 }
 

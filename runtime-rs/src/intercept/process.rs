@@ -75,7 +75,7 @@ unsafe extern "C" fn fork(_pc: u64) -> libc::pid_t {
     let mut config = held.state().config.clone();
     if config.strategy == Strategy::Replay {
         // The recorded schedule was the parent's.
-        config.strategy = Strategy::Pct;
+        config.strategy = Strategy::Mixed;
     }
     let thread = held.thread();
     thread.id = 0;

@@ -50,7 +50,7 @@ pub(super) fn take(
     }
     held.point(Kind::Operation);
     let context = held.context(pc);
-    let deadline = timeout.deadline(held.state().scheduler.now);
+    let deadline = timeout.deadline(&mut held);
     loop {
         let result = attempt();
         if taken(result) {

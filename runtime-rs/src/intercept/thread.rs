@@ -6,6 +6,7 @@ use wmfix_trace::{RecordedOperation, ThreadId, WaitsFor};
 
 use super::time::Timeout;
 use crate::abi::flush_volatile;
+use crate::leaving::watch_for_leaving;
 use crate::real;
 use crate::scheduler::Status;
 use crate::start;
@@ -28,6 +29,7 @@ pub(super) unsafe extern "C" fn create(
     };
     flush_volatile(&mut held);
     held.point(Kind::Create);
+    watch_for_leaving();
     let context = held.context(pc);
     let child = Thread::new(u32::MAX, phase::INSIDE);
     // SAFETY: nobody else knows the record yet.
@@ -183,7 +185,7 @@ fn wait_for_end(
     }
     held.point(Kind::Operation);
     let context = held.context(pc);
-    let deadline = timeout.deadline(held.state().scheduler.now);
+    let deadline = timeout.deadline(&mut held);
     while held.state().scheduler.entry(child).status != Status::Ended {
         if held.wait(context, WaitsFor::Thread(ThreadId(child)), deadline) {
             return libc::ETIMEDOUT;

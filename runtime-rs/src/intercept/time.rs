@@ -13,7 +13,7 @@ use crate::strategy::Kind;
 use crate::stuck;
 use crate::sys;
 use crate::trampoline;
-use crate::turn;
+use crate::turn::{self, Held};
 
 /// How long a thread waits.
 #[derive(Clone, Copy, Debug)]
@@ -34,11 +34,11 @@ impl Timeout {
         }
     }
 
-    /// When that is over, counted from `now`.
-    pub(super) fn deadline(self, now: u64) -> Option<u64> {
+    /// When a wait that begins now is over, on the counted clock.
+    pub(super) fn deadline(self, held: &mut Held) -> Option<u64> {
         match self {
             Self::Never => None,
-            Self::After(time) => Some(now.saturating_add(time)),
+            Self::After(time) => Some(held.state().scheduler.end_of_patience(time)),
         }
     }
 }
@@ -71,7 +71,7 @@ fn sleep_for(time: u64, pc: u64) -> bool {
     }
     held.point(Kind::Operation);
     let context = held.context(pc);
-    let deadline = held.state().scheduler.now.saturating_add(time);
+    let deadline = held.state().scheduler.end_of_sleep(time);
     held.wait(context, WaitsFor::Time, Some(deadline));
     true
 }

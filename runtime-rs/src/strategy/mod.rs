@@ -6,6 +6,7 @@ mod pct;
 mod plan;
 mod random;
 mod replay;
+mod seek;
 
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,9 @@ pub(crate) use pct::Pct;
 pub(crate) use plan::Plan;
 pub(crate) use random::Random;
 pub(crate) use replay::Replay;
+pub(crate) use seek::Seek;
+
+use crate::rng::Rng;
 
 /// A moment at which the turn may change hands.
 #[derive(Debug)]
@@ -28,6 +32,9 @@ pub(crate) struct Point<'a> {
     pub(crate) version: u64,
     /// What `current` is about to do.
     pub(crate) kind: Kind,
+    /// The atomic object that it is about to access, by its number, if there is
+    /// one and it is not new.
+    pub(crate) object: Option<u32>,
 }
 
 /// What the thread that has the turn is about to do.
@@ -59,6 +66,9 @@ pub(crate) trait Strategy {
     /// A number below `end`, for choices that are not about threads: which of
     /// the waiters a signal wakes.
     fn pick(&mut self, end: u64) -> u64;
+
+    /// The thread, which was chosen last, has written an atomic object.
+    fn wrote(&mut self, _thread: u32, _object: u32) {}
 }
 
 /// The strategy of this run.
@@ -66,14 +76,37 @@ pub(crate) trait Strategy {
 pub(crate) enum AnyStrategy {
     Random(Random),
     Pct(Pct),
+    Seek(Seek),
     Replay(Replay),
     Plan(Plan),
+}
+
+/// Of this many runs two have priorities, one is a uniform walk, and the rest seeks.
+const MIXED_RUNS: u64 = 16;
+/// Draws which, apart from what the strategy draws.
+const MIX_SEED: u64 = 0x6d69_7865;
+
+impl AnyStrategy {
+    /// The strategy of a run of which none was asked for: programs differ in what
+    /// finds their bugs, so runs differ in how they are scheduled.
+    pub(crate) fn mixed(seed: u64, length: Option<u64>, depth: Option<u64>) -> Self {
+        // These say how priorities change: whoever gives them wants some.
+        if length.is_some() || depth.is_some() {
+            return Self::Pct(Pct::new(seed, length, depth));
+        }
+        match Rng::new(seed ^ MIX_SEED).below(MIXED_RUNS) {
+            0..2 => Self::Pct(Pct::new(seed, None, None)),
+            2 => Self::Random(Random::new(seed)),
+            _ => Self::Seek(Seek::new(seed)),
+        }
+    }
 }
 
 impl Strategy for AnyStrategy {
     fn started(&mut self, thread: u32) {
         match self {
             Self::Random(strategy) => strategy.started(thread),
+            Self::Seek(strategy) => strategy.started(thread),
             Self::Pct(strategy) => strategy.started(thread),
             Self::Replay(strategy) => strategy.started(thread),
             Self::Plan(strategy) => strategy.started(thread),
@@ -84,6 +117,7 @@ impl Strategy for AnyStrategy {
     fn choose(&mut self, point: &Point<'_>) -> u32 {
         match self {
             Self::Random(strategy) => strategy.choose(point),
+            Self::Seek(strategy) => strategy.choose(point),
             Self::Pct(strategy) => strategy.choose(point),
             Self::Replay(strategy) => strategy.choose(point),
             Self::Plan(strategy) => strategy.choose(point),
@@ -93,9 +127,16 @@ impl Strategy for AnyStrategy {
     fn pick(&mut self, end: u64) -> u64 {
         match self {
             Self::Random(strategy) => strategy.pick(end),
+            Self::Seek(strategy) => strategy.pick(end),
             Self::Pct(strategy) => strategy.pick(end),
             Self::Replay(strategy) => strategy.pick(end),
             Self::Plan(strategy) => strategy.pick(end),
+        }
+    }
+    #[inline]
+    fn wrote(&mut self, thread: u32, object: u32) {
+        if let Self::Seek(strategy) = self {
+            strategy.wrote(thread, object);
         }
     }
 }

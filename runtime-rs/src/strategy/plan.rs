@@ -105,6 +105,7 @@ mod tests {
             candidates,
             version: 0,
             kind: Kind::Operation,
+            object: None,
         }
     }
 

@@ -28,6 +28,7 @@ fn run(strategy: &mut impl Strategy, operations: &[usize]) -> Vec<u32> {
                     candidates: &candidates,
                     version,
                     kind: Kind::Create,
+                    object: None,
                 });
                 if current != 0 {
                     continue;
@@ -53,6 +54,7 @@ fn run(strategy: &mut impl Strategy, operations: &[usize]) -> Vec<u32> {
             candidates: &candidates,
             version,
             kind,
+            object: None,
         });
         assert!(candidates.contains(&next));
         if next == current && !done {
@@ -82,6 +84,58 @@ fn pct(seed: u64) -> AnyStrategy {
 
 fn random(seed: u64) -> AnyStrategy {
     AnyStrategy::Random(Random::new(seed))
+}
+
+fn mixed(seed: u64) -> AnyStrategy {
+    AnyStrategy::mixed(seed, None, None)
+}
+
+#[test]
+fn runs_of_which_no_strategy_was_asked_for_differ() {
+    let kinds: Vec<char> = (0..64)
+        .map(|seed| match mixed(seed) {
+            AnyStrategy::Seek(_) => 's',
+            AnyStrategy::Pct(_) => 'p',
+            AnyStrategy::Random(_) => 'r',
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let count = |kind| kinds.iter().filter(|&&one| one == kind).count();
+    assert!(
+        count('s') > 32 && count('p') > 2 && count('r') > 0,
+        "{kinds:?}"
+    );
+    assert_eq!(reached(&[2, 2], 100, mixed), 6);
+    assert!(reached(&[3, 3], 100, mixed) >= 17);
+}
+
+#[test]
+fn a_thread_that_would_look_at_its_own_write_lets_others_look_first() {
+    let mut others = 0;
+    for seed in 0..100 {
+        let mut seek = Seek::new(seed);
+        (0..2).for_each(|thread| seek.started(thread));
+        let mut choose = |object| {
+            seek.choose(&Point {
+                current: 0,
+                candidates: &[0, 1],
+                version: 0,
+                kind: Kind::Operation,
+                object,
+            })
+        };
+        while choose(None) != 0 {}
+        seek.wrote(0, 5);
+        let next = seek.choose(&Point {
+            current: 0,
+            candidates: &[0, 1],
+            version: 0,
+            kind: Kind::Operation,
+            object: Some(5),
+        });
+        others += usize::from(next == 1);
+    }
+    assert!((85..100).contains(&others), "{others} of 100");
 }
 
 #[test]

@@ -28,6 +28,10 @@ pub enum Strategy {
     Replay,
     /// The operating system.
     Os,
+    /// One of the others, by the seed.
+    Mixed,
+    /// A walk that seeks communication.
+    Seek,
 }
 
 /// What a volatile access is taken for.
@@ -150,6 +154,8 @@ pub(crate) fn decode_header(bytes: &[u8]) -> Result<(Header, usize), HeaderError
         1 => Strategy::Random,
         2 => Strategy::Replay,
         3 => Strategy::Os,
+        4 => Strategy::Mixed,
+        5 => Strategy::Seek,
         _ => return Err(HeaderError::Field("an unknown strategy")),
     };
     let volatile = match source.byte()? {

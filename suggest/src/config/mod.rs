@@ -14,7 +14,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use wmfix_frontend::Vocabularies;
 
-use crate::cli::{BuildFlags, Cost, Races, Strategy, Volatile, Words};
+use crate::cli::{BuildFlags, Cost, Races, Sleeps, Strategy, Volatile, Words};
 
 pub(crate) use error::ConfigError;
 pub(crate) use find::{FILE_NAME, find, repository};
@@ -122,6 +122,8 @@ pub(crate) struct RunConfig {
     pub seed: Option<u64>,
     /// `--strategy`
     pub strategy: Option<Strategy>,
+    /// `--sleeps`
+    pub sleeps: Option<Sleeps>,
     /// `--jobs`
     pub jobs: Option<NonZeroU64>,
     /// `--volatile`

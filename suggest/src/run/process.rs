@@ -63,6 +63,7 @@ impl Launch {
         let trace_limit = options.trace_limit.saturating_mul(1 << 20);
         let mut settings = vec![
             ("WMFIX_STRATEGY", value_name(options.strategy).into()),
+            ("WMFIX_SLEEPS", value_name(options.sleeps).into()),
             ("WMFIX_VOLATILE", value_name(options.volatile).into()),
             (
                 "WMFIX_RACES",
