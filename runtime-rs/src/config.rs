@@ -38,6 +38,8 @@ pub(crate) struct RuntimeConfig {
     pub(crate) stale: Option<StaleTargets>,
     /// How accesses of a free run choose what they take.
     pub(crate) weak: Option<WeakStrategy>,
+    /// Whether happens-before that the program announces is believed.
+    pub(crate) trusts_annotations: bool,
     /// Whether a sleep or a timed wait may end at any step.
     pub(crate) any_time: bool,
     /// Milliseconds before a thread stuck outside loses the turn.
@@ -94,6 +96,7 @@ impl RuntimeConfig {
                     ("given", Some(WeakStrategy::Given)),
                 ],
             ),
+            trusts_annotations: choice(c"WMFIX_ANNOTATIONS", &[("ignore", false), ("trust", true)]),
             any_time: choice(c"WMFIX_SLEEPS", &[("any", true), ("clock", false)]),
             patience: number(c"WMFIX_PATIENCE").unwrap_or(20).max(1),
             livelock: number(c"WMFIX_LIVELOCK").unwrap_or(5000),

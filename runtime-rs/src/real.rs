@@ -195,7 +195,6 @@ real! {
     sched_yield() -> c_int;
     clock_gettime(clock: c_int, time: *mut libc::timespec) -> c_int;
     gettimeofday(time: *mut c_void, zone: *mut c_void) -> c_int;
-    time(into: *mut libc::time_t) -> libc::time_t;
     clock_nanosleep(clock: c_int, flags: c_int, time: Time, left: *mut libc::timespec) -> c_int;
 
     strlen(text: *const c_char) -> usize;

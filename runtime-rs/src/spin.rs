@@ -110,9 +110,9 @@ impl Detector {
         self.news = self.reads + 1;
     }
 
-    /// The location it read last.
-    pub(crate) fn last_location(&self) -> Option<u32> {
-        self.seen[..self.len].last().map(|seen| seen.read.location)
+    /// What it read last that was new to it.
+    pub(crate) fn last_read(&self) -> Option<Read> {
+        self.seen[..self.len].last().map(|seen| seen.read)
     }
 }
 

@@ -272,7 +272,7 @@ fn end_thread(mut held: Held) {
     let low = held.thread().stack.0.load(Ordering::Relaxed);
     let high = held.thread().stack.1.load(Ordering::Relaxed);
     if me != 0 && low < high {
-        held.state().free(context, low, high - low);
+        held.state().reclaim(context, low, high - low);
         held.thread().stack.1.store(low, Ordering::Relaxed);
     }
     held.record(context, &RecordedOperation::Exit);

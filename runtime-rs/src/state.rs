@@ -44,6 +44,8 @@ pub(crate) struct State {
     pub(crate) stale_run: Option<Box<StaleRun>>,
     /// Under `os`: the thread of the last record.
     pub(crate) last_thread: u32,
+    /// Annotations of happens-before that were ignored.
+    pub(crate) ignored_annotations: u64,
     /// Looks for help from outside since the last change.
     pub(crate) fruitless_looks: u32,
     /// Read-write locks that a writer holds, by address.
@@ -92,6 +94,7 @@ impl State {
             alone_writes: AloneWrites::default(),
             filter: None,
             last_thread: 0,
+            ignored_annotations: 0,
             fruitless_looks: 0,
             writers: Vec::new(),
             barriers: Vec::new(),
@@ -241,12 +244,12 @@ impl State {
         true
     }
 
-    /// Ends what lies in memory that is given back, and records it if the trace
-    /// knows of any.
-    pub(crate) fn free(&mut self, context: u32, address: u64, size: u64) {
+    /// Ends what lies in the memory of a call or a thread that ends, and records it
+    /// if the trace knows of any.
+    pub(crate) fn reclaim(&mut self, context: u32, address: u64, size: u64) {
         if self.end_memory(address, size) {
             self.recorder
-                .event(context, &RecordedOperation::Free { address, size });
+                .event(context, &RecordedOperation::Reclaim { address, size });
         }
     }
 
@@ -420,9 +423,10 @@ impl State {
             }
         }
         if plain_mode() == plain::ALONE {
+            // A schedule that was made up leads to two accesses, which must be there.
             set_plain_mode(match self.filter {
-                Some(_) => plain::FILTERED,
-                None => plain::ALL,
+                Some(_) if !self.scheduler.follows_plan() => plain::FILTERED,
+                _ => plain::ALL,
             });
         }
     }

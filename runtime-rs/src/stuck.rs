@@ -52,12 +52,15 @@ pub(crate) fn watch_livelock(state: &mut State, rounds: u64) {
         CLOCK_WAS_READ.store(false, Ordering::Relaxed);
         return;
     }
-    // One thread alone may be waiting for the clock.
-    if state.scheduler.alive() == 1 || state.scheduler.away > 0 {
+    if state.scheduler.away > 0 {
         return;
     }
     let waited = (now - UNCHANGED_SINCE_NS.load(Ordering::Relaxed)) / 1_000_000;
     let helped = state.scheduler.outside_help || CLOCK_WAS_READ.load(Ordering::Relaxed);
+    // One thread alone may be waiting for the clock.
+    if helped && state.scheduler.alive() == 1 {
+        return;
+    }
     let futile = !helped
         && rounds >= FUTILE_ROUNDS_PER_THREAD * state.scheduler.spinning()
         && waited >= FUTILE_MS;
@@ -74,7 +77,12 @@ pub(crate) fn watch_livelock(state: &mut State, rounds: u64) {
 fn name_stuck(state: &mut State) {
     for id in 0..state.scheduler.threads.len() as u32 {
         let entry = state.scheduler.entry(id);
-        let (context, spins_on) = (entry.context, entry.detector.last_location());
+        let last_read = entry.detector.last_read();
+        let context = match (entry.status, last_read) {
+            (Status::Runnable, Some(read)) => read.context,
+            _ => entry.context,
+        };
+        let spins_on = last_read.map(|read| read.location);
         let waits_for = match entry.status {
             Status::Ended => continue,
             Status::Waiting(what) => what,

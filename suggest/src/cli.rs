@@ -364,6 +364,10 @@ pub(crate) struct RunFlags {
     /// How to treat volatile accesses [default: ignore]
     #[arg(long, value_name = "AS")]
     pub volatile: Option<Volatile>,
+    /// What to make of happens-before that the program announces to a thread
+    /// sanitizer [default: ignore]
+    #[arg(long, value_name = "HOW")]
+    pub annotations: Option<Annotations>,
     /// Look for data races on plain accesses, too [default: predict]
     #[arg(long, value_name = "HOW")]
     pub races: Option<Races>,
@@ -429,7 +433,7 @@ pub(crate) enum Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Strategy {
-    /// Mostly seek, sometimes pct: the seed decides
+    /// Seek or pct: the seed decides
     Mixed,
     /// A random thread, rarely one that is about to use what it wrote itself
     Seek,
@@ -461,6 +465,16 @@ pub(crate) enum Volatile {
     Relaxed,
     /// As acquire loads and release stores
     Acqrel,
+}
+
+/// What becomes of annotations of happens-before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Annotations {
+    /// They are counted and ignored
+    Ignore,
+    /// They order threads
+    Trust,
 }
 
 /// The memory model.

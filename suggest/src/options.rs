@@ -7,7 +7,8 @@ use clap::ValueEnum;
 use wmfix_analysis::{AnalyzerConfig, Model};
 
 use crate::cli::{
-    Color, Format, HarmLevel, MemoryModel, Races, RunFlags, Sleeps, Strategy, Target, Volatile, WeakChoice,
+    Annotations, Color, Format, HarmLevel, MemoryModel, Races, RunFlags, Sleeps, Strategy, Target,
+    Volatile, WeakChoice,
 };
 use crate::config::ProjectConfig;
 
@@ -32,6 +33,8 @@ pub(crate) struct RunOptions {
     pub jobs: Option<u64>,
     /// What a volatile access counts as.
     pub volatile: Volatile,
+    /// What becomes of annotations of happens-before.
+    pub annotations: Annotations,
     /// The memory model.
     pub model: MemoryModel,
     /// How races on plain accesses are looked for.
@@ -83,6 +86,10 @@ impl RunOptions {
             sleeps: flags.sleeps.or(run.sleeps).unwrap_or(Sleeps::Any),
             replay: flags.replay,
             jobs: flags.jobs.or(run.jobs.map(u64::from)),
+            annotations: flags
+                .annotations
+                .or(run.annotations)
+                .unwrap_or(Annotations::Ignore),
             volatile: flags.volatile.or(run.volatile).unwrap_or(Volatile::Ignore),
             model,
             races: flags.races.or(run.races).unwrap_or(Races::Predict),
@@ -131,6 +138,9 @@ impl RunOptions {
         }
         if self.volatile != Volatile::Ignore {
             add("--volatile", value_name(self.volatile));
+        }
+        if self.annotations != Annotations::Ignore {
+            add("--annotations", value_name(self.annotations));
         }
         if self.model != MemoryModel::Rc11 {
             add("--model", value_name(self.model));

@@ -289,3 +289,117 @@ fn a_sleep_orders_nothing() {
     world.write("wmfix.toml", "[run]\nsleeps = \"clock\"\n");
     assert_eq!(found(&check(&world, &["sleeps.c"])), 0);
 }
+
+/// A reference count whose last owner deletes; the decrements have the order DECREMENT.
+const COUNTED: &str = r#"
+#include <atomic>
+#include <thread>
+
+struct object {
+  std::atomic<int> owners{2};
+  int value = 1;
+};
+
+static int sum[2];
+
+static void use(object *shared, int me) {
+  sum[me] = shared->value;
+  if (shared->owners.fetch_sub(1, std::memory_order_DECREMENT) == 1)
+    delete shared;
+}
+
+int main() {
+  object *shared = new object;
+  std::thread other(use, shared, 1);
+  use(shared, 0);
+  other.join();
+  return 0;
+}
+"#;
+
+#[test]
+fn giving_memory_back_is_a_write_to_all_of_it() {
+    need(&[Need::Program("g++")]);
+    let world = World::new();
+    world.write("relaxed.cpp", &COUNTED.replace("DECREMENT", "relaxed"));
+    world.write("ordered.cpp", &COUNTED.replace("DECREMENT", "acq_rel"));
+    let report = check(&world, &["relaxed.cpp", "--runs", "20"]);
+    let races = report["races"].as_array().expect("a list");
+    let freed: Vec<&Value> = races
+        .iter()
+        .filter(|race| race["frees"] == "second")
+        .collect();
+    assert!(!freed.is_empty(), "{report}");
+    let line = |place: &Value| place["line"].as_u64().expect("a line");
+    for race in freed {
+        assert_eq!(line(&race["second"]), 15, "{race}");
+        assert_eq!(race["second"]["operation"], "free");
+    }
+    let text = CommandResult::of(
+        world
+            .wmfix("gcc")
+            .args(["check", "relaxed.cpp", "--runs", "20"]),
+    );
+    assert!(
+        text.stdout.contains("use of freed memory"),
+        "{}",
+        text.stdout
+    );
+    assert!(
+        text.stdout.contains("frees the memory here"),
+        "{}",
+        text.stdout
+    );
+    let report = check(&world, &["ordered.cpp", "--runs", "20"]);
+    assert_eq!(
+        report["races"].as_array().map(Vec::len),
+        Some(0),
+        "{report}"
+    );
+}
+
+/// A flag that is too weak for what it guards, and annotations that say otherwise.
+const ANNOTATED: &str = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+
+void AnnotateHappensBefore(const char *file, int line, const volatile void *object);
+void AnnotateHappensAfter(const char *file, int line, const volatile void *object);
+
+static int data;
+static atomic_int ready;
+
+static void *writer(void *unused) {
+  data = 1;
+  AnnotateHappensBefore(__FILE__, __LINE__, &ready);
+  atomic_store_explicit(&ready, 1, memory_order_relaxed);
+  return unused;
+}
+
+int main(void) {
+  pthread_t other;
+  pthread_create(&other, 0, writer, 0);
+  while (!atomic_load_explicit(&ready, memory_order_relaxed)) {
+  }
+  AnnotateHappensAfter(__FILE__, __LINE__, &ready);
+  int result = data;
+  pthread_join(other, 0);
+  return result - 1;
+}
+"#;
+
+#[test]
+fn what_a_program_announces_is_not_believed() {
+    need_gcc();
+    let world = World::new();
+    world.write("annotated.c", ANNOTATED);
+    let races = |report: &Value| report["races"].as_array().map_or(0, Vec::len);
+    let report = check(&world, &["annotated.c", "--runs", "10"]);
+    assert_eq!(races(&report), 1, "{report}");
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("ignored 2 or more annotations"), "{notes}");
+    let trusting = ["annotated.c", "--runs", "10", "--annotations", "trust"];
+    let report = check(&world, &trusting);
+    assert_eq!(races(&report), 0, "{report}");
+    assert!(!report["notes"].to_string().contains("annotations"));
+}

@@ -109,7 +109,7 @@ fn memory_that_is_copied_over_an_atomic_makes_a_new_one() {
             assert_eq!(first, second);
             let ends = trace.count(|operation| match *operation {
                 Operation::Write { address, size: 4 } => races == "on" && address == first,
-                Operation::Free { address, size: 4 } => races == "off" && address == first,
+                Operation::Reclaim { address, size: 4 } => races == "off" && address == first,
                 _ => false,
             });
             assert_eq!(ends, 1, "{compiler} {races}");

@@ -80,7 +80,12 @@ fn other_seeds_give_other_schedules() {
 fn deeds(trace: &wmfix_tests::runs::Trace) -> Vec<(u32, String)> {
     trace
         .events()
-        .filter(|event| !matches!(event.operation, Operation::Free { .. }))
+        .filter(|event| {
+            !matches!(
+                event.operation,
+                Operation::Free { .. } | Operation::Reclaim { .. }
+            )
+        })
         .map(|event| {
             let words = format!("{:?}", event.operation);
             let kind = words.split([' ', '{']).next().unwrap_or("").to_owned();

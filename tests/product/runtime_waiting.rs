@@ -117,6 +117,28 @@ fn a_livelock_is_reported_soon_and_with_a_short_trace() {
 }
 
 #[test]
+fn the_last_thread_that_spins_is_a_livelock_with_its_place() {
+    need_compilers();
+    let program = Program::build("lone_spinner.c", "gcc", &[]);
+    let run = program.run_with(&[("WMFIX_LIVELOCK", "3600000")], 1, &[]);
+    assert_eq!(run.code, Some(123), "{}", run.stderr);
+    let trace = run.only_trace();
+    assert_eq!(trace.ending, Ending::Complete(End::Livelock));
+    let stuck = trace.records.iter().find_map(|record| match record {
+        Record::Stuck(stuck) => Some(stuck),
+        _ => None,
+    });
+    assert_ne!(stuck.expect("a stuck thread").context.0, 0);
+    assert!(trace.records.len() < 50, "{}", trace.records.len());
+}
+
+#[test]
+fn a_program_does_not_see_that_it_is_instrumented() {
+    need_compilers();
+    always_ok("hidden.cpp", &[], 2);
+}
+
+#[test]
 fn a_loop_that_waits_for_the_clock_is_no_livelock() {
     need_compilers();
     let program = Program::build("clocks.c", "gcc", &[]);

@@ -1,22 +1,44 @@
 //! The public annotations of the thread sanitizer's interface: mutexes of the
 //! program's own making, happens-before edges, and what means nothing to us.
+//!
+//! What a program announces is what it should do, not what it does: a lock whose
+//! order is too weak would be hidden by its own annotation. So annotations are
+//! counted and ignored, unless they are to be trusted.
 
 use core::ffi::{c_int, c_uint, c_void};
 
-use wmfix_trace::{LockMode, RecordedOperation};
+use wmfix_trace::{LockMode, MAX_RECORD, RecordedOperation, encode_ignored};
 
 use super::atomic::visible;
 use crate::trampoline;
+use crate::turn::{self, Held};
+
+/// Takes the turn for an annotation, if it is trusted.
+fn trusted(pc: u64) -> Option<(Held, u32)> {
+    let mut held = turn::enter()?;
+    let state = held.state();
+    if state.config.trusts_annotations {
+        drop(held);
+        return visible(pc);
+    }
+    state.ignored_annotations += 1;
+    let count = state.ignored_annotations;
+    if count.is_power_of_two() {
+        let write = |out: &mut [u8]| encode_ignored(out, count);
+        state.recorder.write(MAX_RECORD, write);
+    }
+    None
+}
 
 fn acquired(object: u64, mode: LockMode, pc: u64) {
-    if let Some((mut held, context)) = visible(pc) {
+    if let Some((mut held, context)) = trusted(pc) {
         held.record(context, &RecordedOperation::Acquire { lock: object, mode });
         held.has_changed();
     }
 }
 
 fn releases(object: u64, mode: LockMode, pc: u64) {
-    if let Some((mut held, context)) = visible(pc) {
+    if let Some((mut held, context)) = trusted(pc) {
         held.record(context, &RecordedOperation::Release { lock: object, mode });
         held.has_changed();
     }

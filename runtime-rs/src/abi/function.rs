@@ -59,7 +59,7 @@ fn end_locals(lowest: u64, frame_end: u64, pc: u64) {
         locals.1.store(0, Ordering::Relaxed);
     }
     let context = held.context(pc);
-    held.state().free(context, lowest, frame_end - lowest);
+    held.state().reclaim(context, lowest, frame_end - lowest);
 }
 
 #[cfg(target_arch = "x86_64")]

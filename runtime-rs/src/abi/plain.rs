@@ -50,7 +50,7 @@ fn record(address: u64, size: u64, pc: u64, is_write: bool) {
     let context = held.context(pc);
     let operation = match is_write {
         false => RecordedOperation::Read { address, size },
-        true if filter::plain_mode() == plain::OFF => RecordedOperation::Free { address, size },
+        true if filter::plain_mode() == plain::OFF => RecordedOperation::Reclaim { address, size },
         true => RecordedOperation::Write { address, size },
     };
     held.record_plain(context, &operation);

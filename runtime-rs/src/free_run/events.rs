@@ -83,7 +83,8 @@ pub(super) fn event(thread: u32, operation: &RecordedOperation) -> Option<Event>
             lock: LockId(lock),
             mode: of_mode(mode),
         },
-        RecordedOperation::Free { address, size } => Operation::Death {
+        RecordedOperation::Free { address, size }
+        | RecordedOperation::Reclaim { address, size } => Operation::Death {
             bytes: Bytes { address, size },
         },
         RecordedOperation::Birth { .. }

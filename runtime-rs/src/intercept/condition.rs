@@ -48,8 +48,15 @@ pub(super) fn wait_for(
     held.record(context, &release);
     held.state().scheduler.wake_all(owned.waits_for);
     held.has_changed();
-    let deadline = timeout.deadline(&mut held);
-    let too_late = held.wait(context, WaitsFor::Condition(condition as u64), deadline);
+    let wait = timeout.begins(&mut held);
+    let too_late = held.wait(
+        context,
+        WaitsFor::Condition(condition as u64),
+        wait.deadline,
+    );
+    if too_late {
+        wait.gave_up();
+    }
     loop {
         let result = attempt_mutex(mutex);
         if result != libc::EBUSY {

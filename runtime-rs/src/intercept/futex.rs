@@ -82,8 +82,9 @@ fn wait(word: *mut u32, value: u32, timeout: Timeout, pc: u64) -> Option<c_long>
     if unsafe { u32::load(word) } != value {
         return Some(fail_with(libc::EAGAIN).into());
     }
-    let deadline = timeout.deadline(&mut held);
-    if held.wait(context, WaitsFor::Futex(word as u64), deadline) {
+    let wait = timeout.begins(&mut held);
+    if held.wait(context, WaitsFor::Futex(word as u64), wait.deadline) {
+        wait.gave_up();
         return Some(fail_with(libc::ETIMEDOUT).into());
     }
     Some(0)

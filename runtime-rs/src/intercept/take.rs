@@ -50,7 +50,7 @@ pub(super) fn take(
     }
     held.point(Kind::Operation);
     let context = held.context(pc);
-    let deadline = timeout.deadline(&mut held);
+    let wait = timeout.begins(&mut held);
     loop {
         let result = attempt();
         if taken(result) {
@@ -59,7 +59,8 @@ pub(super) fn take(
         if result != libc::EBUSY {
             return result;
         }
-        if held.wait(context, wanted.waits_for, deadline) {
+        if held.wait(context, wanted.waits_for, wait.deadline) {
+            wait.gave_up();
             return libc::ETIMEDOUT;
         }
     }

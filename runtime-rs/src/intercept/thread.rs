@@ -185,9 +185,10 @@ fn wait_for_end(
     }
     held.point(Kind::Operation);
     let context = held.context(pc);
-    let deadline = timeout.deadline(&mut held);
+    let wait = timeout.begins(&mut held);
     while held.state().scheduler.entry(child).status != Status::Ended {
-        if held.wait(context, WaitsFor::Thread(ThreadId(child)), deadline) {
+        if held.wait(context, WaitsFor::Thread(ThreadId(child)), wait.deadline) {
+            wait.gave_up();
             return libc::ETIMEDOUT;
         }
     }

@@ -1,9 +1,11 @@
 //! Sleeping, yielding, and timeouts. Where the runtime schedules, time
 //! is counted: a sleep is a wait for a moment on that clock, and the moment
-//! comes at once when nobody else has anything to do. The real clocks are only
-//! noticed to be looked at.
+//! comes at once when nobody else has anything to do. The program's clocks are the
+//! real ones, put forward by what sleeps and timed waits should have taken and did
+//! not.
 
 use core::ffi::{c_int, c_uint, c_void};
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use wmfix_trace::WaitsFor;
 
@@ -29,18 +31,57 @@ impl Timeout {
     pub(super) fn until(clock: c_int, time: *const libc::timespec) -> Self {
         // SAFETY: the program's own record, or null.
         match unsafe { time.as_ref() } {
-            Some(time) => Self::After(rounded(nanoseconds(time).saturating_sub(sys::clock(clock)))),
+            Some(time) => Self::After(rounded(
+                nanoseconds(time).saturating_sub(program_clock(clock)),
+            )),
             None => Self::Never,
         }
     }
 
-    /// When a wait that begins now is over, on the counted clock.
-    pub(super) fn deadline(self, held: &mut Held) -> Option<u64> {
+    /// When a wait for something outside of the process is over, counted from `now`:
+    /// not before its time, as nothing here knows how long others need.
+    pub(super) fn deadline(self, now: u64) -> Option<u64> {
         match self {
             Self::Never => None,
-            Self::After(time) => Some(held.state().scheduler.end_of_patience(time)),
+            Self::After(time) => Some(now.saturating_add(time)),
         }
     }
+
+    /// A wait that begins now.
+    pub(super) fn begins(self, held: &mut Held) -> TimedWait {
+        match self {
+            Self::Never => TimedWait::default(),
+            Self::After(time) => TimedWait {
+                deadline: Some(held.state().scheduler.end_of_patience(time)),
+                over: program_clock(libc::CLOCK_MONOTONIC).saturating_add(time),
+            },
+        }
+    }
+}
+
+/// A wait that has begun.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct TimedWait {
+    /// When it gives up, on the counted clock.
+    pub(super) deadline: Option<u64>,
+    /// When it should, on the program's.
+    over: u64,
+}
+
+impl TimedWait {
+    /// It has given up: the program's clocks must show that the time has passed.
+    pub(super) fn gave_up(self) {
+        let early = self.over.saturating_sub(sys::clock(libc::CLOCK_MONOTONIC));
+        AHEAD_NS.fetch_max(early, Ordering::Relaxed);
+    }
+}
+
+/// How far the program's clocks are ahead of the real ones.
+static AHEAD_NS: AtomicU64 = AtomicU64::new(0);
+
+/// One of the program's clocks.
+fn program_clock(clock: c_int) -> u64 {
+    sys::clock(clock).saturating_add(AHEAD_NS.load(Ordering::Relaxed))
 }
 
 /// The difference to a moment that the program computed a little earlier is
@@ -71,8 +112,12 @@ fn sleep_for(time: u64, pc: u64) -> bool {
     }
     held.point(Kind::Operation);
     let context = held.context(pc);
-    let deadline = held.state().scheduler.end_of_sleep(time);
-    held.wait(context, WaitsFor::Time, Some(deadline));
+    let sleep = TimedWait {
+        deadline: Some(held.state().scheduler.end_of_sleep(time)),
+        over: program_clock(libc::CLOCK_MONOTONIC).saturating_add(time),
+    };
+    held.wait(context, WaitsFor::Time, sleep.deadline);
+    sleep.gave_up();
     true
 }
 
@@ -122,7 +167,7 @@ unsafe extern "C" fn clock_nanosleep(
     // SAFETY: the program's own record.
     let mut duration = nanoseconds(unsafe { &*time });
     if flags & libc::TIMER_ABSTIME != 0 {
-        duration = rounded(duration.saturating_sub(sys::clock(clock)));
+        duration = rounded(duration.saturating_sub(program_clock(clock)));
     }
     if sleep_for(duration, pc) {
         return 0;
@@ -147,19 +192,53 @@ unsafe extern "C" fn sched_yield(_pc: u64) -> c_int {
     if yields() { 0 } else { real::sched_yield() }
 }
 
+/// Clocks that go on while threads sleep.
+fn shows_sleep(clock: c_int) -> bool {
+    !matches!(
+        clock,
+        libc::CLOCK_PROCESS_CPUTIME_ID | libc::CLOCK_THREAD_CPUTIME_ID
+    )
+}
+
 unsafe extern "C" fn clock_gettime(clock: c_int, time: *mut libc::timespec, _pc: u64) -> c_int {
     stuck::looks_at_a_clock();
-    real::clock_gettime(clock, time)
+    let result = real::clock_gettime(clock, time);
+    let ahead = AHEAD_NS.load(Ordering::Relaxed);
+    if result == 0 && ahead > 0 && shows_sleep(clock) {
+        // SAFETY: the library has just filled it.
+        let time = unsafe { &mut *time };
+        let shown = nanoseconds(time).saturating_add(ahead);
+        time.tv_sec = (shown / 1_000_000_000) as libc::time_t;
+        time.tv_nsec = (shown % 1_000_000_000) as libc::c_long;
+    }
+    result
 }
 
 unsafe extern "C" fn gettimeofday(time: *mut c_void, zone: *mut c_void, _pc: u64) -> c_int {
     stuck::looks_at_a_clock();
-    real::gettimeofday(time, zone)
+    let result = real::gettimeofday(time, zone);
+    let ahead = AHEAD_NS.load(Ordering::Relaxed) / 1_000;
+    // SAFETY: the program's own record, or null.
+    let time = unsafe { time.cast::<libc::timeval>().as_mut() };
+    if result == 0
+        && ahead > 0
+        && let Some(time) = time
+    {
+        let shown = time.tv_usec as u64 + ahead;
+        time.tv_sec += (shown / 1_000_000) as libc::time_t;
+        time.tv_usec = (shown % 1_000_000) as libc::suseconds_t;
+    }
+    result
 }
 
 unsafe extern "C" fn time(into: *mut libc::time_t, _pc: u64) -> libc::time_t {
     stuck::looks_at_a_clock();
-    real::time(into)
+    let shown = (program_clock(libc::CLOCK_REALTIME) / 1_000_000_000) as libc::time_t;
+    // SAFETY: the program's own variable, or null.
+    if let Some(into) = unsafe { into.as_mut() } {
+        *into = shown;
+    }
+    shown
 }
 
 /// A result in the way of functions that use `errno`.

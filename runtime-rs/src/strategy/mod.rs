@@ -81,7 +81,8 @@ pub(crate) enum AnyStrategy {
     Plan(Plan),
 }
 
-/// Of this many runs two have priorities, one is a uniform walk, and the rest seeks.
+/// Of this many runs half have priorities, which leave threads much room to miss what
+/// others do, and the others seek.
 const MIXED_RUNS: u64 = 16;
 /// Draws which, apart from what the strategy draws.
 const MIX_SEED: u64 = 0x6d69_7865;
@@ -95,8 +96,7 @@ impl AnyStrategy {
             return Self::Pct(Pct::new(seed, length, depth));
         }
         match Rng::new(seed ^ MIX_SEED).below(MIXED_RUNS) {
-            0..2 => Self::Pct(Pct::new(seed, None, None)),
-            2 => Self::Random(Random::new(seed)),
+            0..8 => Self::Pct(Pct::new(seed, None, None)),
             _ => Self::Seek(Seek::new(seed)),
         }
     }

@@ -96,15 +96,11 @@ fn runs_of_which_no_strategy_was_asked_for_differ() {
         .map(|seed| match mixed(seed) {
             AnyStrategy::Seek(_) => 's',
             AnyStrategy::Pct(_) => 'p',
-            AnyStrategy::Random(_) => 'r',
             other => panic!("{other:?}"),
         })
         .collect();
     let count = |kind| kinds.iter().filter(|&&one| one == kind).count();
-    assert!(
-        count('s') > 32 && count('p') > 2 && count('r') > 0,
-        "{kinds:?}"
-    );
+    assert!(count('s') > 20 && count('p') > 20, "{kinds:?}");
     assert_eq!(reached(&[2, 2], 100, mixed), 6);
     assert!(reached(&[3, 3], 100, mixed) >= 17);
 }

@@ -86,6 +86,7 @@ pub use stale::{
     BadStaleTarget, StaleTarget, StaleTargets, TakenWrite, process_key, process_key_of,
 };
 pub use write::{
-    MAX_RECORD, encode_context, encode_end, encode_event, encode_exec, encode_module,
-    encode_quarantine, encode_stack, encode_stale, encode_stuck, encode_turn, module_len,
+    MAX_RECORD, encode_context, encode_end, encode_event, encode_exec, encode_ignored,
+    encode_module, encode_quarantine, encode_stack, encode_stale, encode_stuck, encode_turn,
+    module_len,
 };

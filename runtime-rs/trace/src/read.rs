@@ -178,6 +178,7 @@ impl<'a> Reader<'a> {
                 })),
                 _ => return Err(Fault::field("an unknown stale write")),
             },
+            tag::IGNORED => Record::Ignored(source.number()?),
             tag::QUARANTINE => Record::Quarantine {
                 address: source.address()?,
                 size: source.number()?,
@@ -187,7 +188,7 @@ impl<'a> Reader<'a> {
                 return Ok(None);
             }
             _ => {
-                if !(tag::LOAD..=tag::WRITE).contains(&kind) {
+                if !(tag::LOAD..=tag::RECLAIM).contains(&kind) {
                     return Err(Fault::Corrupt(Corruption::Kind(kind)));
                 }
                 let context = self.context(source)?;
@@ -282,6 +283,10 @@ impl<'a> Reader<'a> {
                 }
             }
             tag::FREE => RecordedOperation::Free {
+                address: source.address()?,
+                size: source.number()?,
+            },
+            tag::RECLAIM => RecordedOperation::Reclaim {
                 address: source.address()?,
                 size: source.number()?,
             },

@@ -65,6 +65,9 @@ pub enum Record {
     /// newest one; `None` for the location's first value. What it wrote, if it did,
     /// is older than what memory holds.
     Stale(Option<AccessName>),
+    /// So many annotations of happens-before were ignored so far: written whenever the
+    /// number has doubled.
+    Ignored(u64),
     /// The memory that was given back last is kept from being handed out again:
     /// whoever touches it from now on uses freed memory.
     Quarantine {
@@ -260,7 +263,16 @@ pub enum RecordedOperation {
         /// What it held.
         value: u128,
     },
-    /// Memory is given back: what lies there ends.
+    /// Memory ends with the call or the thread that it belonged to, or is used for
+    /// something else: what lies there ends.
+    Reclaim {
+        /// The first byte.
+        address: u64,
+        /// How many.
+        size: u64,
+    },
+    /// The program gives memory back: what lies there ends. Counts as a write to all
+    /// of it.
     Free {
         /// The first byte.
         address: u64,
@@ -290,7 +302,11 @@ impl RecordedOperation {
     pub fn is_plain(&self) -> bool {
         matches!(
             self,
-            Self::Birth { .. } | Self::Free { .. } | Self::Read { .. } | Self::Write { .. }
+            Self::Birth { .. }
+                | Self::Reclaim { .. }
+                | Self::Free { .. }
+                | Self::Read { .. }
+                | Self::Write { .. }
         )
     }
 }

@@ -63,6 +63,7 @@ impl Trace {
             Record::Stuck(stuck) => self.push(MAX_RECORD, |out| encode_stuck(out, stuck)),
             Record::Exec => self.push(MAX_RECORD, encode_exec),
             Record::Stale(source) => self.push(MAX_RECORD, |out| encode_stale(out, *source)),
+            Record::Ignored(count) => self.push(MAX_RECORD, |out| encode_ignored(out, *count)),
             Record::Quarantine { address, size } => {
                 self.push(MAX_RECORD, |out| encode_quarantine(out, *address, *size));
             }
@@ -223,6 +224,8 @@ fn operation() -> impl Generate<Value = RecordedOperation> {
         (any::<u64>(), mode()).prop_map(|(lock, mode)| RecordedOperation::Release { lock, mode }),
         (any::<u64>(), any::<u64>())
             .prop_map(|(address, size)| RecordedOperation::Free { address, size }),
+        (any::<u64>(), any::<u64>())
+            .prop_map(|(address, size)| RecordedOperation::Reclaim { address, size }),
         (any::<u64>(), 1..17u64)
             .prop_map(|(address, size)| RecordedOperation::Read { address, size }),
         (any::<u64>(), 1..17u64)
@@ -354,6 +357,7 @@ fn every_end_and_every_wait_is_read_back() {
             thread: ThreadId(0),
             number: 17,
         })));
+        records.push(Record::Ignored(4));
         records.push(Record::Quarantine {
             address: 0x7000,
             size: 64,

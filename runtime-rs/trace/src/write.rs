@@ -20,6 +20,7 @@ pub(crate) mod tag {
     pub(crate) const END: u8 = 7;
     pub(crate) const STALE: u8 = 8;
     pub(crate) const QUARANTINE: u8 = 9;
+    pub(crate) const IGNORED: u8 = 10;
     pub(crate) const LOAD: u8 = 16;
     pub(crate) const STORE: u8 = 17;
     pub(crate) const RMW: u8 = 18;
@@ -35,6 +36,7 @@ pub(crate) mod tag {
     pub(crate) const FREE: u8 = 28;
     pub(crate) const READ: u8 = 29;
     pub(crate) const WRITE: u8 = 30;
+    pub(crate) const RECLAIM: u8 = 31;
 }
 
 /// The room that a module's record needs.
@@ -138,6 +140,13 @@ pub fn encode_quarantine(out: &mut [u8], address: u64, size: u64) -> usize {
     sink.address(address);
     sink.number(size);
     sink.commit(tag::QUARANTINE)
+}
+
+/// Writes how many annotations of happens-before were ignored so far.
+pub fn encode_ignored(out: &mut [u8], count: u64) -> usize {
+    let mut sink = Sink::new(out);
+    sink.number(count);
+    sink.commit(tag::IGNORED)
 }
 
 /// Writes how the run ended. `records` counts all records before this one.
@@ -273,6 +282,11 @@ pub fn encode_event(out: &mut [u8], context: ContextId, operation: &RecordedOper
             sink.address(address);
             sink.number(size);
             tag::FREE
+        }
+        RecordedOperation::Reclaim { address, size } => {
+            sink.address(address);
+            sink.number(size);
+            tag::RECLAIM
         }
         RecordedOperation::Read { address, size } => {
             sink.address(address);

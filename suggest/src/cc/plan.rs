@@ -156,7 +156,7 @@ impl Plan {
             Family::Gcc { version } => {
                 // The checking forms are expanded in place, where nobody sees
                 // what they copy.
-                self.add(["-U_FORTIFY_SOURCE"]);
+                self.add(["-U_FORTIFY_SOURCE", "-U__SANITIZE_THREAD__"]);
                 let mut specs = OsString::from("-specs=");
                 if version >= DISTINGUISHES_VOLATILE {
                     specs.push(&files.gcc_specs);
@@ -172,8 +172,17 @@ impl Plan {
             Family::Clang => {
                 self.add(["-Xclang", "-fsanitize=thread"]);
                 self.add(["-mllvm", "-tsan-distinguish-volatile=1"]);
+                // The name of the feature becomes another one on the way to the
+                // compiler's own question.
+                self.add(["-D__has_feature(x)=__has_extension(x)"]);
+                self.add(["-Dthread_sanitizer=wmfix_is_no_thread_sanitizer"]);
+                self.add(["-Wno-builtin-macro-redefined"]);
             }
         }
+        // Programs must not see that they are instrumented: some then use other
+        // code, or announce an order that they do not have. The C++ library must:
+        // it reads two counters at once otherwise.
+        self.add(["-D_GLIBCXX_TSAN=1"]);
         self.add(["-g", "-fno-omit-frame-pointer"]);
     }
 
@@ -238,7 +247,7 @@ mod tests {
         let (gcc, _) = planned(GCC, "-c a.c -O2");
         assert_eq!(
             gcc,
-            "-c a.c -O2 -U_FORTIFY_SOURCE -specs=/c/g -g -fno-omit-frame-pointer"
+            "-c a.c -O2 -U_FORTIFY_SOURCE -U__SANITIZE_THREAD__ -specs=/c/g -D_GLIBCXX_TSAN=1 -g -fno-omit-frame-pointer"
         );
         let (clang, _) = planned(Family::Clang, "-c a.c");
         assert!(

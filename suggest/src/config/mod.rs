@@ -14,7 +14,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use wmfix_frontend::Vocabularies;
 
-use crate::cli::{BuildFlags, Cost, Races, Sleeps, Strategy, Volatile, Words};
+use crate::cli::{Annotations, BuildFlags, Cost, Races, Sleeps, Strategy, Volatile, Words};
 
 pub(crate) use error::ConfigError;
 pub(crate) use find::{FILE_NAME, find, repository};
@@ -126,6 +126,8 @@ pub(crate) struct RunConfig {
     pub sleeps: Option<Sleeps>,
     /// `--jobs`
     pub jobs: Option<NonZeroU64>,
+    /// `--annotations`
+    pub annotations: Option<Annotations>,
     /// `--volatile`
     pub volatile: Option<Volatile>,
     /// `--races`

@@ -55,6 +55,7 @@ pub(crate) fn template(values: &TemplateValues<'_>) -> String {
          # strategy = \"mixed\" # or \"seek\", \"pct\", \"random\", \"os\"\n\
          # sleeps = \"any\" # or \"clock\": sleeps end in the order of the clock\n\
          # jobs = 4 # parallel runs; 1 if the tests share files or ports\n\
+         # annotations = \"ignore\" # or \"trust\": of happens-before\n\
          # volatile = \"ignore\" # or \"relaxed\", \"acqrel\"\n\
          # races = \"predict\" # or \"on\", \"off\"\n\
          \n\

@@ -106,6 +106,9 @@ pub(crate) enum TraceProblem {
     UnprovedRace(Defect),
     /// It has more threads than prediction can follow.
     TooManyThreads,
+    /// The program announced happens-before, at least so many times, and was not
+    /// believed.
+    IgnoredAnnotations(u64),
 }
 
 /// A violation in one run.
@@ -280,6 +283,10 @@ impl Observation {
             if let Some(predictor) = &mut predictor {
                 predictor.feed(&events[index.0 as usize]);
             }
+        }
+        if decoded.ignored_annotations > 0 {
+            let ignored = TraceProblem::IgnoredAnnotations(decoded.ignored_annotations);
+            self.problems.push(ignored);
         }
         if let Some(error) = refused {
             self.problems.push(TraceProblem::Contradictory(error));

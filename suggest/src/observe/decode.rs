@@ -18,6 +18,11 @@ use super::places::Places;
 use super::waits::WaitRole;
 use crate::symbols::{Address, Frame};
 
+/// How much of a block that is given back counts as written: an object that threads
+/// hand on to each other is smaller, and a larger one is first accessed at its
+/// beginning.
+const MOST_FREED_BYTES: u64 = 64 << 10;
+
 /// One process's run.
 #[derive(Debug)]
 pub(crate) struct DecodedTrace {
@@ -46,6 +51,8 @@ pub(crate) struct DecodedTrace {
     /// Freed memory that was kept from being used again, and the number of events
     /// before that.
     pub quarantined: Vec<(usize, Bytes)>,
+    /// How many annotations of happens-before were ignored, at least.
+    pub ignored_annotations: u64,
 }
 
 /// An atomic location.
@@ -99,6 +106,7 @@ pub(crate) fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrac
         stale: Vec::new(),
         next_is_stale: None,
         quarantined: Vec::new(),
+        ignored_annotations: 0,
     };
     let process = reader.header().process_key();
     for record in reader.by_ref() {
@@ -127,6 +135,7 @@ pub(crate) fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrac
         process,
         stale: decoder.stale,
         quarantined: decoder.quarantined,
+        ignored_annotations: decoder.ignored_annotations,
     })
 }
 
@@ -147,6 +156,7 @@ struct Decoder<'a> {
     stale: Vec<(usize, Option<AccessName>)>,
     next_is_stale: Option<Option<AccessName>>,
     quarantined: Vec<(usize, Bytes)>,
+    ignored_annotations: u64,
 }
 
 /// What is known about a context of the trace.
@@ -182,6 +192,7 @@ impl Decoder<'_> {
             }
             Record::Exec => {}
             Record::Stale(source) => self.next_is_stale = Some(source),
+            Record::Ignored(count) => self.ignored_annotations = count,
             Record::Quarantine { address, size } => {
                 let kept = (self.events.len(), Bytes { address, size });
                 self.quarantined.push(kept);
@@ -200,6 +211,20 @@ impl Decoder<'_> {
         let known = self.known(event.context, &event.operation);
         self.add_waits(&mut operation, known.waits);
         let thread = analysis::ThreadId(event.thread.0);
+        if let trace::RecordedOperation::Free { address, size } = event.operation {
+            // Nobody may access the memory from here on: as if all of it were
+            // written.
+            let size = size.min(MOST_FREED_BYTES);
+            self.operands
+                .event(self.events.len(), thread, Round::Within);
+            self.events.push(analysis::Event {
+                thread,
+                site: known.site,
+                operation: analysis::Operation::Write {
+                    bytes: Bytes { address, size },
+                },
+            });
+        }
         let round = self.round(&operation, &known);
         self.operands.event(self.events.len(), thread, round);
         if let Some(source) = self.next_is_stale.take() {
@@ -383,7 +408,7 @@ impl Decoder<'_> {
                 },
                 value: self.wide_values.narrow(value),
             },
-            From::Free { address, size } => To::Death {
+            From::Free { address, size } | From::Reclaim { address, size } => To::Death {
                 bytes: Bytes { address, size },
             },
             From::Read { address, size } => To::Read {

@@ -19,6 +19,8 @@ pub(crate) enum EventKind {
     Read,
     /// A plain write.
     Write,
+    /// Memory is given back.
+    Free,
     /// A lock, a thread's start or end, a birth or death of memory.
     Other,
 }
@@ -26,7 +28,7 @@ pub(crate) enum EventKind {
 impl EventKind {
     /// Whether it is an atomic operation or a fence.
     pub(crate) fn is_atomic(self) -> bool {
-        !matches!(self, Self::Read | Self::Write | Self::Other)
+        !matches!(self, Self::Read | Self::Write | Self::Free | Self::Other)
     }
 
     /// What an operation of a trace does.
@@ -39,6 +41,7 @@ impl EventKind {
             Operation::Fence { .. } => Self::Fence,
             Operation::Read { .. } => Self::Read,
             Operation::Write { .. } => Self::Write,
+            Operation::Free { .. } => Self::Free,
             _ => Self::Other,
         }
     }

@@ -233,7 +233,7 @@ fn operation_kind(event: EventKind) -> Option<OperationKind> {
         EventKind::Rmw => OperationKind::Rmw,
         EventKind::CompareExchange => OperationKind::CompareExchange,
         EventKind::Fence => OperationKind::Fence,
-        EventKind::Read | EventKind::Write | EventKind::Other => return None,
+        EventKind::Read | EventKind::Write | EventKind::Free | EventKind::Other => return None,
     })
 }
 

@@ -3,7 +3,7 @@
 use nix::sys::signal::Signal;
 
 use super::dossier::{FindingDetail, RaceSides};
-use super::model::{FollowedSchedule, Race, ReportedPlace, StaleKind, Value, Violation};
+use super::model::{FollowedSchedule, Race, RaceSide, ReportedPlace, StaleKind, Value, Violation};
 
 /// The headline of a violation.
 pub(super) fn title(violation: &Violation) -> String {
@@ -105,6 +105,19 @@ pub(super) fn what_happens(violation: &Violation) -> String {
 
 /// A race as one sentence, with its places.
 pub(super) fn what_races(race: &Race) -> String {
+    let freed_at = |free: &ReportedPlace, access: &ReportedPlace| {
+        format!(
+            "`{}` may be accessed ({}) when its memory has been freed already ({}): nothing orders the two.",
+            race.location,
+            at(access),
+            at(free)
+        )
+    };
+    match race.frees {
+        Some(RaceSide::First) => return freed_at(&race.first, &race.second),
+        Some(RaceSide::Second) => return freed_at(&race.second, &race.first),
+        None => {}
+    }
     format!(
         "Two threads may access `{}` at the same time ({} and {}), and one of them may see an old or a half-written value.",
         race.location,
@@ -234,6 +247,12 @@ pub(super) fn also_races(other: &Race) -> String {
 
 /// The headline of a race.
 pub(super) fn race_title(race: &Race, sides: &RaceSides) -> String {
+    if race.frees.is_some() {
+        return format!(
+            "use of freed memory: nothing orders the access to `{}` before the memory is freed",
+            race.location
+        );
+    }
     let mixed = if sides.first_atomic || sides.second_atomic {
         ", one of them not atomic"
     } else {
@@ -245,8 +264,31 @@ pub(super) fn race_title(race: &Race, sides: &RaceSides) -> String {
     )
 }
 
-/// One side of a race.
-pub(super) fn race_side(thread: u32, writes: bool, atomic: bool) -> String {
+/// The access of a race that came first.
+pub(super) fn first_side(race: &Race, sides: &RaceSides) -> String {
+    if race.frees == Some(RaceSide::First) {
+        return freeing_side(sides.first_thread);
+    }
+    race_side(sides.first_thread, sides.first_writes, sides.first_atomic)
+}
+
+/// The access of a race that came second.
+pub(super) fn second_side(race: &Race, sides: &RaceSides) -> String {
+    if race.frees == Some(RaceSide::Second) {
+        return freeing_side(sides.second_thread);
+    }
+    race_side(
+        sides.second_thread,
+        sides.second_writes,
+        sides.second_atomic,
+    )
+}
+
+fn freeing_side(thread: u32) -> String {
+    format!("thread {thread} frees the memory here")
+}
+
+fn race_side(thread: u32, writes: bool, atomic: bool) -> String {
     let how = if atomic { "atomic" } else { "not atomic" };
     let what = if writes { "writes" } else { "reads" };
     format!("thread {thread} {what} here ({how})")

@@ -64,6 +64,7 @@ impl Launch {
         let mut settings = vec![
             ("WMFIX_STRATEGY", value_name(options.strategy).into()),
             ("WMFIX_SLEEPS", value_name(options.sleeps).into()),
+            ("WMFIX_ANNOTATIONS", value_name(options.annotations).into()),
             ("WMFIX_VOLATILE", value_name(options.volatile).into()),
             (
                 "WMFIX_RACES",

@@ -40,6 +40,9 @@ pub(super) fn ends(collected: &CollectedFindings) -> Vec<String> {
             TraceProblem::UnprovedRace(defect) => {
                 format!("{processes}: a race is not reported, its check failed: {defect}")
             }
+            TraceProblem::IgnoredAnnotations(least) => format!(
+                "{processes}: ignored {least} or more annotations of happens-before, as if the program had none (--annotations trust believes them)"
+            ),
             TraceProblem::TooManyThreads => {
                 format!("{processes}: too many threads to predict races")
             }

@@ -13,7 +13,9 @@ use crate::findings::{
 };
 use crate::harm::{FailedProcess, Harm, HarmVerdict};
 use crate::report::dossier::{FindingDetail, Mark, RaceSides, ReportedStep};
-use crate::report::model::{self, FollowedSchedule, RacePrediction, ReportedHarm, StaleKind};
+use crate::report::model::{
+    self, FollowedSchedule, RacePrediction, RaceSide, ReportedHarm, StaleKind,
+};
 use crate::report::rerun::with_stale;
 use crate::report::{harm_words, step_words, words};
 use crate::subject::RerunCommand;
@@ -172,6 +174,11 @@ pub(super) fn race(
         first: first.place.clone(),
         second: second.place.clone(),
         location,
+        frees: if spots.frees(race.first.site) {
+            Some(RaceSide::First)
+        } else {
+            spots.frees(race.second.site).then_some(RaceSide::Second)
+        },
         seed: finding.seed,
         ordered_by: finding.first.carrier.map(|carrier| message(spots, carrier)),
         prediction: match &finding.first.origin {

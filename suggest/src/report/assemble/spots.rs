@@ -55,6 +55,11 @@ impl SpotFinder<'_> {
         self.places.sources.object(point, writes)
     }
 
+    /// Whether memory is given back at a site.
+    pub(super) fn frees(&self, site: SiteId) -> bool {
+        self.places.get(site).kind == EventKind::Free
+    }
+
     /// A site as it is shown.
     pub(super) fn spot(&mut self, site: SiteId) -> Spot {
         let place = self.places.get(site).clone();
@@ -268,6 +273,7 @@ fn words(kind: EventKind) -> &'static str {
         EventKind::Fence => "fence",
         EventKind::Read => "plain read",
         EventKind::Write => "plain write",
+        EventKind::Free => "free",
         EventKind::Other => "call",
     }
 }

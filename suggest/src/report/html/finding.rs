@@ -108,8 +108,8 @@ pub(super) fn race(dossier: &Dossier, race: &Race, others: &[&Race]) -> Markup {
             }
             @if let Some((detail, sides)) = sides {
                 (snippets(dossier, &[
-                    Some((&detail.access, words::race_side(sides.second_thread, sides.second_writes, sides.second_atomic))),
-                    detail.other.as_ref().map(|first| (first, words::race_side(sides.first_thread, sides.first_writes, sides.first_atomic))),
+                    Some((&detail.access, words::second_side(race, sides))),
+                    detail.other.as_ref().map(|first| (first, words::first_side(race, sides))),
                 ]))
                 p { (words::what_races(race)) }
                 @if let Some(message) = words::should_order(race) { p { (words::sentence(&message)) } }

@@ -229,6 +229,9 @@ pub(crate) struct Race {
     pub second: ReportedPlace,
     /// What is accessed.
     pub location: String,
+    /// Which of the two gives the memory back; `None` if neither does.
+    #[serde(default)]
+    pub frees: Option<RaceSide>,
     /// The seed of the first run that showed it, or that it was predicted from.
     pub seed: u64,
     /// What should have ordered the accesses, if something carried the news of the
@@ -249,6 +252,16 @@ pub(crate) struct WeakMessage {
     pub read: ReportedPlace,
     /// Which of them is too weak: `write`, `read` or both.
     pub weak: Vec<String>,
+}
+
+/// One of the two accesses of a race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum RaceSide {
+    /// The one that came first in the run that showed it.
+    First,
+    /// The other one.
+    Second,
 }
 
 /// A race that no run showed until it was made to happen.

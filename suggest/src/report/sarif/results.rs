@@ -92,7 +92,7 @@ fn race(race: &Race, dossier: &Dossier) -> Value {
     let detail = dossier.details.get(&race.id);
     if let Some((detail, sides)) = detail.and_then(|detail| Some((detail, detail.race.as_ref()?))) {
         if let Some(first) = &detail.other {
-            let said = words::race_side(sides.first_thread, sides.first_writes, sides.first_atomic);
+            let said = words::first_side(race, sides);
             let related = with_message(of_spot(first, dossier), &said);
             result["relatedLocations"] = json!([related]);
         }

@@ -232,11 +232,7 @@ impl TextRenderer {
         let Some(sides) = &detail.race else {
             return String::new();
         };
-        let label = words::race_side(
-            sides.second_thread,
-            sides.second_writes,
-            sides.second_atomic,
-        );
+        let label = words::second_side(race, sides);
         let mut spots = vec![LabelledSpot::new(
             dossier,
             &detail.access,
@@ -244,8 +240,7 @@ impl TextRenderer {
             AnnotationKind::Primary,
         )];
         if let Some(first) = &detail.other {
-            let label =
-                words::race_side(sides.first_thread, sides.first_writes, sides.first_atomic);
+            let label = words::first_side(race, sides);
             spots.push(LabelledSpot::new(
                 dossier,
                 first,
