@@ -107,7 +107,12 @@ impl TreeBuild<'_> {
             let words = built_programs::find(words.collect(), &build);
             let mut command = project.test_command(words, &build, self.options);
             let launch = &mut command.launch;
-            launch.environment.extend(tools.iter().cloned());
+            let given = match project.builds_in_runs() {
+                // Its compilers must be the wrappers in every run.
+                true => &building,
+                false => &tools,
+            };
+            launch.environment.extend(given.iter().cloned());
             let own = test.environment.into_iter();
             launch
                 .environment
@@ -145,8 +150,7 @@ impl TreeBuild<'_> {
         let manifest = self.manifest();
         let was_there = manifest.is_file();
         let copied = self.copy(patched, tree)?;
-        let known = fs::read_to_string(self.folder.join("built"));
-        let is_built = known.is_ok_and(|known| known.starts_with(&copied.digest));
+        let is_built = self.known_tests(&copied.digest).is_some();
         if !was_there || is_built || self.tool.builds_outside() {
             return Ok(copied);
         }
@@ -186,9 +190,7 @@ impl TreeBuild<'_> {
         tools: &[(OsString, OsString)],
     ) -> anyhow::Result<Result<Vec<Test>, BuildFailure>> {
         let done = self.folder.join("built");
-        let known = fs::read(&done).ok();
-        let known = known.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let known: Option<BuiltTests> = known.filter(|known: &BuiltTests| known.digest == digest);
+        let known = self.known_tests(digest);
         // Of a command that was not given, the one that belongs to the tool.
         let key = format!("{given:?}");
         if let Some(tests) = known.as_ref().and_then(|known| known.tests.get(&key)) {
@@ -214,6 +216,13 @@ impl TreeBuild<'_> {
         state.tests.insert(key, tests.clone());
         fs::write(&done, serde_json::to_vec(&state)?)?;
         Ok(Ok(tests))
+    }
+
+    /// What was built of sources with this digest, and is still there.
+    fn known_tests(&self, digest: &str) -> Option<BuiltTests> {
+        let known = fs::read(self.folder.join("built")).ok()?;
+        let known: BuiltTests = serde_json::from_slice(&known).ok()?;
+        (known.digest == digest).then_some(known)
     }
 
     /// Configures and builds; `None` if all went well.

@@ -302,6 +302,8 @@ impl Report {
 
     /// The names of all findings, allowed or not: here, and in every report.
     fn names(&self) -> impl Iterator<Item = (&str, &str)> {
+        // A failure has no name that stays: its place may be anywhere.
+        let failures = self.failures.iter().map(|one| (one.id.as_str(), ""));
         let violations = self.violations.iter();
         let violations = violations.map(|one| (one.id.as_str(), one.stable_id.as_str()));
         let races = self.races.iter();
@@ -312,7 +314,8 @@ impl Report {
         });
         let free = self.free_findings().iter();
         let free = free.map(|one| (one.id.as_str(), ""));
-        violations.chain(races).chain(allowed).chain(free)
+        let own = failures.chain(violations).chain(races);
+        own.chain(allowed).chain(free)
     }
 
     /// The name of a finding in every report.
