@@ -157,7 +157,7 @@ fn assert_project(world: &World, folder: &str, header: &str) {
     assert_eq!(compiled(world), 0, "the patched program is built already");
 
     let applied = wmfix(&["suggest", folder, "--apply"]);
-    assert_eq!(applied.code, Some(1), "{}", applied.stderr);
+    assert_eq!(applied.code, Some(0), "{}", applied.stderr);
     assert_eq!(compiled(world), 0);
     let clean = wmfix(&["check", folder]);
     assert_eq!(clean.code, Some(0), "{} {}", clean.stdout, clean.stderr);
@@ -329,7 +329,7 @@ fn a_commit_hook_lets_through_what_has_been_repaired() {
     assert!(refused.stdout.contains("flags.h") || refused.stderr.contains("flags.h"));
 
     let suggested = CommandResult::of(world.wmfix("gcc").args(["suggest", "--apply"]));
-    assert_eq!(suggested.code, Some(1), "{}", suggested.stderr);
+    assert_eq!(suggested.code, Some(0), "{}", suggested.stderr);
     let changed = git(&["diff", "--name-only"]).stdout;
     assert_eq!(changed, "include/flags.h\n");
     let lines = |diff: &str| -> Vec<String> {
