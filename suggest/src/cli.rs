@@ -558,7 +558,7 @@ mod tests {
             ("wmfix check --time 1e300", "ten years"),
             ("wmfix check --timeout 1e19", "ten years"),
             ("wmfix check --timeout nan", "positive"),
-            ("wmfix check --time -1", "positive"),
+            ("wmfix check --time=-1", "positive"),
             ("wmfix check --jobs 100000", "1..=1024"),
             ("wmfix check --cflags '", "no partner"),
         ] {

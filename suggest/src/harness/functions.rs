@@ -210,7 +210,8 @@ fn type_of(parameter: &str) -> String {
     let end = parameter.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
     let words = parameter.split_whitespace().count();
     // `int` alone, or `struct q`, has no name.
-    let named = words > 1 && !end.trim().is_empty() && end.trim() != "struct";
+    let named =
+        (words > 1 || parameter.contains('*')) && !end.trim().is_empty() && end.trim() != "struct";
     let kept = if named { end.trim() } else { parameter };
     kept.replace(" *", "*")
         .replace('*', " *")

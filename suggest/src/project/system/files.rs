@@ -129,8 +129,9 @@ fn adds_folder(text: &str, inside: &str) -> bool {
 /// it includes.
 fn has_tests(text: &str) -> bool {
     code(text).any(|line| {
-        let targets = line.split_once(':').map_or("", |(targets, _)| targets);
-        let is_rule = !line.starts_with('\t') && !targets.contains('=');
+        let (targets, rest) = line.split_once(':').unwrap_or_default();
+        let is_variable = targets.contains('=') || rest.trim_start_matches(':').starts_with('=');
+        let is_rule = !line.starts_with('\t') && !is_variable;
         let mut targets = targets.split_whitespace();
         is_rule && targets.any(|target| ["test", "check"].contains(&target))
             || line.trim_start().starts_with("include ")

@@ -73,7 +73,7 @@ fn summary(dossier: &Dossier) -> Markup {
         p { strong class=(class) { (verdict) } }
         dl {
             dt { "findings" }
-            dd { (counted(report.failures.len(), "failure", "failures")) ", " (counted(report.violations.len(), "stale access", "stale accesses")) @if let Some(verdicts) = harm_words::verdict_counts(report) { " (" (verdicts) ")" } ", " (counted(report.races.len(), "data race", "data races")) ", " (report.allowed.len()) " allowed" }
+            dd { @if !report.failures.is_empty() { (counted(report.failures.len(), "failure", "failures")) ", " } (counted(report.violations.len(), "stale access", "stale accesses")) @if let Some(verdicts) = harm_words::verdict_counts(report) { " (" (verdicts) ")" } ", " (counted(report.races.len(), "data race", "data races")) ", " (report.allowed.len()) " allowed" }
             dt { "runs" }
             dd { (runs.total) " with " (runs.distinct_schedules) " different schedules and " (runs.events) " events" }
             dt { "atomic sites" }
