@@ -325,10 +325,12 @@ impl BuildFlags {
 /// defaults, decide what is not given.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RunFlags {
-    /// Stop after N consecutive runs without a new finding [default: 100]
+    /// Stop after N consecutive runs without a new finding [default: as many as take
+    /// some seconds: 2000 for a small program, fewer for a large one, never below 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
-    /// Stop after this many seconds
+    /// End everything after the build within this many seconds, with what is known by
+    /// then [default: none with --runs; else 120, and 300 with a repair]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub time: Option<f64>,
     /// Kill a run after this many seconds and count it as hung [default: 60]

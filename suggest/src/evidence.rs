@@ -19,7 +19,8 @@ use crate::predictions;
 use crate::progress::{Progress, Stage};
 use crate::recorded_runs::RecordedRuns;
 use crate::run::{
-    Budget, Launch, RunFolders, RunWorth, StopReason, Summary, Watchdog, until_quiet,
+    Budget, Deadline, Launch, Patience, RunFolders, RunWorth, StopReason, Summary, Watchdog,
+    until_quiet,
 };
 use crate::subject::Subject;
 
@@ -36,6 +37,18 @@ pub(crate) struct RunPlan<'a> {
     pub predict: bool,
     /// What the runs are for.
     pub stage: Stage,
+    /// How long they may take.
+    pub limit: RunLimit,
+}
+
+/// How long runs may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunLimit {
+    /// When everything has to be over.
+    pub deadline: Deadline,
+    /// Where something was found, the runs take this part of the time: the rest is
+    /// for what is done about it.
+    pub share: f64,
 }
 
 /// Why a subject could not be examined at all.
@@ -103,17 +116,45 @@ impl Evidence {
         let folders = RunFolders::new()?;
         let mut progress = Progress::new(plan.options, plan.stage);
         let before = self.summary.runs;
+        let with_findings = plan.limit.deadline.share(plan.limit.share);
+        self.summary.stopped = StopReason::Quiet;
+        let programs = subject.commands.len();
         for (number, command) in subject.commands.iter().enumerate() {
-            let summary = self.run(number, &command.launch, plan, &folders, &mut progress)?;
+            // What a program leaves of its part of the time goes to the others.
+            let part = 1.0 / (programs - number) as f64;
+            let budget = Budget {
+                patience: Patience::of(plan.options),
+                deadline: self
+                    .deadline(plan.limit.deadline, with_findings)
+                    .share(part),
+                deadline_with_findings: with_findings.share(part),
+                jobs: plan.options.jobs(),
+            };
+            let summary = self.run(
+                number,
+                &command.launch,
+                plan,
+                budget,
+                &folders,
+                &mut progress,
+            )?;
             self.summary.runs += summary.runs;
-            self.summary.stopped = summary.stopped;
+            if summary.stopped != StopReason::Quiet {
+                self.summary.stopped = summary.stopped;
+            }
             if summary.stopped == StopReason::Interrupted {
                 break;
             }
         }
         if plan.predict {
-            let shown =
-                predictions::follow(&mut self.collected, &self.places, subject, plan.options)?;
+            let deadline = self.deadline(plan.limit.deadline, with_findings);
+            let shown = predictions::follow(
+                &mut self.collected,
+                &self.places,
+                subject,
+                plan.options,
+                deadline,
+            )?;
             if plan.record {
                 for trace in shown {
                     self.recorded.offer(trace, true, true);
@@ -129,12 +170,19 @@ impl Evidence {
         Ok(self)
     }
 
+    /// The second deadline if anything was found, else the first.
+    fn deadline(&self, without: Deadline, with: Deadline) -> Deadline {
+        let found = !self.collected.violations.is_empty() || !self.collected.races.is_empty();
+        if found { with } else { without }
+    }
+
     /// Runs one command of the subject until nothing new is found.
     fn run(
         &mut self,
         number: usize,
         launch: &Launch,
         plan: RunPlan<'_>,
+        budget: Budget,
         folders: &RunFolders,
         progress: &mut Progress,
     ) -> anyhow::Result<Summary> {
@@ -143,22 +191,16 @@ impl Evidence {
             analyzer: options.analyzer_config(),
             predict: plan.predict,
         };
-        let time = options.time.map(Duration::from_secs_f64);
-        let time = time.map(|time| time.saturating_sub(self.started.elapsed()));
-        let budget = Budget {
-            quiet_runs: options.runs,
-            time,
-            jobs: options.jobs(),
-        };
-        progress.limit(time);
-        let watchdog = Watchdog::new(Duration::from_secs_f64(options.timeout));
+        progress.limit(budget);
+        let timeout = Duration::from_secs_f64(options.timeout);
+        let watchdog = Watchdog::new(timeout, budget.deadline);
         let (places, known) = (&self.places, &self.known);
         let (collected, recorded) = (&mut self.collected, &mut self.recorded);
         let run_and_observe = |number: u64| {
             let folder = folders.take()?;
             let seed = plan.seed.wrapping_add(number);
             let finished = launch.once(seed, folder.path(), &watchdog)?;
-            observe(&finished, places, known, config)
+            observe(&finished, places, known, config, &|| watchdog.is_ending())
         };
         until_quiet(
             budget,
@@ -185,18 +227,16 @@ impl Evidence {
     }
 
     /// What the violations do to the program, each made to happen. What is judged
-    /// already is not judged again.
+    /// already is not judged again, and what is not judged at the deadline is
+    /// untried.
     pub(crate) fn judge_harm(
         &self,
         subject: &Subject,
         options: &RunOptions,
+        deadline: Deadline,
         known: Harms,
     ) -> anyhow::Result<Harms> {
-        let time = options.time.map(Duration::from_secs_f64);
-        let plan = HarmPlan {
-            options,
-            deadline: time.map(|time| self.started + time),
-        };
+        let plan = HarmPlan { options, deadline };
         harm::judge(&self.collected, &self.places, subject, plan, known)
     }
 
@@ -207,13 +247,10 @@ impl Evidence {
         subject: &Subject,
         options: &RunOptions,
         how: WeakChoice,
+        deadline: Deadline,
         harms: Harms,
     ) -> anyhow::Result<(FreeRuns, Harms)> {
-        let time = options.time.map(Duration::from_secs_f64);
-        let plan = HarmPlan {
-            options,
-            deadline: time.map(|time| self.started + time),
-        };
+        let plan = HarmPlan { options, deadline };
         let free = harm::explore(&self.collected, &self.places, subject, plan, how)?;
         Ok(harm::hand_over(free, &self.collected, &self.places, harms))
     }

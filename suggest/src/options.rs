@@ -15,9 +15,9 @@ use crate::config::ProjectConfig;
 /// How programs are run and findings reported.
 #[derive(Clone, Debug)]
 pub(crate) struct RunOptions {
-    /// Stop after this many runs in a row with nothing new.
-    pub runs: u64,
-    /// Stop after this many seconds.
+    /// Stop after this many runs in a row with nothing new, if that was said.
+    pub runs: Option<u64>,
+    /// End everything after the build within this many seconds, if that was said.
     pub time: Option<f64>,
     /// A run that takes longer than this many seconds hangs.
     pub timeout: f64,
@@ -59,9 +59,7 @@ pub(crate) struct RunOptions {
     pub color: Color,
 }
 
-/// The defaults of `--runs`, `--timeout` (in seconds), `--seed` and
-/// `--trace-limit`.
-const DEFAULT_RUNS: u64 = 100;
+/// The defaults of `--timeout` (in seconds), `--seed` and `--trace-limit`.
 const DEFAULT_TIMEOUT: f64 = 60.0;
 const DEFAULT_SEED: u64 = 1;
 const DEFAULT_TRACE_LIMIT_MIB: u64 = 1024;
@@ -72,10 +70,7 @@ impl RunOptions {
         let run = &config.run;
         let seconds = |value: Option<crate::config::Seconds>| value.map(|seconds| seconds.0);
         Self {
-            runs: flags
-                .runs
-                .or(run.runs.map(u64::from))
-                .unwrap_or(DEFAULT_RUNS),
+            runs: flags.runs.or(run.runs.map(u64::from)),
             time: flags.time.or(seconds(run.time)),
             timeout: flags
                 .timeout
@@ -180,15 +175,15 @@ mod tests {
     #[test]
     fn the_command_line_wins_over_the_project_and_that_over_what_is_usual() {
         let mut config = ProjectConfig::none(Path::new("."));
-        assert_eq!(meant("wmfix check", &config).runs, DEFAULT_RUNS);
+        assert_eq!(meant("wmfix check", &config).runs, None);
         config.run.runs = std::num::NonZeroU64::new(7);
         config.run.races = Some(Races::Off);
         let options = meant("wmfix check --races on --seed 3", &config);
         assert_eq!(
             (options.runs, options.races, options.seed),
-            (7, Races::On, 3)
+            (Some(7), Races::On, 3)
         );
-        assert_eq!(meant("wmfix check --runs 9", &config).runs, 9);
+        assert_eq!(meant("wmfix check --runs 9", &config).runs, Some(9));
     }
 
     #[test]

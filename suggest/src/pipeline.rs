@@ -4,7 +4,7 @@
 //! verify, where a patched copy goes through the first stages once more.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use wmfix_frontend::{Vocabularies, scan_tree};
@@ -12,7 +12,7 @@ use wmfix_repair::Profile;
 
 use crate::baseline;
 use crate::cli::{Cost, HarmLevel, Races};
-use crate::evidence::{Evidence, NotRun, RunPlan};
+use crate::evidence::{Evidence, NotRun, RunLimit, RunPlan};
 use crate::exit::{ExitStatus, Stop};
 use crate::findings::FindingNames;
 use crate::harm::Harms;
@@ -25,10 +25,28 @@ use crate::repair_loop::{
     NextRound, PatchedRuns, Proposal, RepairLoop, RepairResult, RepairTask, Trial, Verification,
 };
 use crate::report::{self, Dossier, Judged, RepairInputs, ReportInputs};
-use crate::run::interrupted;
+use crate::run::{Deadline, interrupted};
 use crate::subject::Subject;
 
 pub(crate) use crate::preparation::Request;
+
+/// How long all of it may take after the build, where neither `--time` nor `--runs`
+/// says so: as long as a person waits.
+const CHECK_TIME: Duration = Duration::from_secs(120);
+const SUGGEST_TIME: Duration = Duration::from_secs(300);
+
+/// The parts of the time that is left which the runs may take where something was
+/// found: then there are directed runs to make, and a repair to be found and
+/// verified, which may have to be done more than once.
+const CHECK_SHARE: f64 = 0.6;
+const SUGGEST_SHARE: f64 = 0.3;
+const VERIFY_SHARE: f64 = 0.4;
+
+/// The same for directed runs where a repair is searched for.
+const HARM_SHARE: f64 = 0.3;
+
+/// The same where free runs follow.
+const WITH_FREE_RUNS_SHARE: f64 = 0.5;
 
 /// What a repair is asked for.
 pub(crate) struct RepairRequest {
@@ -97,8 +115,18 @@ pub(crate) fn suggest(request: Request, wanted: &RepairRequest) -> Result<Examin
         let found = files_with_sites(&path, &settings.vocabularies)?;
         subject.files.extend(found);
     }
-    let mut evidence = run_and_collect(&subject, &settings, true)?;
-    let harms = evidence.judge_harm(&subject, &settings.options, Harms::default())?;
+    let deadline = Deadline::of(&settings.options, SUGGEST_TIME);
+    let limit = RunLimit {
+        deadline,
+        share: SUGGEST_SHARE,
+    };
+    let mut evidence = run_and_collect(&subject, &settings, true, limit)?;
+    let harms = evidence.judge_harm(
+        &subject,
+        &settings.options,
+        deadline.share(HARM_SHARE),
+        Harms::default(),
+    )?;
     let judged = Judged {
         harms: &harms,
         free: None,
@@ -107,7 +135,11 @@ pub(crate) fn suggest(request: Request, wanted: &RepairRequest) -> Result<Examin
     let repair = match needs_repair(&mut evidence, &harms, wanted.fix, &settings) {
         false => RepairStage::None,
         true if evidence.collected().every_run_failed() => RepairStage::NeverWorks,
-        true => return repaired(evidence, harms, subject, settings, &project, wanted),
+        true => {
+            return repaired(
+                evidence, harms, subject, settings, &project, wanted, deadline,
+            );
+        }
     };
     Ok(Examination {
         dossier,
@@ -118,13 +150,19 @@ pub(crate) fn suggest(request: Request, wanted: &RepairRequest) -> Result<Examin
 }
 
 /// Run and collect: until nothing new is found.
-fn run_and_collect(subject: &Subject, settings: &Settings, record: bool) -> Result<Evidence, Stop> {
+fn run_and_collect(
+    subject: &Subject,
+    settings: &Settings,
+    record: bool,
+    limit: RunLimit,
+) -> Result<Evidence, Stop> {
     let plan = RunPlan {
         options: &settings.options,
         seed: settings.options.seed,
         record,
         predict: predicts(&settings.options),
         stage: Stage::Running,
+        limit,
     };
     let (scope, rules) = (settings.scope.clone(), settings.allow_rules.clone());
     let evidence = Evidence::new(&settings.vocabularies, scope, rules);
@@ -177,6 +215,7 @@ fn repaired(
     settings: Settings,
     project: &Project,
     wanted: &RepairRequest,
+    deadline: Deadline,
 ) -> Result<Examination, Stop> {
     let cost = wanted.cost.or(project.config.repair.cost);
     let cost = cost.unwrap_or_default();
@@ -185,6 +224,7 @@ fn repaired(
         limit: &settings.limit,
         profile: profile(cost),
         options: &settings.options,
+        deadline,
     });
     let mut result = loop {
         let names = wanted
@@ -195,13 +235,11 @@ fn repaired(
         let left = harms.below(wanted.fix, target).copied().collect();
         let proposal = repair_loop.propose(&mut evidence, &left, names.as_ref())?;
         let seed = repair_loop.seed();
-        let mut options = settings.options.clone();
-        options.time = repair_loop.time_left().map(|left| left.as_secs_f64());
         let verification = VerificationPlan {
             settings: &settings,
-            options: &options,
             seed,
             fix: wanted.fix,
+            deadline,
         };
         let trial = verify(&mut evidence, &proposal, project, verification)?;
         match repair_loop.conclude(&mut evidence, proposal, trial) {
@@ -214,9 +252,14 @@ fn repaired(
                     record: true,
                     predict: predicts(&settings.options),
                     stage: Stage::Running,
+                    limit: RunLimit {
+                        deadline,
+                        share: SUGGEST_SHARE,
+                    },
                 };
                 evidence = evidence.gather(&subject, plan)?;
-                harms = evidence.judge_harm(&subject, &settings.options, harms)?;
+                let deadline = deadline.share(HARM_SHARE);
+                harms = evidence.judge_harm(&subject, &settings.options, deadline, harms)?;
             }
         }
     };
@@ -250,12 +293,12 @@ fn repaired(
 /// How a patched copy is verified.
 struct VerificationPlan<'a> {
     settings: &'a Settings,
-    /// The options of the command, with the time that is left.
-    options: &'a RunOptions,
     /// The first seed.
     seed: u64,
     /// What findings are repaired.
     fix: HarmLevel,
+    /// When everything has to be over.
+    deadline: Deadline,
 }
 
 /// Verify: the patched copy is built and run as the original was, with seeds of
@@ -268,10 +311,11 @@ fn verify(
 ) -> anyhow::Result<Trial> {
     let VerificationPlan {
         settings,
-        options,
         seed,
         fix,
+        deadline,
     } = plan;
+    let options = &settings.options;
     let started = Instant::now();
     let without_runs = |verification| Trial {
         verification,
@@ -281,10 +325,13 @@ fn verify(
     if proposal.files().is_empty() {
         return Ok(without_runs(Verification::NoPatch));
     }
-    let subject = match project.prepare(proposal.files(), options)? {
+    let subject = match project.prepare(proposal.files(), options, deadline)? {
         Prepared::Built(subject) => subject,
         Prepared::Failed(_) if interrupted() => {
             return Ok(without_runs(Verification::Interrupted));
+        }
+        Prepared::Failed(_) if deadline.is_over() => {
+            return Ok(without_runs(Verification::OutOfTime));
         }
         Prepared::Failed(failure) => {
             return Ok(without_runs(Verification::DoesNotBuild(failure)));
@@ -310,10 +357,15 @@ fn verify(
         // A repair is judged by what runs show.
         predict: false,
         stage: Stage::Verifying,
+        limit: RunLimit {
+            deadline,
+            share: VERIFY_SHARE,
+        },
     };
     let patched = Evidence::new(&settings.vocabularies, scope, rules);
     let mut patched = patched.gather(&subject, plan)?;
-    let harms = patched.judge_harm(&subject, options, Harms::default())?;
+    let deadline = deadline.share(HARM_SHARE);
+    let harms = patched.judge_harm(&subject, options, deadline, Harms::default())?;
     let left = harms.below(fix, options.target).copied().collect();
     Ok(Trial {
         verification: proposal.verify(original, &mut patched, &left, &limit),
@@ -362,12 +414,21 @@ fn assemble_report(
 
 /// What `check` and `run` come to: a report without a repair.
 fn examine(subject: Subject, settings: Settings) -> Result<Examination, Stop> {
-    let mut evidence = run_and_collect(&subject, &settings, false)?;
     let options = &settings.options;
-    let mut harms = evidence.judge_harm(&subject, options, Harms::default())?;
+    let deadline = Deadline::of(options, CHECK_TIME);
+    let limit = RunLimit {
+        deadline,
+        share: CHECK_SHARE,
+    };
+    let mut evidence = run_and_collect(&subject, &settings, false, limit)?;
+    let harm_deadline = match options.weak {
+        Some(_) => deadline.share(WITH_FREE_RUNS_SHARE),
+        None => deadline,
+    };
+    let mut harms = evidence.judge_harm(&subject, options, harm_deadline, Harms::default())?;
     let mut free = None;
     if let Some(how) = options.weak {
-        let (runs, raised) = evidence.run_freely(&subject, options, how, harms)?;
+        let (runs, raised) = evidence.run_freely(&subject, options, how, deadline, harms)?;
         (free, harms) = (Some(runs), raised);
     }
     let judged = Judged {

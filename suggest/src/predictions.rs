@@ -14,22 +14,24 @@ use crate::findings::{
 };
 use crate::observe::Places;
 use crate::options::RunOptions;
-use crate::run::{RunFolders, Watchdog, interrupted};
+use crate::run::{Deadline, RunEnd, RunFolders, Watchdog};
 use crate::subject::Subject;
 
 /// How many schedules are followed: each is a run of the program.
 const MOST_FOLLOWED: usize = 32;
 
-/// Follows the schedules of races that were predicted and not seen. The traces of
+/// Follows the schedules of races that were predicted and not seen, until the
+/// deadline. The traces of
 /// the runs that showed one are given back.
 pub(crate) fn follow(
     collected: &mut CollectedFindings,
     places: &Mutex<Places>,
     subject: &Subject,
     options: &RunOptions,
+    deadline: Deadline,
 ) -> anyhow::Result<Vec<Vec<Event>>> {
     let folders = RunFolders::new()?;
-    let watchdog = Watchdog::new(Duration::from_secs_f64(options.timeout));
+    let watchdog = Watchdog::new(Duration::from_secs_f64(options.timeout), deadline);
     let config = ObservationConfig {
         analyzer: options.analyzer_config(),
         predict: false,
@@ -48,7 +50,7 @@ pub(crate) fn follow(
         };
         if prediction.outcome != PredictionOutcome::NotFollowed
             || followed == MOST_FOLLOWED
-            || interrupted()
+            || deadline.is_over()
         {
             continue;
         }
@@ -59,7 +61,13 @@ pub(crate) fn follow(
         let launch = command.launch.replaying(&file);
         let finished = launch.once(seed, folder.path(), &watchdog)?;
         // Nothing is known to it: whatever the run shows is looked at in full.
-        let observation = observe(&finished, places, &KnownFindings::default(), config)?;
+        let nothing_known = KnownFindings::default();
+        let observation = observe(&finished, places, &nothing_known, config, &|| {
+            deadline.is_over()
+        })?;
+        if observation.ended == RunEnd::Interrupted {
+            break;
+        }
         let mut races = observation.races.into_iter();
         let seen = races.find(|(shown, _)| *shown == key);
         let traces = observation.traces;

@@ -18,8 +18,11 @@ use crate::options::RunOptions;
 use crate::path_limit::PathLimit;
 use crate::project::{Asked, BuildFailure, Prepared, Project, locate};
 use crate::report;
-use crate::run::{Launch, stop_on_interrupt};
+use crate::run::{Deadline, Launch, stop_on_interrupt};
 use crate::subject::{RerunCommand, Subject, TestCommand};
+
+/// The environment variable that stands in for `--runs`.
+const RUNS_VARIABLE: &str = "WMFIX_RUNS";
 
 /// What is examined, and how, as the command line has it.
 pub(crate) struct Request {
@@ -63,6 +66,9 @@ fn read_settings(
     let config = ProjectConfig::about(path).map_err(Stop::usage)?;
     let mut options = RunOptions::new(flags, model, &config);
     options.weak = weak;
+    if options.runs.is_none() {
+        options.runs = usual_runs()?;
+    }
     if let Some(trace) = &options.replay {
         check_replay(trace)?;
         options.jobs = Some(1);
@@ -126,6 +132,22 @@ fn check_stdin(config: &ProjectConfig) -> Result<(), Stop> {
     }
 }
 
+/// The number of quiet runs that the environment asks for, where neither the command
+/// line nor the project does: for machines that check many programs.
+fn usual_runs() -> Result<Option<u64>, Stop> {
+    let Some(text) = std::env::var_os(RUNS_VARIABLE) else {
+        return Ok(None);
+    };
+    let runs = text.to_str().and_then(|text| text.parse().ok());
+    match runs.filter(|&runs| runs > 0) {
+        Some(runs) => Ok(Some(runs)),
+        None => Err(Stop::usage(format_args!(
+            "{RUNS_VARIABLE} is `{}`: expected a number of runs",
+            text.display()
+        ))),
+    }
+}
+
 /// What there is to build at a path, or around it.
 pub(crate) fn find_project(request: Request) -> Result<(Settings, Project), Stop> {
     let semantics = (request.model, request.weak);
@@ -149,7 +171,7 @@ pub(crate) fn find_project(request: Request) -> Result<(Settings, Project), Stop
 
 /// Builds the project in a copy.
 pub(crate) fn prepare(project: &Project, options: &RunOptions) -> Result<Subject, Stop> {
-    match project.prepare(&[], options)? {
+    match project.prepare(&[], options, Deadline::NEVER)? {
         Prepared::Built(subject) => Ok(subject),
         Prepared::Failed(failure) => Err(build_failed(&failure)),
     }

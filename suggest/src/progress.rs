@@ -2,13 +2,13 @@
 //! only then.
 
 use std::io::IsTerminal;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::findings::CollectedFindings;
 use crate::options::RunOptions;
-use crate::run::RunWorth;
+use crate::run::{Budget, Deadline, Patience, QuietRuns, RunWorth};
 
 /// What is being done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,10 +41,10 @@ impl Stage {
 pub(crate) struct Progress {
     line: Option<ProgressBar>,
     stage: Stage,
-    /// The runs end after this many with nothing new.
-    wanted: u64,
-    quiet: u64,
-    deadline: Option<Instant>,
+    /// The runs end after so many with nothing new.
+    patience: Patience,
+    quiet: QuietRuns,
+    deadline: Deadline,
 }
 
 impl Progress {
@@ -63,40 +63,41 @@ impl Progress {
         Self {
             line,
             stage,
-            wanted: options.runs,
-            quiet: 0,
-            deadline: None,
+            patience: Patience::of(options),
+            quiet: QuietRuns::default(),
+            deadline: Deadline::NEVER,
         }
     }
 
-    /// The runs end after this long, if they have not ended before.
-    pub(crate) fn limit(&mut self, time: Option<Duration>) {
-        self.deadline = time.map(|time| Instant::now() + time);
-        self.quiet = 0;
+    /// When the runs end.
+    pub(crate) fn limit(&mut self, budget: Budget) {
+        self.patience = budget.patience;
+        self.deadline = budget.deadline;
+        self.quiet = QuietRuns::default();
     }
 
     /// A run has been looked at.
     pub(crate) fn run(&mut self, collected: &CollectedFindings, taken: RunWorth) {
         match taken {
-            RunWorth::New => self.quiet = 0,
-            RunWorth::Nothing | RunWorth::Enough => self.quiet += 1,
+            RunWorth::New => self.quiet = QuietRuns::default(),
+            RunWorth::Nothing { events } => self.quiet.add(events),
+            RunWorth::Enough => {}
         }
         if let Some(line) = &self.line {
-            line.set_message(self.message(collected, Instant::now()));
+            line.set_message(self.message(collected, self.deadline.left()));
         }
     }
 
-    fn message(&self, collected: &CollectedFindings, now: Instant) -> String {
+    fn message(&self, collected: &CollectedFindings, left: Option<Duration>) -> String {
         let runs: u64 = collected.ended.values().sum();
         let findings = collected.violations.len() + collected.races.len();
         let mut message = format!(
             "{}: {runs} runs, {findings} findings, nothing new in {} of {} runs",
             self.stage.name(),
-            self.quiet,
-            self.wanted
+            self.quiet.runs,
+            self.patience.wanted(self.quiet)
         );
-        if let Some(deadline) = self.deadline {
-            let left = deadline.saturating_duration_since(now);
+        if let Some(left) = left {
             message += &format!(", at most {} s left", left.as_secs());
         }
         message
@@ -129,13 +130,11 @@ mod tests {
         let config = ProjectConfig::none(Path::new("."));
         let options = RunOptions::new(arguments.how, arguments.model, &config);
         let mut progress = Progress::new(&options, Stage::Running);
-        progress.limit(Some(Duration::from_secs(10)));
         let collected = CollectedFindings::default();
-        progress.run(&collected, RunWorth::Nothing);
-        let start = progress.deadline.unwrap() - Duration::from_secs(7);
+        progress.run(&collected, RunWorth::Nothing { events: 9_000 });
         assert_eq!(
-            progress.message(&collected, start),
-            "running: 0 runs, 0 findings, nothing new in 1 of 100 runs, at most 7 s left"
+            progress.message(&collected, Some(Duration::from_millis(7_900))),
+            "running: 0 runs, 0 findings, nothing new in 1 of 200 runs, at most 7 s left"
         );
     }
 }

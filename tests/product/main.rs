@@ -32,6 +32,7 @@ mod run_litmus;
 mod run_outcomes;
 mod run_predict;
 mod run_programs;
+mod run_time;
 mod runtime_abi;
 mod runtime_copies;
 mod runtime_faults;

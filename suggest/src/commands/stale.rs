@@ -13,7 +13,7 @@ use crate::exit::{ExitStatus, Stop};
 use crate::observe::{Places, decode};
 use crate::preparation::{Request, Settings, find_project, prepare, prepare_command};
 use crate::report::run_end_text;
-use crate::run::{FinishedRun, Launch, RunEnd, RunFolders, Watchdog};
+use crate::run::{Deadline, FinishedRun, Launch, RunEnd, RunFolders, Watchdog};
 use crate::state;
 use crate::subject::Subject;
 
@@ -81,7 +81,7 @@ fn show(
             _ => command.launch.with_choices(choices),
         };
         let folder = folders.take()?;
-        let watchdog = Watchdog::new(Duration::from_secs_f64(options.timeout));
+        let watchdog = Watchdog::new(Duration::from_secs_f64(options.timeout), Deadline::NEVER);
         // Under gdb it is run once more: this run tells where the choice is made.
         let finished = match options.gdb {
             true => launch.once(options.seed, folder.path(), &watchdog)?,

@@ -287,7 +287,8 @@ impl CollectedFindings {
         for site in observation.reached {
             *self.reached.entry(site).or_default() += 1;
         }
-        self.events += observation.events;
+        let events = observation.events;
+        self.events += events;
         self.processes += observation.processes as u64;
         self.schedules.insert(observation.schedule);
         if self.failed_output.is_none() {
@@ -317,7 +318,7 @@ impl CollectedFindings {
         } else if new {
             RunWorth::New
         } else {
-            RunWorth::Nothing
+            RunWorth::Nothing { events }
         }
     }
 

@@ -163,12 +163,14 @@ pub(crate) struct ObservationConfig {
     pub predict: bool,
 }
 
-/// Analyses the traces of a finished run.
+/// Analyses the traces of a finished run. Once it is `given_up`, what is known by
+/// then comes back as that of an interrupted run.
 pub(crate) fn observe(
     finished: &FinishedRun,
     places: &Mutex<Places>,
     known: &KnownFindings,
     config: ObservationConfig,
+    given_up: &dyn Fn() -> bool,
 ) -> anyhow::Result<Observation> {
     let mut observation = Observation {
         ended: finished.ended,
@@ -197,7 +199,11 @@ pub(crate) fn observe(
         match decode(&bytes, places) {
             Ok(decoded) => {
                 let before = observation.counts();
-                observation.process(&decoded, &bytes, places, known, config);
+                observation.process(&decoded, &bytes, places, known, config, given_up);
+                if given_up() {
+                    observation.ended = RunEnd::Interrupted;
+                    break;
+                }
                 observation.keep_trace(bytes, before);
                 observation.traces.push(decoded.events);
             }
@@ -260,6 +266,7 @@ impl Observation {
         places: &Mutex<Places>,
         known: &KnownFindings,
         config: ObservationConfig,
+        given_up: &dyn Fn() -> bool,
     ) {
         self.processes += 1;
         self.events += decoded.events.len() as u64;
@@ -273,6 +280,9 @@ impl Observation {
         let mut refused = None;
         let mut events = Cow::Borrowed(decoded.events.as_slice());
         for (index, event) in (0..).map(EventIndex).zip(&decoded.events) {
+            if index.0.is_multiple_of(EVENTS_PER_LOOK) && given_up() {
+                return;
+            }
             if is_atomic(&event.operation) {
                 self.reached.insert(event.site);
             }
@@ -292,6 +302,9 @@ impl Observation {
             self.problems.push(TraceProblem::Contradictory(error));
         }
         for found in analyzer.violations() {
+            if given_up() {
+                return;
+            }
             let violation = &found.violation;
             let newer = violation.newer.origin.map(|(_, site)| site);
             let (key, of_library) = {
@@ -335,6 +348,9 @@ impl Observation {
         self.ends.extend(end);
     }
 }
+
+/// After this many events it is asked whether anybody still wants to know.
+const EVENTS_PER_LOOK: u64 = 1 << 16;
 
 /// What a refused event is taken for.
 const NO_OPERATION: Operation = Operation::Death {

@@ -161,6 +161,7 @@ fn collected_after(
                 analyzer: config,
                 predict: true,
             },
+            &|| false,
         )
         .unwrap();
         tamper(&mut observation);

@@ -16,8 +16,11 @@ use super::{Effect, FailedProcess, HarmVerdict, Harms, ShownBy, UntriedReason};
 use crate::cli::WeakChoice;
 use crate::findings::CollectedFindings;
 use crate::observe::Places;
-use crate::run::{Launch, RunFolders, Watchdog};
+use crate::run::{Launch, RunEnd, RunFolders, Watchdog};
 use crate::subject::Subject;
+
+/// How many free runs there are if nobody says so.
+const USUAL_RUNS: u64 = 100;
 
 /// Of the ends that free runs come to, this many are looked into.
 const MOST_FINDINGS: usize = 8;
@@ -168,17 +171,19 @@ impl Explorer<'_> {
         seen.add(&self.run(&self.launch.unfiltered(), options.seed, longest)?);
         let limit = hangs_after(started.elapsed(), longest);
         let free = self.launch.free(how);
-        let count = usize::try_from(options.runs).unwrap_or(usize::MAX);
+        let count = options.runs.unwrap_or(USUAL_RUNS);
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
         let deadline = self.plan.deadline;
-        let records = each(options.jobs(), count, deadline, |number| {
+        let mut records = each(options.jobs(), count, deadline, |number| {
             let seed = options.seed.wrapping_add(number as u64);
             self.run(&free, seed, limit)
         })?;
+        records.retain(|(_, record)| record.ended != RunEnd::Interrupted);
         if records.len() < count {
             all.untried = Some(UntriedReason::TimeUp);
         }
         let mut ends: Vec<(Effect, u64, u64, RunRecord)> = Vec::new();
-        for (number, record) in (0..).zip(records) {
+        for (number, record) in records {
             all.runs += 1;
             all.stale += u64::from(!record.taken.is_empty());
             all.racy += u64::from(!record.races.is_empty());
@@ -186,7 +191,7 @@ impl Explorer<'_> {
                 continue;
             };
             all.telling += 1;
-            let seed = options.seed.wrapping_add(number);
+            let seed = options.seed.wrapping_add(number as u64);
             match ends.iter_mut().find(|(known, ..)| *known == effect) {
                 Some((_, runs, kept_seed, kept)) => {
                     *runs += 1;
@@ -230,7 +235,7 @@ impl Explorer<'_> {
     }
 
     fn run(&self, launch: &Launch, seed: u64, limit: Duration) -> anyhow::Result<RunRecord> {
-        let watchdog = Watchdog::new(limit);
+        let watchdog = Watchdog::new(limit, self.plan.deadline);
         let folder = self.folders.take()?;
         let finished = launch.once(seed, folder.path(), &watchdog)?;
         let config = self.plan.options.analyzer_config();

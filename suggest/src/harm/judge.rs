@@ -17,7 +17,7 @@ use crate::cli::{MemoryModel, Strategy};
 use crate::findings::{CollectedFindings, ViolationFinding};
 use crate::observe::Places;
 use crate::options::RunOptions;
-use crate::run::{Launch, RunFolders, Watchdog, interrupted};
+use crate::run::{Deadline, Launch, RunEnd, RunFolders, Watchdog};
 use crate::subject::Subject;
 
 /// This many directed runs for each violation.
@@ -45,7 +45,7 @@ pub(crate) struct HarmPlan<'a> {
     /// How programs are run.
     pub(crate) options: &'a RunOptions,
     /// When to stop; what is not judged by then is untried.
-    pub(crate) deadline: Option<Instant>,
+    pub(crate) deadline: Deadline,
 }
 
 /// Judges every violation that was found and is not judged yet.
@@ -89,10 +89,8 @@ pub(super) fn cannot_try(plan: HarmPlan<'_>) -> Option<UntriedReason> {
     if plan.options.model != MemoryModel::Rc11 {
         return Some(UntriedReason::OtherModel);
     }
-    let late = plan
-        .deadline
-        .is_some_and(|deadline| Instant::now() >= deadline);
-    (late || interrupted()).then_some(UntriedReason::TimeUp)
+    let late = plan.deadline.is_over();
+    late.then_some(UntriedReason::TimeUp)
 }
 
 /// The judge of one violation.
@@ -118,6 +116,9 @@ impl Judge<'_> {
         let control = self.run(first.seed, &first.control(None), None, self.longest())?;
         let taken = started.elapsed();
         let limit = hangs_after(taken, self.longest());
+        if self.plan.deadline.is_over() {
+            return Ok(Harm::untried(UntriedReason::TimeUp));
+        }
         let mut seen = SeenWithout::new(self.collected, self.finding.program, self.places);
         seen.add(&control);
         let plans = plans(&candidates, runs_worth_making(taken));
@@ -127,7 +128,8 @@ impl Judge<'_> {
             false => UntriedReason::WentElsewhere,
         });
         harm.machine = candidates.iter().map(|candidate| candidate.machine).min();
-        for (candidate, record) in plans.iter().zip(records) {
+        for (number, record) in records {
+            let candidate = &plans[number];
             let Some(choice) = record.choice.filter(|choice| choice.as_planned) else {
                 continue;
             };
@@ -173,6 +175,10 @@ impl Judge<'_> {
         };
         let seed = candidate.target.seed;
         let control = self.run(candidate.seed, &candidate.control(seed), None, limit)?;
+        if control.ended == RunEnd::Interrupted {
+            // Without it nothing can be said.
+            return Ok(calm);
+        }
         let mut seen = seen.clone();
         seen.add(&control);
         Ok(match seen.difference(record) {
@@ -192,7 +198,10 @@ impl Judge<'_> {
         let launch = self.launch.unfiltered();
         let mut by_run = Vec::new();
         for &seed in self.finding.seeds.iter().take(MOST_SOURCES) {
-            let watchdog = Watchdog::new(self.longest());
+            if self.plan.deadline.is_over() {
+                break;
+            }
+            let watchdog = Watchdog::new(self.longest(), self.plan.deadline);
             let folder = self.folders.take()?;
             let finished = launch.once(seed, folder.path(), &watchdog)?;
             let mut found = Vec::new();
@@ -215,6 +224,7 @@ impl Judge<'_> {
             }
         }
         Ok(match candidates.is_empty() {
+            true if self.plan.deadline.is_over() => Err(UntriedReason::TimeUp),
             true => Err(UntriedReason::NoChoice),
             false => Ok(candidates),
         })
@@ -227,7 +237,7 @@ impl Judge<'_> {
         prefix: Option<u64>,
         limit: Duration,
     ) -> anyhow::Result<RunRecord> {
-        let watchdog = Watchdog::new(limit);
+        let watchdog = Watchdog::new(limit, self.plan.deadline);
         let folder = self.folders.take()?;
         let launch = self.launch.with_stale(target);
         let finished = launch.once(seed, folder.path(), &watchdog)?;
@@ -236,15 +246,22 @@ impl Judge<'_> {
     }
 
     /// Runs all of them, several at a time; what comes of them does not depend on
-    /// how many.
-    fn run_all(&self, plans: &[Candidate], limit: Duration) -> anyhow::Result<Vec<RunRecord>> {
+    /// how many. Gives the records of those that ended before the deadline, by the
+    /// number of the plan.
+    fn run_all(
+        &self,
+        plans: &[Candidate],
+        limit: Duration,
+    ) -> anyhow::Result<Vec<(usize, RunRecord)>> {
         let run = |number: usize| {
             let candidate: &Candidate = &plans[number];
             let prefix = Some(candidate.prefix);
             self.run(candidate.seed, &candidate.target, prefix, limit)
         };
         let (jobs, deadline) = (self.plan.options.jobs(), self.plan.deadline);
-        each(jobs, plans.len(), deadline, run)
+        let mut records = each(jobs, plans.len(), deadline, run)?;
+        records.retain(|(_, record)| record.ended != RunEnd::Interrupted);
+        Ok(records)
     }
 }
 

@@ -1,32 +1,31 @@
 //! Runs that do not depend on each other, several at a time.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
-use crate::run::interrupted;
+use crate::run::Deadline;
 
-/// Does the work of every number below `count`, `jobs` at a time. What comes of it
-/// does not depend on how many; after an interrupt or the deadline the rest is left
-/// out.
+/// Does the work of every number below `count`, `jobs` at a time, and gives what came
+/// of each with its number. What comes of it does not depend on how many; after an
+/// interrupt or the deadline the rest is left out.
 pub(super) fn each<T: Send>(
     jobs: usize,
     count: usize,
-    deadline: Option<Instant>,
+    deadline: Deadline,
     work: impl Fn(usize) -> anyhow::Result<T> + Sync,
-) -> anyhow::Result<Vec<T>> {
+) -> anyhow::Result<Vec<(usize, T)>> {
     let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<anyhow::Result<T>>>> =
-        Mutex::new((0..count).map(|_| None).collect());
+    let results: Mutex<BTreeMap<usize, anyhow::Result<T>>> = Mutex::default();
     let take = || {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            if number >= count || late || interrupted() {
+            if number >= count || deadline.is_over() {
                 return;
             }
             let result = work(number);
-            results.lock().expect("no panic while locked")[number] = Some(result);
+            let mut results = results.lock().expect("no panic while locked");
+            results.insert(number, result);
         }
     };
     std::thread::scope(|scope| {
@@ -35,5 +34,8 @@ pub(super) fn each<T: Send>(
         }
     });
     let results = results.into_inner().expect("no panic while locked");
-    results.into_iter().flatten().collect()
+    let numbered = results.into_iter();
+    numbered
+        .map(|(number, result)| Ok((number, result?)))
+        .collect()
 }

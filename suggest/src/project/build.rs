@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -12,13 +13,15 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use wmfix_frontend::Language as SourceLanguage;
 
+use super::BuildFailure;
+use super::command::{MAX_BUILD_TIME, last_lines};
 use super::depends;
 use super::programs::{Program, language_of};
 use super::sources::ProgramParts;
-use super::{BuildFailure, command::last_lines};
 use crate::cc::{self, Language};
 use crate::config::BuildConfig;
 use crate::path_text;
+use crate::run::{Deadline, Watchdog};
 
 /// Builds programs.
 #[derive(Debug)]
@@ -33,6 +36,8 @@ pub(super) struct Builder<'a> {
     pub into: &'a Path,
     /// What is built under another setting is built again.
     pub setting: &'a str,
+    /// When building has to be over.
+    pub deadline: Deadline,
 }
 
 /// The folder of the objects among the programs; no program can have its name.
@@ -316,7 +321,7 @@ impl Builder<'_> {
         cc::keep_notes(&wrapped.notes, &self.into.join(OBJECTS).join(NOTES))?;
         let out =
             fs::File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
-        let status = wrapped
+        let child = wrapped
             .command
             .current_dir(self.from)
             .env("PWD", self.from)
@@ -325,9 +330,13 @@ impl Builder<'_> {
             .stdin(std::process::Stdio::null())
             .stdout(out.try_clone()?)
             .stderr(out)
-            .status();
-        let status = status
+            .process_group(0)
+            .spawn();
+        let mut child = child
             .with_context(|| format!("cannot run {}", wrapped.command.get_program().display()))?;
+        let watchdog = Watchdog::new(MAX_BUILD_TIME, self.deadline);
+        watchdog.watch(&child).until_ended()?;
+        let status = child.wait()?;
         if status.success() {
             return Ok(None);
         }

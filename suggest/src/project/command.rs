@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::Context;
 
 use crate::printable::printable;
-use crate::run::Watchdog;
+use crate::run::{Deadline, Watchdog};
 
 /// This many lines of a failed command's output are shown.
 const SHOWN_LINES: usize = 40;
@@ -21,7 +21,7 @@ const SHOWN_LINES: usize = 40;
 const MAX_SHOWN_BYTES: u64 = 16 << 10;
 
 /// Longer than any build takes.
-const MAX_BUILD_TIME: Duration = Duration::from_secs(24 * 60 * 60);
+pub(super) const MAX_BUILD_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A command that is part of building.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub(crate) enum CommandOutcome {
     Failed(String),
     /// The program is not there.
     Missing(String),
-    /// The user interrupted.
+    /// The user interrupted, or the time was up.
     Interrupted,
 }
 
@@ -67,6 +67,7 @@ impl BuildCommand {
         environment: &[(OsString, OsString)],
         log: &Path,
         limit: Option<Duration>,
+        deadline: Deadline,
     ) -> anyhow::Result<CommandOutcome> {
         let out = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
         let mut command = Command::new(&self.words[0]);
@@ -94,10 +95,10 @@ impl BuildCommand {
                 return Err(error).with_context(|| format!("cannot run {}", self.shown()));
             }
         };
-        let watchdog = Watchdog::new(limit.unwrap_or(MAX_BUILD_TIME));
+        let watchdog = Watchdog::new(limit.unwrap_or(MAX_BUILD_TIME), deadline);
         watchdog.watch(&child).until_ended()?;
         let status = child.wait()?;
-        Ok(if crate::run::interrupted() {
+        Ok(if deadline.is_over() {
             CommandOutcome::Interrupted
         } else if status.success() {
             CommandOutcome::Succeeded
@@ -132,7 +133,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("log");
         BuildCommand::new(words)
-            .run(folder.path(), &[], &log, None)
+            .run(folder.path(), &[], &log, None, Deadline::NEVER)
             .unwrap()
     }
 

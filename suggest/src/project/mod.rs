@@ -33,7 +33,7 @@ use crate::cli::BuildFlags;
 use crate::config::{BuildConfig, ProjectConfig, repository};
 use crate::options::RunOptions;
 use crate::progress::{Progress, Stage};
-use crate::run::{Launch, interrupted};
+use crate::run::{Deadline, Launch};
 use crate::subject::{PatchedFile, RerunCommand, SourceCopy, Subject, TestCommand};
 use build::Builder;
 use build_folder::BuildFolder;
@@ -191,11 +191,12 @@ impl Project {
     }
 
     /// Builds it, with the patched files, if there are any, instead of its own, and
-    /// says how to run it.
+    /// says how to run it. A build that is not done at the deadline is given up.
     pub(crate) fn prepare(
         &self,
         patched: &[PatchedFile],
         options: &RunOptions,
+        deadline: Deadline,
     ) -> anyhow::Result<Prepared> {
         let stage = match patched {
             [] => Stage::Building,
@@ -211,18 +212,21 @@ impl Project {
         let folder = lease.folder().join(variant);
         let prepared = match &self.kind {
             Kind::Programs(programs, database) => {
-                self.programs(programs, database, patched, &folder, options)?
+                self.programs(programs, database, patched, &folder, options, deadline)?
             }
             Kind::Tree(tool) => TreeBuild {
                 project: self,
                 tool: *tool,
                 folder: &folder,
                 options,
+                deadline,
             }
             .prepare(patched)?,
         };
         Ok(match prepared {
-            Prepared::Failed(_) if interrupted() => Prepared::Failed(BuildFailure::Interrupted),
+            Prepared::Failed(_) if deadline.is_over() => {
+                Prepared::Failed(BuildFailure::Interrupted)
+            }
             other => other,
         })
     }
@@ -248,6 +252,7 @@ impl Project {
         patched: &[PatchedFile],
         folder: &Path,
         options: &RunOptions,
+        deadline: Deadline,
     ) -> anyhow::Result<Prepared> {
         let into = folder.join("build");
         let sources = folder.join("sources");
@@ -260,7 +265,7 @@ impl Project {
                 include: around.include.clone(),
                 options: database.options.clone(),
             };
-            self.build_programs(parts, patched, &sources, &into)
+            self.build_programs(parts, patched, &sources, &into, deadline)
         };
         let built = match self.surroundings.get() {
             Some(around) => build(around)?,
@@ -341,6 +346,7 @@ impl Project {
         patched: &[PatchedFile],
         sources: &Path,
         into: &Path,
+        deadline: Deadline,
     ) -> anyhow::Result<Result<BuiltPrograms, BuildFailure>> {
         let setting = match environment::setting(&self.build, &[]) {
             Ok(setting) => setting,
@@ -360,6 +366,7 @@ impl Project {
             from: &self.folder,
             into,
             setting: &setting,
+            deadline,
         };
         let built = builder.build(copy.as_ref().map_or(&parts, |copy| &copy.parts))?;
         Ok(built.map(|executables| BuiltPrograms {

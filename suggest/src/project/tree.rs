@@ -26,6 +26,7 @@ use super::{BuildFailure, Prepared, Project, build_folder};
 use crate::cc;
 use crate::config::BuildConfig;
 use crate::options::RunOptions;
+use crate::run::Deadline;
 use crate::subject::PatchedFile;
 use crate::subject::{SourceCopy, Subject};
 
@@ -48,6 +49,8 @@ pub(super) struct TreeBuild<'a> {
     pub folder: &'a Path,
     /// How it is run later.
     pub options: &'a RunOptions,
+    /// When building has to be over.
+    pub deadline: Deadline,
 }
 
 impl TreeBuild<'_> {
@@ -304,7 +307,7 @@ impl TreeBuild<'_> {
     ) -> anyhow::Result<Option<BuildFailure>> {
         let log = self.folder.join("log");
         let limit = (!step.must_succeed).then(|| Duration::from_secs_f64(self.options.timeout));
-        Ok(match step.run(folder, tools, &log, limit)? {
+        Ok(match step.run(folder, tools, &log, limit, self.deadline)? {
             CommandOutcome::Succeeded => None,
             CommandOutcome::Failed(_) if !step.must_succeed => None,
             CommandOutcome::Failed(output) => Some(BuildFailure::Command {

@@ -11,7 +11,7 @@ mod verify;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use wmfix_repair::Profile;
 
@@ -20,7 +20,7 @@ use crate::findings::{FindingNames, ViolationKey};
 use crate::observe::Places;
 use crate::options::RunOptions;
 use crate::path_limit::PathLimit;
-use crate::run::interrupted;
+use crate::run::{Deadline, interrupted};
 use crate::subject::{PatchedFile, SourceCopy};
 use crate::trace_remapper::TraceRemapper;
 use search::RefusedChange;
@@ -50,6 +50,8 @@ pub(crate) struct RepairTask<'a> {
     pub profile: Profile,
     /// How programs are run.
     pub options: &'a RunOptions,
+    /// When everything has to be over.
+    pub deadline: Deadline,
 }
 
 /// A repair that is not verified yet.
@@ -97,7 +99,6 @@ pub(crate) struct RepairLoop<'a> {
     failed: BTreeSet<String>,
     /// The last repair that builds, if it does not hold.
     best: Option<RepairResult>,
-    started: Instant,
     search_time: Duration,
     verification_time: Duration,
 }
@@ -112,7 +113,6 @@ impl<'a> RepairLoop<'a> {
             notes: Vec::new(),
             failed: BTreeSet::new(),
             best: None,
-            started: Instant::now(),
             search_time: Duration::ZERO,
             verification_time: Duration::ZERO,
         }
@@ -158,7 +158,7 @@ impl<'a> RepairLoop<'a> {
         if let Some(runs) = &mut trial_runs {
             count_runs_at_changes(&mut result, evidence.places(), runs);
         }
-        let goes_on = self.round < MOST_ROUNDS && !self.is_time_up() && !interrupted();
+        let goes_on = self.round < MOST_ROUNDS && !self.task.deadline.is_over();
         match &result.verification {
             Verification::Fails(failure) if !interrupted() => {
                 let failure = failure.clone();
@@ -208,16 +208,6 @@ impl<'a> RepairLoop<'a> {
             })
         }));
         self.refused.len() > before
-    }
-
-    /// How much of the time that was given is left; `None` for any amount.
-    pub(crate) fn time_left(&self) -> Option<Duration> {
-        let time = Duration::from_secs_f64(self.task.options.time?);
-        Some(time.saturating_sub(self.started.elapsed()))
-    }
-
-    fn is_time_up(&self) -> bool {
-        self.time_left() == Some(Duration::ZERO)
     }
 
     /// Learns from a repair that does not hold: from the runs of the patched

@@ -112,6 +112,8 @@ pub(crate) enum Verification {
     Fails(VerificationFailure),
     /// The user interrupted before the result was known.
     Interrupted,
+    /// The time was up before the result was known.
+    OutOfTime,
 }
 
 /// The runs of a patched program that show nothing more.

@@ -23,8 +23,7 @@ use crate::path_limit::PathLimit;
 use crate::progress::{Progress, Stage};
 use crate::run::interrupted;
 
-/// How long a search may take without `--time`: it then ends with the best repair
-/// it knows.
+/// How long a search may take: it then ends with the best repair it knows.
 const SEARCH_TIME: Duration = Duration::from_secs(60);
 
 /// A change that cannot be made together with others.
@@ -70,7 +69,8 @@ impl RepairLoop<'_> {
             allowed,
         };
         // Half of the time is for building and running what is found.
-        let budget = self.time_left().map_or(SEARCH_TIME, |left| left / 2);
+        let left = self.task.deadline.left();
+        let budget = left.map_or(SEARCH_TIME, |left| (left / 2).min(SEARCH_TIME));
         let mut outcome = cheapest(&problem, &self.task, budget)?;
         drop_unneeded(&problem, &mut outcome, budget / 4)?;
         self.search_time += outcome.work.total;
@@ -88,7 +88,7 @@ impl RepairLoop<'_> {
             self.notes.push(RepairNote::NoRepairInTime);
         }
         let (files, conflicts) = candidates.patched(&changes);
-        if !conflicts.is_empty() && !interrupted() {
+        if !conflicts.is_empty() && !self.task.deadline.is_over() {
             let refused = conflicts.into_iter().filter_map(|(change, reason)| {
                 let site = candidates.site(change.point)?;
                 Some(RefusedChange {
@@ -178,7 +178,7 @@ fn cheapest(problem: &Problem, task: &RepairTask<'_>, budget: Duration) -> anyho
     };
     let _progress = Progress::new(task.options, Stage::Searching);
     let outcome = repair(problem, &options, |_| {
-        cancel.store(interrupted(), Ordering::Relaxed);
+        cancel.store(task.deadline.is_over(), Ordering::Relaxed);
     })?;
     Ok(outcome)
 }

@@ -54,6 +54,9 @@ pub(super) fn compare(
     if interrupted() {
         return Verification::Interrupted;
     }
+    if patched.summary().runs == 0 {
+        return Verification::OutOfTime;
+    }
     let known_ends = &original.collected().ended;
     let mut ends = patched.collected().ended.keys();
     if let Some(&end) = ends.find(|end| !known_ends.contains_key(end)) {

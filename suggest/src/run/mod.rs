@@ -2,13 +2,17 @@
 //! and the loop that ends when nothing new is found. Knows nothing of what a
 //! finding is but whether it is new.
 
+mod deadline;
 mod folders;
 pub(crate) mod guard;
+mod patience;
 mod process;
 mod until_quiet;
 mod watchdog;
 
+pub(crate) use deadline::Deadline;
 pub(crate) use folders::RunFolders;
+pub(crate) use patience::{Patience, QuietRuns};
 pub(crate) use process::{FinishedRun, Launch, RunEnd};
 pub(crate) use until_quiet::{Budget, RunWorth, StopReason, Summary, until_quiet};
 pub(crate) use watchdog::{Watchdog, interrupted, stop_on_interrupt};

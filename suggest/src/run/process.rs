@@ -53,7 +53,7 @@ pub(crate) enum RunEnd {
     Signalled(i32),
     /// It took too long and was killed.
     TimedOut,
-    /// The user stopped everything.
+    /// The user stopped everything, or the time for everything was up.
     Interrupted,
 }
 

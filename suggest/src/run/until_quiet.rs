@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use super::deadline::Deadline;
+use super::patience::{Patience, QuietRuns};
 use super::watchdog::interrupted;
 
 /// How long an interrupt or the end of the time may go unnoticed.
@@ -16,10 +18,12 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// When to stop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
-    /// After this many runs in a row with nothing new.
-    pub quiet_runs: u64,
-    /// After this long.
-    pub time: Option<Duration>,
+    /// After so many runs in a row with nothing new.
+    pub patience: Patience,
+    /// At this time.
+    pub deadline: Deadline,
+    /// At this time if anything was found: what was found takes time, too.
+    pub deadline_with_findings: Deadline,
     /// How many at a time.
     pub jobs: usize,
 }
@@ -41,7 +45,10 @@ pub(crate) enum RunWorth {
     /// There was something new in it.
     New,
     /// There was not.
-    Nothing,
+    Nothing {
+        /// How many events it had.
+        events: u64,
+    },
     /// No further run is worth it.
     Enough,
 }
@@ -65,7 +72,6 @@ pub(crate) fn until_quiet<T: Send>(
     end_all: impl FnOnce(),
     mut take: impl FnMut(u64, T) -> anyhow::Result<RunWorth>,
 ) -> anyhow::Result<Summary> {
-    let started = Instant::now();
     let next = AtomicU64::new(0);
     let stop = AtomicBool::new(false);
     let (sender, receiver) = mpsc::channel();
@@ -85,17 +91,18 @@ pub(crate) fn until_quiet<T: Send>(
         drop(sender);
         let mut early = BTreeMap::new();
         let mut taken = 0;
-        let mut quiet = 0;
+        let mut quiet = QuietRuns::default();
+        let mut deadline = budget.deadline;
+        let mut enough = false;
         let result = loop {
             if interrupted() {
                 break Ok(StopReason::Interrupted);
             }
-            // One run at least, or there is nothing to report.
-            if taken > 0 && budget.time.is_some_and(|limit| started.elapsed() >= limit) {
-                break Ok(StopReason::TimeUp);
-            }
-            if quiet >= budget.quiet_runs {
+            if enough || budget.patience.is_over(quiet) {
                 break Ok(StopReason::Quiet);
+            }
+            if deadline.is_over() {
+                break Ok(StopReason::TimeUp);
             }
             let Some(result) = early.remove(&taken) else {
                 // The threads go on until they are told to stop.
@@ -113,9 +120,12 @@ pub(crate) fn until_quiet<T: Send>(
                 break Ok(StopReason::Interrupted);
             }
             match result.and_then(|outcome| take(taken, outcome)) {
-                Ok(RunWorth::New) => quiet = 0,
-                Ok(RunWorth::Nothing) => quiet += 1,
-                Ok(RunWorth::Enough) => quiet = budget.quiet_runs,
+                Ok(RunWorth::New) => {
+                    quiet = QuietRuns::default();
+                    deadline = budget.deadline_with_findings;
+                }
+                Ok(RunWorth::Nothing { events }) => quiet.add(events),
+                Ok(RunWorth::Enough) => enough = true,
                 Err(error) => break Err(error),
             }
             taken += 1;
@@ -136,8 +146,9 @@ mod tests {
 
     fn budget(quiet_runs: u64, jobs: usize) -> Budget {
         Budget {
-            quiet_runs,
-            time: None,
+            patience: Patience::Runs(quiet_runs),
+            deadline: Deadline::NEVER,
+            deadline_with_findings: Deadline::NEVER,
             jobs,
         }
     }
@@ -158,7 +169,7 @@ mod tests {
                     Ok(if new {
                         RunWorth::New
                     } else {
-                        RunWorth::Nothing
+                        RunWorth::Nothing { events: 1 }
                     })
                 },
             );
@@ -195,11 +206,29 @@ mod tests {
 
     #[test]
     fn the_time_ends_the_loop() {
-        let budget = Budget {
-            time: Some(Duration::ZERO),
+        let over = Deadline::after(Duration::ZERO);
+        let at_once = Budget {
+            deadline: over,
             ..budget(1, 1)
         };
-        let summary = until_quiet(budget, Ok, || (), |_, _| Ok(RunWorth::New)).unwrap();
-        assert_eq!(summary.stopped, StopReason::TimeUp);
+        let summary = until_quiet(at_once, Ok, || (), |_, _| Ok(RunWorth::New)).unwrap();
+        assert_eq!((summary.runs, summary.stopped), (0, StopReason::TimeUp));
+        let once_found = Budget {
+            deadline_with_findings: over,
+            ..budget(9, 1)
+        };
+        let summary = until_quiet(
+            once_found,
+            Ok,
+            || (),
+            |number, _| {
+                Ok(match number {
+                    4 => RunWorth::New,
+                    _ => RunWorth::Nothing { events: 1 },
+                })
+            },
+        );
+        let summary = summary.unwrap();
+        assert_eq!((summary.runs, summary.stopped), (5, StopReason::TimeUp));
     }
 }

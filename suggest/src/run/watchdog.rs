@@ -9,6 +9,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::deadline::Deadline;
 use super::guard;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
@@ -40,7 +41,7 @@ pub(crate) fn interrupted() -> bool {
 pub(crate) enum KillReason {
     /// It took too long.
     TooLong,
-    /// The user interrupted.
+    /// The user interrupted, or the time for everything was up.
     Interrupted,
 }
 
@@ -51,6 +52,8 @@ pub(crate) struct Watchdog {
 }
 
 struct Shared {
+    /// When everything has to be over.
+    deadline: Deadline,
     running: Mutex<HashMap<Pid, RunningProcess>>,
     stop: Condvar,
     stopped: AtomicBool,
@@ -70,9 +73,11 @@ pub(crate) struct WatchedProcess<'a> {
 }
 
 impl Watchdog {
-    /// Starts watching; no run may take longer than `limit`.
-    pub(crate) fn new(limit: Duration) -> Self {
+    /// Starts watching; no run may take longer than `limit`, and none goes on
+    /// after the deadline.
+    pub(crate) fn new(limit: Duration, deadline: Deadline) -> Self {
         let shared = Arc::new(Shared {
+            deadline,
             running: Mutex::default(),
             stop: Condvar::new(),
             stopped: AtomicBool::new(false),
@@ -81,6 +86,11 @@ impl Watchdog {
         let watched = Arc::clone(&shared);
         thread::spawn(move || watched.watch());
         Self { shared, limit }
+    }
+
+    /// Whether nobody needs what comes of the runs any more.
+    pub(crate) fn is_ending(&self) -> bool {
+        interrupted() || self.shared.ending.load(Ordering::Relaxed)
     }
 
     /// Ends everything that runs, and whatever is started from now on.
@@ -139,7 +149,7 @@ impl Shared {
         let mut running = self.lock();
         while !self.stopped.load(Ordering::Relaxed) {
             for (&process, run) in running.iter_mut().filter(|(_, run)| run.killed.is_none()) {
-                let reason = if interrupted() || self.ending.load(Ordering::Relaxed) {
+                let reason = if self.deadline.is_over() || self.ending.load(Ordering::Relaxed) {
                     KillReason::Interrupted
                 } else if Instant::now() >= run.deadline {
                     KillReason::TooLong

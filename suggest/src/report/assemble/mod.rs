@@ -128,9 +128,13 @@ pub(crate) fn assemble(
     notes.extend(note);
     match setting.summary.stopped {
         StopReason::Quiet => {}
-        StopReason::TimeUp => {
-            notes.push("stopped at the time limit, before the runs were complete".to_owned())
-        }
+        StopReason::TimeUp if setting.summary.runs == 0 => notes.push(
+            "the time was up before the first run had ended: give it more with --time".to_owned(),
+        ),
+        StopReason::TimeUp => notes.push(
+            "stopped at the time limit, before the runs were complete: --time gives them more"
+                .to_owned(),
+        ),
         StopReason::Interrupted => {
             notes.push("interrupted: these results are incomplete".to_owned())
         }

@@ -55,6 +55,7 @@ pub(super) fn add(
             &[][..],
         ),
         Verification::Interrupted => (VerificationOutcome::Interrupted, None, 0, 0, &[][..]),
+        Verification::OutOfTime => (VerificationOutcome::OutOfTime, None, 0, 0, &[][..]),
     };
     let mut missed: Vec<model::ReportedPlace> =
         missed.iter().map(|&site| spots.spot(site).place).collect();

@@ -89,6 +89,7 @@ fn verdict(repair: &Repair, report: &Report) -> Markup {
                     strong class="failed" { "The patch is not enough: " (verification.why.as_deref().unwrap_or_default()) }
                 }
                 VerificationOutcome::Interrupted => { "Interrupted before the patch was verified." }
+                VerificationOutcome::OutOfTime => { "The time was up before the patch was verified." }
             }
         }
         @if !missed.is_empty() {

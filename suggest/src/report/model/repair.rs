@@ -220,6 +220,8 @@ pub(crate) enum VerificationOutcome {
     NotEnough,
     /// It was interrupted before that was known.
     Interrupted,
+    /// The time was up before that was known.
+    OutOfTime,
 }
 
 /// Findings that stay, and why.

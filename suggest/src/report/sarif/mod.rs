@@ -106,7 +106,7 @@ fn notifications(report: &Report) -> Vec<Value> {
             VerificationOutcome::NotEnough => {
                 notifications.push(note("warning", &format!("the fixes are not enough: {why}")));
             }
-            VerificationOutcome::Interrupted => {
+            VerificationOutcome::Interrupted | VerificationOutcome::OutOfTime => {
                 notifications.push(note("warning", "the fixes were not verified"));
             }
         }

@@ -173,6 +173,9 @@ fn verdict(repair: &Repair, report: &Report) -> String {
         VerificationOutcome::Interrupted => {
             format!("{count} ({how_good}); interrupted before it was verified\n")
         }
+        VerificationOutcome::OutOfTime => {
+            format!("{count} ({how_good}); not verified: the time was up (--time gives it more)\n")
+        }
     }
 }
 
