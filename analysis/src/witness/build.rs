@@ -4,11 +4,12 @@
 //! joins, locks): consistency is closed under leaving out the rest.
 
 use super::check::check;
+use super::emit;
 use super::graph::{Label, Witness};
 use super::part::Part;
 use super::run_graph::{PlainWrites, RunGraph};
+use super::search::{self, Way};
 use super::stale::{self, StaleChoice};
-use super::{emit, search};
 use crate::event::Event;
 use crate::model::Model;
 use crate::violation::{EventIndex, Violation, WriteRef};
@@ -65,9 +66,10 @@ impl Witness {
         model: Model,
     ) -> Result<Vec<Self>, BuildError> {
         over_plain_writes(events, violation, |run| {
+            let way = way(run, violation, model)?;
             let choices = stale::choices(run, events, violation)?;
             (choices.iter())
-                .map(|choice| graph(run, violation, choice, model, MAX_FULL_NODES))
+                .map(|choice| graph(run, violation, choice, model, &way, MAX_FULL_NODES))
                 .collect()
         })
     }
@@ -80,12 +82,30 @@ pub(super) fn on(
     violation: &Violation,
     model: Model,
 ) -> Result<Witness, BuildError> {
+    let way = way(run, violation, model)?;
+    along(run, events, violation, model, &way)
+}
+
+/// The same along a way from the newer write to the access.
+pub(super) fn along(
+    run: &RunGraph,
+    events: &[Event],
+    violation: &Violation,
+    model: Model,
+    way: &Way,
+) -> Result<Witness, BuildError> {
     let choices = stale::choices(run, events, violation)?;
     let differs = |stale: &&StaleChoice| stale.label.value_read() != violation.read_value;
     let choice = (choices.iter().rfind(differs))
         .or(choices.last())
         .ok_or(BuildError::NothingToTake)?;
-    graph(run, violation, choice, model, MAX_FULL_NODES)
+    graph(run, violation, choice, model, way, MAX_FULL_NODES)
+}
+
+/// The shortest way from the newer write to the access.
+pub(super) fn way(run: &RunGraph, violation: &Violation, model: Model) -> Result<Way, BuildError> {
+    let newer = newer_write(run, violation)?;
+    search::shortest(run, newer, violation.thread, model).ok_or(BuildError::NotAfter)
 }
 
 /// Reads the run with plain writes that make locations begin again, and if the
@@ -143,28 +163,26 @@ pub(super) fn graph(
     violation: &Violation,
     stale: &StaleChoice,
     model: Model,
+    way: &Way,
     max_full_nodes: usize,
 ) -> Result<Witness, BuildError> {
     let newer = newer_write(run, violation)?;
-    let path = search::shortest(run, newer, violation.thread, model);
-    let path = path.ok_or(BuildError::NotAfter)?;
     let taken = run.object(stale.object).write(stale.number);
     let own = run.threads.get(&violation.thread);
-    let needed: Vec<usize> = (path.iter().filter_map(|(_, node)| *node))
+    let needed: Vec<usize> = (way.iter().filter_map(|(_, node)| *node))
         .chain([newer])
         .chain(taken)
         .chain(own.and_then(|own| own.last()).copied())
         .collect();
 
-    let mut part = Part::resting_on(run, &needed, 0, model);
-    if part.size() > max_full_nodes {
-        let object = run.object(stale.object);
-        let next = object.writes.get(stale.number).copied();
-        let first = next
-            .or(taken)
-            .map_or(object.born, |node| run.nodes[node].event);
-        part = Part::resting_on(run, &needed, first, model);
-    }
+    let object = run.object(stale.object);
+    let next = object.writes.get(stale.number).copied();
+    let first = next
+        .or(taken)
+        .map_or(object.born, |node| run.nodes[node].event);
+    let part = Part::resting_on(run, &needed, 0, model, max_full_nodes)
+        .or_else(|| Part::resting_on(run, &needed, first, model, usize::MAX));
+    let part = part.expect("a part of any size");
     let with = |label: Label| emit::witness(&part, violation, stale, label);
     let witness = with(stale.label);
     // A weak compare-exchange that reads what it expects may fail all the same.

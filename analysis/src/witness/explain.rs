@@ -1,10 +1,10 @@
 //! Why sequential consistency would have shown the access the newer write: the
 //! shortest chain of edges from the one to the other. It is what reports show.
 
-use super::build::{BuildError, newer_write, over_plain_writes};
+use super::build::{BuildError, newer_write, over_plain_writes, way};
 use super::graph::Label;
 use super::run_graph::RunGraph;
-use super::search::{self, Edge};
+use super::search::{Edge, Way};
 use crate::event::Event;
 use crate::model::Model;
 use crate::violation::{EventIndex, Violation, ViolationKind};
@@ -41,21 +41,22 @@ pub fn path(
     violation: &Violation,
     model: Model,
 ) -> Result<Explanation, BuildError> {
-    over_plain_writes(events, violation, |run| on(run, violation, model))
+    over_plain_writes(events, violation, |run| {
+        along(run, violation, &way(run, violation, model)?)
+    })
 }
 
-/// The same, from the run before the access.
-pub(super) fn on(
+/// The same, from the run before the access and the way through it.
+pub(super) fn along(
     run: &RunGraph,
     violation: &Violation,
-    model: Model,
+    way: &Way,
 ) -> Result<Explanation, BuildError> {
     let newer = newer_write(run, violation)?;
     let event = |node: usize| EventIndex(run.nodes[node].event as u64);
-    let shortest = search::shortest(run, newer, violation.thread, model);
     let mut path = Vec::new();
     let mut started = false;
-    for (edge, to) in shortest.ok_or(BuildError::NotAfter)? {
+    for &(edge, to) in way {
         // A thread's start is no event of its own: its creator leads to the
         // first thing it does.
         let edge = match started {

@@ -20,16 +20,21 @@ pub(super) struct Part<'a> {
     /// takes it in this mode rests on.
     locks_done: HashMap<(LockId, LockMode), usize>,
     fences_done: usize,
+    /// How many nodes are in it, and how many may be.
+    size: usize,
+    most: usize,
 }
 
 impl<'a> Part<'a> {
-    /// The smallest closed part with these nodes, of the run from `first` on.
+    /// The smallest closed part with these nodes, of the run from `first` on; `None`
+    /// if it has more than `most` nodes, as soon as that is clear.
     pub(super) fn resting_on(
         run: &'a RunGraph,
         nodes: &[usize],
         first: usize,
         model: Model,
-    ) -> Self {
+        most: usize,
+    ) -> Option<Self> {
         let mut part = Self {
             run,
             model,
@@ -37,17 +42,14 @@ impl<'a> Part<'a> {
             stretches: BTreeMap::new(),
             locks_done: HashMap::new(),
             fences_done: 0,
+            size: 0,
+            most,
         };
         let mut wanted = nodes.to_vec();
         while let Some(node) = wanted.pop() {
-            part.include(node, &mut wanted);
+            part.include(node, &mut wanted)?;
         }
-        part
-    }
-
-    /// How many nodes are in it.
-    pub(super) fn size(&self) -> usize {
-        self.stretches.values().map(Range::len).sum()
+        Some(part)
     }
 
     /// The nodes in it, in the order of the run.
@@ -70,11 +72,11 @@ impl<'a> Part<'a> {
     }
 
     /// Adds a node and the ones before it in its thread; `wanted` gets what
-    /// these rest on.
-    fn include(&mut self, node: usize, wanted: &mut Vec<usize>) {
+    /// these rest on. `None` if these are too many.
+    fn include(&mut self, node: usize, wanted: &mut Vec<usize>) -> Option<()> {
         let run = self.run;
         if run.nodes[node].event < self.first {
-            return;
+            return Some(());
         }
         let (thread, end) = (run.nodes[node].thread, run.nodes[node].position + 1);
         let nodes = &run.threads[&thread];
@@ -84,9 +86,14 @@ impl<'a> Part<'a> {
         });
         let fresh = stretch.end..end.max(stretch.end);
         stretch.end = fresh.end;
+        self.size += fresh.len();
+        if self.size > self.most {
+            return None;
+        }
         for &own in &nodes[fresh] {
             self.rests_on(own, wanted);
         }
+        Some(())
     }
 
     /// What a node rests on besides the nodes before it in its thread.

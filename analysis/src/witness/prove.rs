@@ -77,9 +77,10 @@ fn both(
     violation: &Violation,
     model: Model,
 ) -> Result<Proof, BuildError> {
+    let way = build::way(run, violation, model)?;
     Ok(Proof {
-        witness: build::on(run, events, violation, model)?,
-        explanation: explain::on(run, violation, model)?,
+        witness: build::along(run, events, violation, model, &way)?,
+        explanation: explain::along(run, violation, &way)?,
     })
 }
 

@@ -3,7 +3,10 @@
 //! most once: what a thread, a location or a lock leads to is always the rest
 //! of a list, and a list that was walked from some place on is done from there.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
+
+use rustc_hash::FxHashMap;
 
 use super::graph::Label;
 use super::run_graph::RunGraph;
@@ -27,17 +30,15 @@ pub enum Edge {
     FenceOrder,
 }
 
-/// The edges from node `from` to the access that comes next in `thread`, each
-/// with the node it leads to (`None`: the access), as few as possible.
-pub(super) fn shortest(
-    run: &RunGraph,
-    from: usize,
-    thread: ThreadId,
-    model: Model,
-) -> Option<Vec<(Edge, Option<usize>)>> {
+/// The edges of a way, each with the node it leads to (`None`: the access).
+pub(super) type Way = Vec<(Edge, Option<usize>)>;
+
+/// The way from node `from` to the access that comes next in `thread`, as short as
+/// possible.
+pub(super) fn shortest(run: &RunGraph, from: usize, thread: ThreadId, model: Model) -> Option<Way> {
     let mut search = Search {
         run,
-        reached: vec![None; run.nodes.len()],
+        reached: FxHashMap::default(),
         queue: VecDeque::from([from]),
         from,
         thread_done: HashMap::new(),
@@ -49,7 +50,7 @@ pub(super) fn shortest(
         if run.nodes[node].thread == thread {
             let mut path = vec![(Edge::ProgramOrder, None)];
             let mut at = node;
-            while let Some((edge, before)) = search.reached[at] {
+            while let Some(&(edge, before)) = search.reached.get(&at) {
                 path.push((edge, Some(at)));
                 at = before;
             }
@@ -63,8 +64,9 @@ pub(super) fn shortest(
 
 struct Search<'a> {
     run: &'a RunGraph,
-    /// How each node was first reached, and from which.
-    reached: Vec<Option<(Edge, usize)>>,
+    /// How each node was first reached, and from which: only of those that are, as
+    /// the run may be long and the way short.
+    reached: FxHashMap<usize, (Edge, usize)>,
     queue: VecDeque<usize>,
     from: usize,
     /// From where on the nodes of a thread are reached.
@@ -127,8 +129,11 @@ impl Search<'_> {
 
     fn reach(&mut self, from: usize, edge: Edge, nodes: &[usize]) {
         for &node in nodes {
-            if node != self.from && self.reached[node].is_none() {
-                self.reached[node] = Some((edge, from));
+            if node == self.from {
+                continue;
+            }
+            if let Entry::Vacant(entry) = self.reached.entry(node) {
+                entry.insert((edge, from));
                 self.queue.push_back(node);
             }
         }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use anyhow::Context;
 use wmfix_analysis::predict::{PredictedRace, Predictor, PredictorConfig};
 use wmfix_analysis::reordering::{Defect, Meeting, RaceWitness, prove_races};
+use wmfix_analysis::witness::{Proof, prove};
 use wmfix_analysis::{
     Analyzer, AnalyzerConfig, Bytes, Event, EventIndex, FoundRace, Model, Operation, Race, SiteId,
     StreamError, ThreadId, Violation, ViolationKind,
@@ -301,31 +302,18 @@ impl Observation {
         if let Some(error) = refused {
             self.problems.push(TraceProblem::Contradictory(error));
         }
-        for found in analyzer.violations() {
-            if given_up() {
-                return;
-            }
-            let violation = &found.violation;
-            let newer = violation.newer.origin.map(|(_, site)| site);
-            let (key, of_library) = {
-                let places = places.lock().expect("no panic while locked");
-                let shown = |site| places.get(site).reported_site;
-                let key = (shown(violation.site), newer.map(shown), violation.kind);
-                (key, places.get(violation.site).is_library)
-            };
-            if of_library {
-                self.of_libraries.insert((key.0, key.1, Some(key.2)));
-                continue;
-            }
-            let is_known = known
-                .violations
-                .read()
-                .expect("no panic while locked")
-                .contains(&key);
-            let instance = (!is_known)
-                .then(|| ViolationInstance::of(violation, decoded, places, config.analyzer.model));
-            self.add_violation(key, instance);
+        if given_up() {
+            return;
         }
+        let violations = analyzer.violations().iter().map(|found| &found.violation);
+        self.add_violations(
+            violations,
+            decoded,
+            &events,
+            places,
+            known,
+            config.analyzer.model,
+        );
         if predictor.as_ref().is_some_and(Predictor::gave_up) {
             self.problems.push(TraceProblem::TooManyThreads);
         }
@@ -369,6 +357,47 @@ struct RaceSearch<'a> {
 }
 
 impl Observation {
+    /// Adds the violations of a run, with the details of those that are not known.
+    /// What is known is not looked at again, and one pass over the run is enough for
+    /// all that are new.
+    fn add_violations<'v>(
+        &mut self,
+        violations: impl Iterator<Item = &'v Violation>,
+        decoded: &DecodedTrace,
+        events: &[Event],
+        places: &Mutex<Places>,
+        known: &KnownFindings,
+        model: Model,
+    ) {
+        let (mut found, mut new) = (Vec::new(), Vec::new());
+        {
+            let places = places.lock().expect("no panic while locked");
+            let known = known.violations.read().expect("no panic while locked");
+            let shown = |site| places.get(site).reported_site;
+            for violation in violations {
+                let newer = violation.newer.origin.map(|(_, site)| site);
+                let key = (shown(violation.site), newer.map(shown), violation.kind);
+                if places.get(violation.site).is_library {
+                    self.of_libraries.insert((key.0, key.1, Some(key.2)));
+                    continue;
+                }
+                let is_new = !known.contains(&key);
+                if is_new {
+                    new.push(violation.clone());
+                }
+                found.push((key, is_new));
+            }
+        }
+        let mut proofs = new.iter().zip(prove(events, &new, model));
+        for (key, is_new) in found {
+            let proved = is_new.then(|| proofs.next()).flatten();
+            let instance = proved.map(|(violation, proof)| {
+                ViolationInstance::of(violation, decoded, places, proof.ok().as_ref())
+            });
+            self.add_violation(key, instance);
+        }
+    }
+
     /// Adds the races that a run showed, and those that were predicted from it.
     /// None is added without an order of events that shows it.
     fn add_races(
@@ -454,7 +483,7 @@ impl ViolationInstance {
         violation: &Violation,
         decoded: &DecodedTrace,
         places: &Mutex<Places>,
-        model: Model,
+        proof: Option<&Proof>,
     ) -> Self {
         let location = decoded.locations.get(violation.location.0 as usize);
         let size = location.map_or(8, |location| location.size);
@@ -474,8 +503,8 @@ impl ViolationInstance {
             stale_values,
             newer_value: violation.newer.value.map(widen),
             same_value: violation.same_value,
-            witness_checked: story::witness_holds(violation, decoded, model),
-            steps: story::steps(violation, decoded, places, model),
+            witness_checked: proof.is_some(),
+            steps: story::steps(violation, decoded, places, proof),
             trace: None,
         }
     }

@@ -5,14 +5,17 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use wmfix_analysis::witness::{self, Edge, Witness};
+use wmfix_analysis::witness::{Edge, Proof};
 use wmfix_analysis::{
-    CasOutcome, Event, EventIndex, FenceOrder, LocationId, LockMode, Model, Operation, SiteId,
-    ThreadId, Violation,
+    CasOutcome, Event, EventIndex, FenceOrder, LocationId, LockMode, Operation, SiteId, ThreadId,
+    Violation,
 };
 
 use super::observation::variable_at;
 use crate::observe::{DecodedTrace, Places};
+
+/// Of a longer story the end is kept, and what the proof needs.
+const MAX_STEPS: usize = 30;
 
 /// One step on the way to a violation.
 #[derive(Clone, Debug)]
@@ -102,33 +105,28 @@ pub(crate) enum StepRole {
     Access,
 }
 
-/// Whether the violation's witness is one, decided from the axioms.
-pub(super) fn witness_holds(violation: &Violation, decoded: &DecodedTrace, model: Model) -> bool {
-    Witness::build(&decoded.events, violation, model)
-        .is_ok_and(|witness| witness::check(&witness, model).is_ok())
-}
-
-/// The events of the witness, in the order of the run.
+/// The events of the witness, in the order of the run; without one only the two that
+/// the violation is about.
 pub(super) fn steps(
     violation: &Violation,
     decoded: &DecodedTrace,
     places: &Mutex<Places>,
-    model: Model,
+    proof: Option<&Proof>,
 ) -> Vec<StoryStep> {
-    /// Of a longer story the end is kept, and what the proof needs.
-    const MAX_STEPS: usize = 30;
     let mut wanted: BTreeMap<EventIndex, Option<Edge>> = BTreeMap::new();
-    if let Ok(witness) = Witness::build(&decoded.events, violation, model) {
+    if let Some(Proof {
+        witness,
+        explanation,
+    }) = proof
+    {
         let events = witness.nodes.iter().filter(|node| node.thread.is_some());
         wanted.extend(
             events
                 .filter_map(|node| node.event)
                 .map(|event| (event, None)),
         );
-    }
-    if let Ok(explanation) = witness::explain::path(&decoded.events, violation, model) {
         wanted.entry(explanation.newer).or_default();
-        for step in explanation.path {
+        for step in &explanation.path {
             wanted.insert(step.to, Some(step.edge));
         }
     }
@@ -140,8 +138,9 @@ pub(super) fn steps(
             .filter(|event| !wanted.contains_key(event))
             .map(|event| (event, None)),
     );
+    let too_many = wanted.len().saturating_sub(MAX_STEPS);
     let mut steps: Vec<StoryStep> = Vec::new();
-    for (index, edge) in wanted {
+    for (number, (index, edge)) in wanted.into_iter().enumerate() {
         let Some(event) = usize::try_from(index.0)
             .ok()
             .and_then(|at| decoded.events.get(at))
@@ -155,6 +154,9 @@ pub(super) fn steps(
         } else {
             StepRole::Way
         };
+        if number < too_many && role == StepRole::Way && edge.is_none() {
+            continue;
+        }
         let Some(operation) = StoryOperation::of(event, decoded, places) else {
             continue;
         };
@@ -166,12 +168,6 @@ pub(super) fn steps(
             edge,
         });
     }
-    let too_many = steps.len().saturating_sub(MAX_STEPS);
-    let mut at = 0;
-    steps.retain(|step| {
-        at += 1;
-        at > too_many || step.role != StepRole::Way || step.edge.is_some()
-    });
     steps
 }
 

@@ -216,9 +216,18 @@ fn sources(witness: &Witness, events: &[Event]) -> Result<(), RunMismatch> {
         })
         .collect();
     wanted.sort_unstable();
+    // What came before all of the sources, or comes after the last read, is of no
+    // importance: runs are long, and witnesses short.
+    let begin = wanted.iter().map(|&(_, _, source)| source.0).min();
+    let end = wanted.last().map(|&(read, ..)| read.0);
+    let (Some(begin), Some(end)) = (begin, end) else {
+        return Ok(());
+    };
     let mut newest: HashMap<LocationId, EventIndex> = HashMap::new();
     let mut wanted = wanted.into_iter().peekable();
-    for (index, event) in (0..).map(EventIndex).zip(events) {
+    let looked_at = (0..).map(EventIndex).zip(events);
+    let looked_at = looked_at.skip(begin as usize);
+    for (index, event) in looked_at.take_while(|(index, _)| index.0 <= end) {
         let accessed = location(&event.operation);
         while let Some((_, read, source)) = wanted.next_if(|&(at, ..)| at == index) {
             if accessed.and_then(|location| newest.get(&location)) != Some(&source) {
@@ -231,7 +240,11 @@ fn sources(witness: &Witness, events: &[Event]) -> Result<(), RunMismatch> {
             newest.insert(location, index);
         }
     }
-    Ok(())
+    match wanted.next() {
+        // It reads from a write that comes after it.
+        Some((_, read, _)) => Err(RunMismatch::Source(read)),
+        None => Ok(()),
+    }
 }
 
 fn location(operation: &Operation) -> Option<LocationId> {

@@ -6,7 +6,7 @@ use super::naive::{self, Verdict};
 use crate::event::{SiteId, ThreadId};
 use crate::model::Model;
 use crate::violation::{EventIndex, Violation};
-use crate::witness::build::{BuildError, graph};
+use crate::witness::build::{BuildError, graph, way};
 use crate::witness::graph::{Label, Witness};
 use crate::witness::stale::StaleChoice;
 use crate::witness::{Refutation, check};
@@ -43,7 +43,10 @@ fn the_checker_reads_the_axioms_right_and_small_graphs_prove_as_much() {
                 );
                 for newer in stale.number + 1..=writes {
                     let violation = case.violation(newer).expect("as before");
-                    let build = |limit| graph(&case.graph, &violation, &stale, model, limit);
+                    let build = |limit| {
+                        let way = way(&case.graph, &violation, model)?;
+                        graph(&case.graph, &violation, &stale, model, &way, limit)
+                    };
                     let (small, cut) = match (build(usize::MAX), build(0)) {
                         (Ok(small), Ok(cut)) => (small, cut),
                         (Err(BuildError::NotAfter), Err(BuildError::NotAfter)) => continue,

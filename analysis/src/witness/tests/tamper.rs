@@ -7,7 +7,7 @@ use super::generate::Dice;
 use crate::event::Event;
 use crate::model::Model;
 use crate::order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
-use crate::witness::build::graph;
+use crate::witness::build::{graph, way};
 use crate::witness::graph::{Guard, Label, Node, NodeId, Start, Witness};
 use crate::witness::{Defect, Refutation, RunMismatch, belongs, check};
 
@@ -33,7 +33,9 @@ fn find_witnesses() -> Vec<(u64, Witness, Vec<Event>)> {
         };
         for stale in case.choices(&violation) {
             for limit in [0, usize::MAX] {
-                let witness = graph(&case.graph, &violation, &stale, Model::Rc11, limit);
+                let witness = way(&case.graph, &violation, Model::Rc11).and_then(|way| {
+                    graph(&case.graph, &violation, &stale, Model::Rc11, &way, limit)
+                });
                 let proves = |witness: &Witness| check(witness, Model::Rc11).is_ok();
                 let witness = witness.ok().filter(proves);
                 found.extend(witness.map(|witness| (seed, witness, case.run.events.clone())));
