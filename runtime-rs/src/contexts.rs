@@ -42,6 +42,12 @@ impl Interner {
         self.insert(at, stack, pc)
     }
 
+    /// How many there are.
+    #[cfg(not(test))]
+    pub(crate) fn len(&self) -> u64 {
+        u64::from(self.used)
+    }
+
     #[cold]
     fn insert(&mut self, at: usize, stack: u32, pc: u64) -> ContextNumber {
         self.used += 1;

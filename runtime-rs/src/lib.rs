@@ -36,6 +36,7 @@ mod config;
 mod contexts;
 mod descriptors;
 mod directed;
+mod environment;
 mod filter;
 mod finish;
 mod free_run;
@@ -53,6 +54,8 @@ mod real;
 mod recorder;
 mod rng;
 mod scheduler;
+#[cfg(not(test))]
+mod server;
 mod shadow;
 mod spin;
 mod stale_run;

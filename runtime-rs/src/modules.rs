@@ -25,6 +25,12 @@ impl Modules {
         }
     }
 
+    /// How many are known.
+    #[cfg(not(test))]
+    pub(crate) fn len(&self) -> u64 {
+        self.known.len() as u64
+    }
+
     /// The modules to record before something of `pc` is.
     pub(crate) fn needed_for(&mut self, pc: u64) -> Vec<Module> {
         let holds = |&(first, end): &(u64, u64)| (first..end).contains(&pc);

@@ -203,6 +203,15 @@ real! {
     malloc_usable_size(block: *mut c_void) -> usize;
     munmap(address: *mut c_void, size: usize) -> c_int;
 
+    __libc_start_main(
+        main: *mut c_void,
+        argc: c_int,
+        argv: *mut *mut c_char,
+        init: *mut c_void,
+        fini: *mut c_void,
+        loader_fini: *mut c_void,
+        stack_end: *mut c_void
+    ) -> c_int;
     quick_exit(code: c_int) -> ();
     fork() -> libc::pid_t;
     execve(path: *const c_char, arguments: *const c_void, environment: *const c_void) -> c_int;

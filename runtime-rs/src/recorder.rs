@@ -105,6 +105,12 @@ impl Recorder {
         self.limit != 0
     }
 
+    /// How many records there are.
+    #[cfg(not(test))]
+    pub(crate) fn records(&self) -> u64 {
+        self.records
+    }
+
     /// Writes what the thread that has the turn did.
     #[inline(always)]
     pub(crate) fn event(&mut self, context: u32, operation: &RecordedOperation) {
@@ -190,6 +196,15 @@ impl Recorder {
         }
     }
 
+    /// Drops the file and removes it: nobody needs what is in it.
+    #[cfg(not(test))]
+    pub(crate) fn discard(&mut self) {
+        if self.is_on() {
+            self.abandon();
+            remove(&self.path);
+        }
+    }
+
     /// Makes the file longer and maps its new end.
     fn grow(&mut self, room: usize) -> Result<(), GrowthError> {
         let position = self.window_offset + self.at;
@@ -270,7 +285,7 @@ fn open(path: &[u8], flags: i32) -> Result<usize, i32> {
     check(unsafe { sys::raw_syscall(libc::SYS_openat, arguments) })
 }
 
-/// Removes a file that could not even take a header.
+/// Removes a file.
 fn remove(path: &[u8]) {
     let arguments = [libc::AT_FDCWD as usize, path.as_ptr() as usize, 0, 0, 0, 0];
     // SAFETY: the path ends in a zero.

@@ -9,6 +9,7 @@ use wmfix_trace::{Header, Reader, RecordedOperation, Strategy as Named, WaitsFor
 
 use crate::config::{RuntimeConfig, cannot_start};
 use crate::directed::Directed;
+use crate::environment;
 use crate::filter::{self, plain};
 use crate::finish;
 use crate::free_run::FreeRun;
@@ -64,6 +65,7 @@ fn start() {
     if !unsafe { thread_key::create(thread_ends) } {
         cannot_start(format_args!("no thread-specific key is left"));
     }
+    environment::take_server_address();
     let config = RuntimeConfig::read();
     volatile::configure(config.volatile);
     begin_run(config, false);
@@ -168,7 +170,7 @@ fn new_trace(folder: &[u8], config: &RuntimeConfig, forked: bool) -> Recorder {
 fn recorded_schedule(config: &RuntimeConfig) -> AnyStrategy {
     let path = config.replay.as_deref().unwrap_or(b"\0");
     let name = core::str::from_utf8(&path[..path.len() - 1]).unwrap_or("?");
-    let bytes = match read_file(path) {
+    let bytes = match sys::read_file(path) {
         Ok(bytes) => bytes,
         Err(errno) => cannot_start(format_args!("cannot read {name} (errno {errno})")),
     };
@@ -183,44 +185,7 @@ fn recorded_schedule(config: &RuntimeConfig) -> AnyStrategy {
 }
 
 fn command_line() -> Vec<u8> {
-    read_file(b"/proc/self/cmdline\0").unwrap_or_default()
-}
-
-fn read_file(path: &[u8]) -> Result<Vec<u8>, i32> {
-    let arguments = [
-        libc::AT_FDCWD as usize,
-        path.as_ptr() as usize,
-        libc::O_CLOEXEC as usize,
-        0,
-        0,
-        0,
-    ];
-    // SAFETY: the path ends in a zero.
-    let file = unsafe { sys::raw_syscall(libc::SYS_openat, arguments) };
-    if file < 0 {
-        return Err(-file as i32);
-    }
-    let mut bytes = Vec::new();
-    let mut part = [0u8; 4096];
-    let result = loop {
-        let arguments = [
-            file as usize,
-            part.as_mut_ptr() as usize,
-            part.len(),
-            0,
-            0,
-            0,
-        ];
-        // SAFETY: the buffer is ours.
-        match unsafe { sys::raw_syscall(libc::SYS_read, arguments) } {
-            0 => break Ok(bytes),
-            len if len < 0 => break Err(-len as i32),
-            len => bytes.extend_from_slice(&part[..len as usize]),
-        }
-    };
-    // SAFETY: opened above.
-    unsafe { sys::raw_syscall(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]) };
-    result
+    sys::read_file(b"/proc/self/cmdline\0").unwrap_or_default()
 }
 
 /// A new thread's first act: waits for its first turn. What it is to run is

@@ -494,6 +494,13 @@ impl State {
         }
     }
 
+    /// Whether the trace says that anything was done, or would if it were written.
+    #[cfg(not(test))]
+    pub(crate) fn has_events(&self) -> bool {
+        let places = self.contexts.len() + self.stacks.len() + self.modules.len();
+        !self.recorder.is_on() || self.recorder.records() > places
+    }
+
     /// Gives back what a forked child cannot use.
     pub(crate) fn drop_filter(&mut self) {
         if let Some(filter) = self.filter.take() {

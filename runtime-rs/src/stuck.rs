@@ -43,6 +43,12 @@ pub(crate) fn looks_at_a_clock() {
     CLOCK_WAS_READ.store(true, Ordering::Relaxed);
 }
 
+/// Whether it has, since the last change.
+#[cfg(not(test))]
+pub(crate) fn clock_was_read() -> bool {
+    CLOCK_WAS_READ.load(Ordering::Relaxed)
+}
+
 /// Called every now and then while all threads that could go on spin; `rounds`
 /// counts up from the last change.
 pub(crate) fn watch_livelock(state: &mut State, rounds: u64) {

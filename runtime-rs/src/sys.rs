@@ -1,6 +1,7 @@
 //! The operating system, reached without passing our own interceptors: raw
 //! system calls for whatever the runtime waits on or writes to.
 
+use alloc::vec::Vec;
 use core::ffi::{CStr, c_int, c_long};
 use core::fmt::{self, Write};
 use core::ptr;
@@ -198,4 +199,43 @@ pub(crate) fn variable(name: &CStr) -> Option<&'static CStr> {
         let value = libc::getenv(name.as_ptr());
         (!value.is_null()).then(|| CStr::from_ptr(value))
     }
+}
+
+/// What a file holds. The path ends in a zero; an error is the number of the
+/// system's.
+pub(crate) fn read_file(path: &[u8]) -> Result<Vec<u8>, i32> {
+    let arguments = [
+        libc::AT_FDCWD as usize,
+        path.as_ptr() as usize,
+        libc::O_CLOEXEC as usize,
+        0,
+        0,
+        0,
+    ];
+    // SAFETY: the path ends in a zero.
+    let file = unsafe { raw_syscall(libc::SYS_openat, arguments) };
+    if file < 0 {
+        return Err(-file as i32);
+    }
+    let mut bytes = Vec::new();
+    let mut part = [0u8; 4096];
+    let result = loop {
+        let arguments = [
+            file as usize,
+            part.as_mut_ptr() as usize,
+            part.len(),
+            0,
+            0,
+            0,
+        ];
+        // SAFETY: the buffer is ours.
+        match unsafe { raw_syscall(libc::SYS_read, arguments) } {
+            0 => break Ok(bytes),
+            len if len < 0 => break Err(-len as i32),
+            len => bytes.extend_from_slice(&part[..len as usize]),
+        }
+    };
+    // SAFETY: opened above.
+    unsafe { raw_syscall(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]) };
+    result
 }

@@ -354,6 +354,9 @@ pub(crate) struct RunFlags {
     /// Exit with 1 for findings that do at least this much harm
     #[arg(long, value_name = "LEVEL", default_value = "survived")]
     pub fail_on: HarmLevel,
+    /// Make stale values happen to see what they do; without, every finding counts
+    #[arg(long, value_name = "SWITCH", default_value = "on")]
+    pub(crate) harm: Switch,
     /// Report and repair only what these machines can show
     #[arg(long, value_name = "MACHINE", default_value = "c11")]
     pub(crate) target: Target,
@@ -363,6 +366,10 @@ pub(crate) struct RunFlags {
     /// With --stale: run under gdb, which stops where the choice is made
     #[arg(long, requires = "stale")]
     pub gdb: bool,
+    /// Start the program once and fork it just before `main` for every run, if what it
+    /// does before allows that
+    #[arg(long, value_name = "SWITCH", default_value = "on")]
+    pub(crate) fork_server: Switch,
     /// How to treat volatile accesses [default: ignore]
     #[arg(long, value_name = "AS")]
     pub volatile: Option<Volatile>,
@@ -416,6 +423,15 @@ pub(crate) enum WeakChoice {
     Few,
     /// Mostly the oldest write, but for a few communications
     Pctwm,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    /// Do so
+    On,
+    /// Do not
+    Off,
 }
 
 /// The machines that findings are reported for.

@@ -2,6 +2,7 @@
 //! and recorded runs for the repair. Running and collecting are one loop, because
 //! what is collected decides when to stop. Knows nothing of repairs and reports.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -19,8 +20,8 @@ use crate::predictions;
 use crate::progress::{Progress, Stage};
 use crate::recorded_runs::RecordedRuns;
 use crate::run::{
-    Budget, Deadline, Launch, Patience, RunFolders, RunWorth, StopReason, Summary, Watchdog,
-    until_quiet,
+    Budget, Deadline, FreshStart, Launch, Patience, RunFolders, RunWorth, StopReason, Summary,
+    Watchdog, until_quiet,
 };
 use crate::subject::Subject;
 
@@ -77,6 +78,7 @@ pub(crate) struct Evidence {
     recorded: RecordedRuns,
     summary: Summary,
     not_run: Option<NotRun>,
+    fresh_starts: BTreeSet<FreshStart>,
     started: Instant,
 }
 
@@ -94,6 +96,7 @@ impl Evidence {
                 stopped: StopReason::Quiet,
             },
             not_run: None,
+            fresh_starts: BTreeSet::new(),
             started: Instant::now(),
         }
     }
@@ -146,6 +149,7 @@ impl Evidence {
                 break;
             }
         }
+        self.fresh_starts.extend(folders.fresh_starts());
         if plan.predict {
             let deadline = self.deadline(plan.limit.deadline, with_findings);
             let shown = predictions::follow(
@@ -199,7 +203,7 @@ impl Evidence {
         let run_and_observe = |number: u64| {
             let folder = folders.take()?;
             let seed = plan.seed.wrapping_add(number);
-            let finished = launch.once(seed, folder.path(), &watchdog)?;
+            let finished = launch.once(seed, &folder, &watchdog)?;
             observe(&finished, places, known, config, &|| watchdog.is_ending())
         };
         until_quiet(
@@ -268,6 +272,11 @@ impl Evidence {
     /// What was run.
     pub(crate) fn summary(&self) -> Summary {
         self.summary
+    }
+
+    /// Why programs were started anew for every run, where they were.
+    pub(crate) fn fresh_starts(&self) -> &BTreeSet<FreshStart> {
+        &self.fresh_starts
     }
 
     /// How long this has taken so far.

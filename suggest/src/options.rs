@@ -7,8 +7,8 @@ use clap::ValueEnum;
 use wmfix_analysis::{AnalyzerConfig, Model};
 
 use crate::cli::{
-    Annotations, Color, Format, HarmLevel, MemoryModel, Races, RunFlags, Sleeps, Strategy, Target,
-    Volatile, WeakChoice,
+    Annotations, Color, Format, HarmLevel, MemoryModel, Races, RunFlags, Sleeps, Strategy, Switch,
+    Target, Volatile, WeakChoice,
 };
 use crate::config::ProjectConfig;
 
@@ -31,6 +31,8 @@ pub(crate) struct RunOptions {
     pub replay: Option<PathBuf>,
     /// How many runs at a time; as many as there are processors, if not given.
     pub jobs: Option<u64>,
+    /// Whether programs that can do so start their runs by forking.
+    pub fork_server: bool,
     /// What a volatile access counts as.
     pub volatile: Volatile,
     /// What becomes of annotations of happens-before.
@@ -45,6 +47,8 @@ pub(crate) struct RunOptions {
     pub trace_limit: u64,
     /// What findings make the command end with exit code 1.
     pub fail_on: HarmLevel,
+    /// Whether stale values are made to happen.
+    pub harm: bool,
     /// The machines that findings are reported for.
     pub target: Target,
     /// Whether there are free runs, and how these choose.
@@ -81,6 +85,7 @@ impl RunOptions {
             sleeps: flags.sleeps.or(run.sleeps).unwrap_or(Sleeps::Any),
             replay: flags.replay,
             jobs: flags.jobs.or(run.jobs.map(u64::from)),
+            fork_server: flags.fork_server == Switch::On,
             annotations: flags
                 .annotations
                 .or(run.annotations)
@@ -91,6 +96,7 @@ impl RunOptions {
             system_headers: flags.system_headers,
             trace_limit: flags.trace_limit.unwrap_or(DEFAULT_TRACE_LIMIT_MIB),
             fail_on: flags.fail_on,
+            harm: flags.harm == Switch::On,
             target: flags.target,
             weak: None,
             gdb: flags.gdb,

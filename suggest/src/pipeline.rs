@@ -389,6 +389,7 @@ fn assemble_report(
     let files = files.filter(|file| settings.limit.holds_file(file));
     let inputs = ReportInputs {
         summary: evidence.summary(),
+        fresh_starts: evidence.fresh_starts().clone(),
         seconds: evidence.elapsed().as_secs_f64(),
         files: files.cloned().collect(),
         programs: subject.commands.iter().map(|c| c.launch.name()).collect(),

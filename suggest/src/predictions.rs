@@ -59,7 +59,7 @@ pub(crate) fn follow(
         let file = folder.path().join("plan.wmtrace");
         std::fs::write(&file, plan).with_context(|| format!("cannot write {}", file.display()))?;
         let launch = command.launch.replaying(&file);
-        let finished = launch.once(seed, folder.path(), &watchdog)?;
+        let finished = launch.once(seed, &folder, &watchdog)?;
         // Nothing is known to it: whatever the run shows is looked at in full.
         let nothing_known = KnownFindings::default();
         let observation = observe(&finished, places, &nothing_known, config, &|| {

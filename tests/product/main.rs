@@ -10,6 +10,7 @@ mod cases;
 mod cc_arguments;
 mod cc_build_systems;
 mod examples_repair;
+mod fork_server;
 mod free_runs;
 mod harm;
 mod harm_cases;

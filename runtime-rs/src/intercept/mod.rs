@@ -22,6 +22,7 @@ mod polling;
 mod process;
 mod semaphore;
 mod signal;
+mod start_main;
 mod stdio;
 mod take;
 mod text;

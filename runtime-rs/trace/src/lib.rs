@@ -68,6 +68,7 @@ mod bytes;
 mod header;
 mod read;
 mod record;
+mod serve;
 mod stale;
 mod write;
 
@@ -81,6 +82,9 @@ pub use read::{Corruption, Ending, Reader};
 pub use record::{
     AccessName, Cause, ContextId, End, Event, LocationId, LockMode, Module, Order, Record,
     RecordedOperation, RmwKind, StackId, StuckThread, ThreadId, Turn, WaitsFor,
+};
+pub use serve::{
+    CANNOT, INHERITED_VARIABLE, Obstacle, READY, RUN_VARIABLES, SERVER_SYMBOL, SERVER_VARIABLE,
 };
 pub use stale::{
     BadStaleTarget, StaleTarget, StaleTargets, TakenWrite, process_key, process_key_of,

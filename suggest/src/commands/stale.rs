@@ -84,7 +84,7 @@ fn show(
         let watchdog = Watchdog::new(Duration::from_secs_f64(options.timeout), Deadline::NEVER);
         // Under gdb it is run once more: this run tells where the choice is made.
         let finished = match options.gdb {
-            true => launch.once(options.seed, folder.path(), &watchdog)?,
+            true => launch.once(options.seed, &folder, &watchdog)?,
             false => launch.shown(options.seed, folder.path(), &watchdog)?,
         };
         let accesses = stale_accesses(&finished, &places)?;

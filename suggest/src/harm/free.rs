@@ -237,7 +237,7 @@ impl Explorer<'_> {
     fn run(&self, launch: &Launch, seed: u64, limit: Duration) -> anyhow::Result<RunRecord> {
         let watchdog = Watchdog::new(limit, self.plan.deadline);
         let folder = self.folders.take()?;
-        let finished = launch.once(seed, folder.path(), &watchdog)?;
+        let finished = launch.once(seed, &folder, &watchdog)?;
         let config = self.plan.options.analyzer_config();
         examine(&finished, None, self.places, config)
     }

@@ -83,6 +83,9 @@ pub(crate) fn judge(
 }
 
 pub(super) fn cannot_try(plan: HarmPlan<'_>) -> Option<UntriedReason> {
+    if !plan.options.harm {
+        return Some(UntriedReason::NotAsked);
+    }
     if plan.options.strategy == Strategy::Os && plan.options.replay.is_none() {
         return Some(UntriedReason::NotControlled);
     }
@@ -203,7 +206,7 @@ impl Judge<'_> {
             }
             let watchdog = Watchdog::new(self.longest(), self.plan.deadline);
             let folder = self.folders.take()?;
-            let finished = launch.once(seed, folder.path(), &watchdog)?;
+            let finished = launch.once(seed, &folder, &watchdog)?;
             let mut found = Vec::new();
             for path in &finished.traces {
                 if std::fs::metadata(path)?.len() > LONGEST_TRACE_BYTES {
@@ -240,7 +243,7 @@ impl Judge<'_> {
         let watchdog = Watchdog::new(limit, self.plan.deadline);
         let folder = self.folders.take()?;
         let launch = self.launch.with_stale(target);
-        let finished = launch.once(seed, folder.path(), &watchdog)?;
+        let finished = launch.once(seed, &folder, &watchdog)?;
         let planned = prefix.map(|prefix| (target, prefix));
         examine(&finished, planned, self.places, self.config)
     }

@@ -139,6 +139,8 @@ pub(crate) enum UntriedReason {
     WentElsewhere,
     /// The time was up.
     TimeUp,
+    /// Nobody asked for it.
+    NotAsked,
 }
 
 /// The verdicts on the violations of a program.

@@ -16,6 +16,7 @@ pub(crate) mod model;
 mod repair_words;
 mod rerun;
 mod sarif;
+mod start_words;
 mod step_words;
 #[cfg(test)]
 mod tests;

@@ -83,7 +83,6 @@ mod tests {
         assert_eq!(left("wmfix check --runs 9"), None);
         assert_eq!(left("wmfix check --runs 9 --time 600"), Some(5));
         assert_eq!(left("wmfix check --time 600"), Some(5));
-        assert_eq!(left("wmfix check --time 1e300"), None);
     }
 
     #[test]

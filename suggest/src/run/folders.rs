@@ -1,6 +1,7 @@
-//! Folders for runs, used again and again: to make and remove one costs more than
-//! a short run.
+//! Folders for runs, used again and again, each with the fork server that was last
+//! started for it: to make and remove either costs more than a short run.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -8,6 +9,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use anyhow::Context;
+
+use super::start::{FreshStart, KnownPrograms, ServedProgram};
 
 /// What the folder of a process is called, before a part that no other has.
 const PREFIX: &str = "wmfix-runs-";
@@ -20,16 +23,22 @@ const MAX_UNLOCKED: Duration = Duration::from_secs(60);
 
 /// Folders for runs, removed together in the end.
 pub(crate) struct RunFolders {
+    // Before the folders: servers end before what they write to is removed.
+    free: Mutex<Vec<FreeFolder>>,
+    programs: KnownPrograms,
     all: tempfile::TempDir,
     /// Held: nobody takes the folder for a leftover.
     _lock: File,
-    free: Mutex<Vec<PathBuf>>,
 }
+
+/// A folder that no run uses, and its server.
+type FreeFolder = (PathBuf, Option<ServedProgram>);
 
 /// A folder that no other run uses until it is dropped.
 pub(crate) struct RunFolder<'a> {
     folders: &'a RunFolders,
     path: PathBuf,
+    server: Mutex<Option<ServedProgram>>,
 }
 
 impl RunFolders {
@@ -42,26 +51,35 @@ impl RunFolders {
         let lock = File::create(all.path().join(LOCK)).context(context)?;
         lock.lock().context(context)?;
         Ok(Self {
+            free: Mutex::default(),
+            programs: KnownPrograms::default(),
             all,
             _lock: lock,
-            free: Mutex::default(),
         })
     }
 
     /// A folder for one run.
     pub(crate) fn take(&self) -> anyhow::Result<RunFolder<'_>> {
         let mut free = self.free.lock().expect("no panic while locked");
-        let path = match free.pop() {
-            Some(path) => path,
-            None => tempfile::Builder::new()
-                .prefix("run-")
-                .tempdir_in(&self.all)?
-                .keep(),
+        let (path, server) = match free.pop() {
+            Some(folder) => folder,
+            None => {
+                let made = tempfile::Builder::new()
+                    .prefix("run-")
+                    .tempdir_in(&self.all)?;
+                (made.keep(), None)
+            }
         };
         Ok(RunFolder {
             folders: self,
             path,
+            server: Mutex::new(server),
         })
+    }
+
+    /// Why programs were started anew for every run, where they were.
+    pub(crate) fn fresh_starts(&self) -> BTreeSet<FreshStart> {
+        self.programs.fresh_starts()
     }
 }
 
@@ -96,13 +114,24 @@ impl RunFolder<'_> {
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
+
+    /// What is known about the programs.
+    pub(super) fn programs(&self) -> &KnownPrograms {
+        &self.folders.programs
+    }
+
+    /// The server of the last run here.
+    pub(super) fn server(&self) -> &Mutex<Option<ServedProgram>> {
+        &self.server
+    }
 }
 
 impl Drop for RunFolder<'_> {
     fn drop(&mut self) {
         let path = std::mem::take(&mut self.path);
+        let server = self.server.lock().expect("no panic while locked").take();
         let mut free = self.folders.free.lock().expect("no panic while locked");
-        free.push(path);
+        free.push((path, server));
     }
 }
 

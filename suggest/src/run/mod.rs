@@ -4,15 +4,20 @@
 
 mod deadline;
 mod folders;
+mod fork_server;
 pub(crate) mod guard;
 mod patience;
 mod process;
+mod run_end;
+mod start;
 mod until_quiet;
 mod watchdog;
 
 pub(crate) use deadline::Deadline;
 pub(crate) use folders::RunFolders;
 pub(crate) use patience::{Patience, QuietRuns};
-pub(crate) use process::{FinishedRun, Launch, RunEnd};
+pub(crate) use process::{FinishedRun, Launch};
+pub(crate) use run_end::RunEnd;
+pub(crate) use start::FreshStart;
 pub(crate) use until_quiet::{Budget, RunWorth, StopReason, Summary, until_quiet};
 pub(crate) use watchdog::{Watchdog, interrupted, stop_on_interrupt};

@@ -1,15 +1,22 @@
 //! One run of the program under test: the environment that configures the runtime,
 //! the folder for its traces, and how it ended.
 
-use std::ffi::OsString;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Once;
 
-use wmfix_trace::{StaleTarget, StaleTargets};
+use nix::sys::personality::{self, Persona};
+use wmfix_trace::{RUN_VARIABLES, StaleTarget, StaleTargets};
 
+use super::folders::RunFolder;
+use super::fork_server::{ForkServer, ServerLost, ServerRequest, ServerStart};
+use super::run_end::RunEnd;
+use super::start::ProgramKey;
 use super::watchdog::{KillReason, Watchdog};
 use crate::cli::{Races, WeakChoice};
 use crate::options::{RunOptions, value_name};
@@ -31,6 +38,8 @@ pub(crate) struct Launch {
     pub environment: Vec<(OsString, OsString)>,
     /// What configures the runtime, but for the seed and the folder.
     pub settings: Vec<(&'static str, OsString)>,
+    /// Whether the program may be the server of its runs.
+    pub fork_server: bool,
 }
 
 /// A run that has ended.
@@ -42,19 +51,6 @@ pub(crate) struct FinishedRun {
     pub output: PathBuf,
     /// The traces of its processes, sorted by name.
     pub traces: Vec<PathBuf>,
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum RunEnd {
-    /// With this exit code.
-    Exited(i32),
-    /// By this signal.
-    Signalled(i32),
-    /// It took too long and was killed.
-    TimedOut,
-    /// The user stopped everything, or the time for everything was up.
-    Interrupted,
 }
 
 impl Launch {
@@ -85,6 +81,7 @@ impl Launch {
             input: None,
             environment: Vec::new(),
             settings,
+            fork_server: options.fork_server,
         }
     }
 
@@ -142,6 +139,12 @@ impl Launch {
     /// The program, if it cannot be found or executed.
     pub(crate) fn missing_program(&self) -> Option<PathBuf> {
         let program = self.command.first()?;
+        self.program().is_none().then(|| program.into())
+    }
+
+    /// The file that is executed.
+    fn program(&self) -> Option<PathBuf> {
+        let program = self.command.first()?;
         let own = self.environment.iter().rfind(|(name, _)| name == "PATH");
         let path = own.map(|(_, path)| path.clone());
         let path = path.or_else(|| std::env::var_os("PATH"));
@@ -149,24 +152,110 @@ impl Launch {
             Some(folder) => folder.clone(),
             None => std::env::current_dir().ok()?,
         };
-        let found = which::which_in(program, path, folder);
-        found.is_err().then(|| program.into())
+        which::which_in(program, path, folder).ok()
     }
 
-    /// Runs it once. `into` is a folder that no other run uses meanwhile. An error
-    /// means that it could not be started at all.
+    /// Runs it once, by its fork server if it can be one. An error means that it
+    /// could not be started at all.
     pub(crate) fn once(
         &self,
         seed: u64,
-        into: &Path,
+        folder: &RunFolder<'_>,
         watchdog: &Watchdog,
     ) -> io::Result<FinishedRun> {
+        let into = folder.path();
+        let traces = into.join("traces");
+        empty_folder(&traces)?;
         let output = into.join("output");
+        if let Some(ended) = self.served(seed, folder, watchdog)? {
+            return finished(ended, output, &traces);
+        }
         let out = File::create(&output)?;
         self.start(seed, into, watchdog, |command| {
             command.stdout(out.try_clone()?).stderr(out);
             Ok(())
         })
+    }
+
+    /// Has a fork server run it; `None` if there is none.
+    fn served(
+        &self,
+        seed: u64,
+        folder: &RunFolder<'_>,
+        watchdog: &Watchdog,
+    ) -> io::Result<Option<RunEnd>> {
+        let key = self.program_key();
+        let output = folder.path().join("output");
+        let traces = folder.path().join("traces");
+        let request = ServerRequest {
+            output: &output,
+            input: self.input.as_deref(),
+            variables: self.run_variables(seed, &traces),
+        };
+        let mut slot = folder.server().lock().expect("no panic while locked");
+        let find = || self.program();
+        while self.fork_server && folder.programs().may_serve(&key, find) {
+            if slot.as_ref().is_none_or(|(served, _)| *served != key) {
+                *slot = None;
+                match ForkServer::start(self.server_command(folder.path())?, watchdog)? {
+                    ServerStart::Ready(server) => *slot = Some((key.clone(), server)),
+                    // Everything ends: that says nothing about the program.
+                    ServerStart::Refused(None) if watchdog.is_ending() => {
+                        return Ok(Some(RunEnd::Interrupted));
+                    }
+                    ServerStart::Refused(why) => {
+                        folder.programs().refused(&key, why);
+                        continue;
+                    }
+                }
+            }
+            let Some((_, server)) = slot.as_mut() else {
+                break;
+            };
+            match server.run(&request, watchdog) {
+                Ok(ended) => return Ok(Some(ended)),
+                Err(ServerLost) => {
+                    *slot = None;
+                    folder.programs().died(&key);
+                    empty_folder(&traces)?;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn program_key(&self) -> ProgramKey {
+        ProgramKey {
+            command: self.command.clone(),
+            folder: self.folder.clone(),
+            input: self.input.clone(),
+            environment: self.environment.clone(),
+        }
+    }
+
+    /// What configures the runtime for one run.
+    fn run_variables(&self, seed: u64, traces: &Path) -> BTreeMap<&'static OsStr, OsString> {
+        let settings = self.settings.iter();
+        let settings = settings.map(|(name, value)| (OsStr::new(*name), value.clone()));
+        let own = [
+            (OsStr::new("WMFIX_SEED"), seed.to_string().into()),
+            (OsStr::new("WMFIX_OUT"), traces.into()),
+        ];
+        // Of a name that comes twice the last value counts.
+        settings.chain(own).collect()
+    }
+
+    /// The command that becomes the server. What it records is of no use to anybody.
+    fn server_command(&self, folder: &Path) -> io::Result<Command> {
+        let own = folder.join("server");
+        empty_folder(&own)?;
+        let out = File::create(folder.join("server-output"))?;
+        let mut command = self.command(0, &own)?;
+        for name in RUN_VARIABLES {
+            command.env_remove(name);
+        }
+        command.stdout(out.try_clone()?).stderr(out);
+        Ok(command)
     }
 
     /// The same, but what it prints is shown.
@@ -189,13 +278,20 @@ impl Launch {
         let output = into.join("output");
         let traces = into.join("traces");
         empty_folder(&traces)?;
+        let mut command = self.command(seed, &traces)?;
+        redirect(&mut command)?;
+        let (status, killed) = wait(command.spawn()?, watchdog)?;
+        finished(RunEnd::of(status, killed), output, &traces)
+    }
+
+    /// The command of a run.
+    fn command(&self, seed: u64, traces: &Path) -> io::Result<Command> {
+        same_addresses();
         let mut command = Command::new(&self.command[0]);
         command
             .args(&self.command[1..])
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .envs(self.settings.iter().map(|(name, value)| (name, value)))
-            .env("WMFIX_SEED", seed.to_string())
-            .env("WMFIX_OUT", &traces)
+            .envs(self.run_variables(seed, traces))
             .stdin(match &self.input {
                 Some(file) => Stdio::from(File::open(file)?),
                 None => Stdio::null(),
@@ -205,22 +301,36 @@ impl Launch {
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }
-        redirect(&mut command)?;
-        let (status, killed) = wait(command.spawn()?, watchdog)?;
-        let mut found = Vec::new();
-        // The program may have removed the folder: then it has left no trace.
-        if let Ok(entries) = std::fs::read_dir(&traces) {
-            for entry in entries {
-                found.push(entry?.path());
-            }
-        }
-        found.sort();
-        Ok(FinishedRun {
-            ended: RunEnd::of(status, killed),
-            output,
-            traces: found,
-        })
+        Ok(command)
     }
+}
+
+/// Has whatever we start lie at the same addresses every time, so that a seed gives
+/// the same run of programs that look at addresses, too. Where the system does not
+/// allow that, they vary.
+fn same_addresses() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let now = personality::get();
+        let _refused = now.map(|now| personality::set(now | Persona::ADDR_NO_RANDOMIZE));
+    });
+}
+
+/// A run that has ended, with the traces that it has left.
+fn finished(ended: RunEnd, output: PathBuf, traces: &Path) -> io::Result<FinishedRun> {
+    let mut found = Vec::new();
+    // The program may have removed the folder: then it has left no trace.
+    if let Ok(entries) = std::fs::read_dir(traces) {
+        for entry in entries {
+            found.push(entry?.path());
+        }
+    }
+    found.sort();
+    Ok(FinishedRun {
+        ended,
+        output,
+        traces: found,
+    })
 }
 
 /// Makes the folder, or removes what a run before has left in it.
@@ -303,15 +413,4 @@ fn without_addresses(text: &[u8]) -> Vec<u8> {
         }
     }
     result
-}
-
-impl RunEnd {
-    fn of(status: ExitStatus, killed: Option<KillReason>) -> Self {
-        match (killed, status.code(), status.signal()) {
-            (Some(KillReason::TooLong), ..) => Self::TimedOut,
-            (Some(KillReason::Interrupted), ..) => Self::Interrupted,
-            (None, Some(code), _) => Self::Exited(code),
-            (None, None, signal) => Self::Signalled(signal.unwrap_or(0)),
-        }
-    }
 }

@@ -99,9 +99,18 @@ impl Watchdog {
         self.shared.stop.notify_all();
     }
 
-    /// Watches a process that leads a group of its own.
+    /// How long a run may take.
+    pub(super) fn limit(&self) -> Duration {
+        self.limit
+    }
+
+    /// Watches a child that leads a group of its own.
     pub(crate) fn watch(&self, child: &Child) -> WatchedProcess<'_> {
-        let process = Pid::from_child(child);
+        self.watch_process(Pid::from_child(child))
+    }
+
+    /// Watches a process that leads a group of its own, whoever's child it is.
+    pub(super) fn watch_process(&self, process: Pid) -> WatchedProcess<'_> {
         let running = RunningProcess {
             deadline: Instant::now() + self.limit,
             killed: None,
@@ -130,12 +139,26 @@ impl WatchedProcess<'_> {
                 other => break other,
             }
         };
+        let killed = self.has_ended()?;
+        waited?;
+        Ok(killed)
+    }
+
+    /// Whether it was killed for taking too long, or because everything ends.
+    pub(super) fn is_killed(&self) -> bool {
+        let running = self.watchdog.shared.lock();
+        let running = running.get(&self.process);
+        running.is_none_or(|running| running.killed.is_some())
+    }
+
+    /// The process has ended, and nobody has collected it yet. Says why it was
+    /// killed, if it was.
+    pub(super) fn has_ended(self) -> io::Result<Option<KillReason>> {
         let running = self.watchdog.shared.lock().remove(&self.process);
         // Children that it has left behind must not outlive the run. Most runs
         // leave none; then there is nobody to send to.
         let _nobody_left = kill_process_group(self.process, Signal::KILL);
         self.guarded.and_then(|()| guard::remove(self.process))?;
-        waited?;
         Ok(running.and_then(|running| running.killed))
     }
 }

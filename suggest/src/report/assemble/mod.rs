@@ -25,6 +25,7 @@ use super::failure_words::incomplete_text;
 use super::harm_words;
 use super::limit_words::{Outside, outside_text};
 use super::model::{self, Finding, Report, ReportedFreeRuns, Runs, VERSION, Verdict};
+use super::start_words::fresh_start_text;
 use crate::allow::Allowances;
 use crate::baseline::BaselineNote;
 use crate::cli::{HarmLevel, Target};
@@ -34,7 +35,7 @@ use crate::observe::Places;
 use crate::options::value_name;
 use crate::path_limit::PathLimit;
 use crate::repair_loop::RepairResult;
-use crate::run::{StopReason, Summary};
+use crate::run::{FreshStart, StopReason, Summary};
 use crate::subject::RerunCommand;
 use allowed::AppliedAllowances;
 use cause_names::{CauseKey, CauseNames};
@@ -46,6 +47,8 @@ use stable_ids::StableIds;
 pub(crate) struct ReportInputs {
     /// What the loop did.
     pub summary: Summary,
+    /// Why programs were started anew for every run.
+    pub fresh_starts: BTreeSet<FreshStart>,
     /// How long it took.
     pub seconds: f64,
     /// Files whose sites are to be counted, absolute.
@@ -139,6 +142,12 @@ pub(crate) fn assemble(
             notes.push("interrupted: these results are incomplete".to_owned())
         }
     }
+    notes.extend(
+        setting
+            .fresh_starts
+            .iter()
+            .map(|&why| fresh_start_text(why)),
+    );
     let counts = |violation: &model::Violation| {
         let harm = violation.harm.as_ref();
         harm.is_none_or(|harm| harm_words::counts(harm.verdict, setting.fail_on))
