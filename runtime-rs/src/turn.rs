@@ -137,17 +137,28 @@ impl Held {
     /// The number of this thread's context at `pc`; 0 for a `pc` of 0.
     #[inline(always)]
     pub(crate) fn context(&mut self, pc: u64) -> u32 {
-        // SAFETY: the thread's record and the state are different objects, and
-        // both are this thread's while it holds the turn.
-        let (thread, state) = unsafe { (&mut *self.thread, state()) };
-        if !self.controlled && state.last_thread != thread.id {
-            state.last_thread = thread.id;
-            write_turn(state, thread.id, 0, Cause::System);
+        if !self.controlled {
+            self.goes_on();
         }
         if pc == 0 {
             return 0;
         }
+        let (thread, state) = self.parts();
         state.context(thread, pc)
+    }
+
+    /// Under `os`: notes that this thread is the one that does something, and what
+    /// it has learnt from signals, which a controlled thread does when it parks.
+    #[inline(always)]
+    fn goes_on(&mut self) {
+        let (thread, state) = self.parts();
+        if state.last_thread != thread.id {
+            state.last_thread = thread.id;
+            write_turn(state, thread.id, 0, Cause::System);
+        }
+        if thread.pending_signals.load(Ordering::Relaxed) != 0 {
+            self.learn_from_signals();
+        }
     }
 
     /// Writes what this thread did.
@@ -392,10 +403,15 @@ impl Held {
         self.park();
     }
 
-    /// Waits for the turn. Whatever signals came meanwhile, this thread has learnt
-    /// from those who sent them.
+    /// Waits for the turn.
     fn park(&mut self) {
         park(self.thread);
+        self.learn_from_signals();
+    }
+
+    /// Whoever sent a signal that came while this thread was in the runtime did so
+    /// before what this thread does next.
+    fn learn_from_signals(&mut self) {
         let mut signals = self.thread().pending_signals.swap(0, SeqCst);
         while signals != 0 {
             let signal = signals.trailing_zeros() as i32;

@@ -161,6 +161,8 @@ fn reference_count() {
             "for (int amount : entries)",
             "*result += amount;",
             "delete this;",
+            // The destructor's end, which gives the entries back.
+            "}",
         ],
     });
 }
