@@ -31,11 +31,13 @@ impl SpotFinder<'_> {
         }
         let objects = sites.iter().flatten().filter_map(|&site| self.object(site));
         let objects: Vec<String> = objects.collect();
-        // A member says more than a name.
+        // A member says more than a name, and the name of a variable more than a
+        // pointer, a call or a macro through which it was reached.
         let member = objects.iter().find(|text| text.contains(['.', '>', '[']));
-        let named = member.or(objects.first()).cloned();
+        let variable = variable.map(|name| name.trim_end_matches("+0").to_owned());
+        let named = member.cloned().or(variable);
         named
-            .or_else(|| variable.map(|name| name.trim_end_matches("+0").to_owned()))
+            .or_else(|| objects.first().cloned())
             .unwrap_or_else(|| "an object without a name".to_owned())
     }
 
