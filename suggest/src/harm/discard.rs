@@ -7,6 +7,7 @@
 //! copy that was kept elsewhere and used later is not seen here; what comes of it
 //! the test may see.
 
+use std::collections::HashMap;
 use std::sync::Mutex;
 
 use wmfix_analysis::{Bytes, CasOutcome, Event, Operation, SiteId};
@@ -24,6 +25,7 @@ pub(super) fn is_discarded(
     let Some(location) = read_location(&access.operation) else {
         return false;
     };
+    let mut later_uses = LaterUses::default();
     let own =
         (events.iter().enumerate().skip(at + 1)).filter(|(_, event)| event.thread == access.thread);
     for (index, event) in own {
@@ -41,7 +43,9 @@ pub(super) fn is_discarded(
             {
                 return true;
             }
-            Operation::Write { bytes } if is_read_by_others(events, index, bytes) => return false,
+            Operation::Write { bytes } if later_uses.is_read_by_others(events, index, bytes) => {
+                return false;
+            }
             Operation::Store { .. }
             | Operation::Rmw { .. }
             | Operation::CompareExchange {
@@ -97,21 +101,47 @@ fn read_location(operation: &Operation) -> Option<wmfix_analysis::LocationId> {
     }
 }
 
-/// Whether another thread reads these bytes after the event, before they are given
-/// back.
-fn is_read_by_others(events: &[Event], at: usize, bytes: Bytes) -> bool {
+/// What becomes of bytes that a thread writes: remembered, because a thread that
+/// waits may write the same ones in every round.
+#[derive(Default)]
+struct LaterUses {
+    /// By address and size: up to which event the answer holds, and the answer.
+    known: HashMap<(u64, u64), (usize, bool)>,
+}
+
+impl LaterUses {
+    /// Whether another thread reads these bytes after the event, before they are
+    /// given back.
+    fn is_read_by_others(&mut self, events: &[Event], at: usize, bytes: Bytes) -> bool {
+        let key = (bytes.address, bytes.size);
+        if let Some(&(until, answer)) = self.known.get(&key)
+            && at < until
+        {
+            return answer;
+        }
+        let found = next_use(events, at, bytes);
+        self.known.insert(key, found);
+        found.1
+    }
+}
+
+/// The event after this one that decides about its bytes, and whether another thread
+/// reads them there.
+fn next_use(events: &[Event], at: usize, bytes: Bytes) -> (usize, bool) {
     let writer = events[at].thread;
     let overlaps = |other: Bytes| {
         other.address < bytes.address + bytes.size && bytes.address < other.address + other.size
     };
-    for event in &events[at + 1..] {
+    for (index, event) in events.iter().enumerate().skip(at + 1) {
         match event.operation {
-            Operation::Death { bytes } if overlaps(bytes) => return false,
-            Operation::Read { bytes } if event.thread != writer && overlaps(bytes) => return true,
+            Operation::Death { bytes } if overlaps(bytes) => return (index, false),
+            Operation::Read { bytes } if event.thread != writer && overlaps(bytes) => {
+                return (index, true);
+            }
             _ => {}
         }
     }
-    false
+    (usize::MAX, false)
 }
 
 #[cfg(test)]

@@ -14,6 +14,9 @@ use crate::printable::printable;
 use standard::{is_atomic_interface, is_thread_safe, waits_on_callers_atomic};
 use variables::Variables;
 
+/// How far before an instruction without a line one with a line is looked for.
+const LINELESS_BYTES: u64 = 64;
+
 pub(crate) use standard::is_standard_library;
 
 /// A function at a line of the source.
@@ -88,8 +91,28 @@ impl Symbols {
         &self.modules[module].path
     }
 
-    /// The frames at an instruction, innermost first; empty if nothing is known.
+    /// The frames at an instruction, innermost first; empty if nothing is known. An
+    /// instruction that a compiler made for no line has that of the one before it.
     pub(crate) fn frames(&self, address: Address) -> Vec<Frame> {
+        let frames = self.frames_at(address);
+        let is_lineless = |frames: &[Frame]| frames.first().is_some_and(|one| one.at.is_none());
+        if !is_lineless(&frames) {
+            return frames;
+        }
+        for distance in 1..=LINELESS_BYTES.min(address.offset) {
+            let offset = address.offset - distance;
+            let before = self.frames_at(Address { offset, ..address });
+            if before.first().map(|one| &one.function) != frames.first().map(|one| &one.function) {
+                break;
+            }
+            if !is_lineless(&before) {
+                return before;
+            }
+        }
+        frames
+    }
+
+    fn frames_at(&self, address: Address) -> Vec<Frame> {
         let Some(loader) = &self.modules[address.module].loader else {
             return Vec::new();
         };
@@ -108,7 +131,7 @@ impl Symbols {
             let at = frame.location.as_ref().and_then(|location| {
                 Some(SourcePoint {
                     file: self.original(clean(Path::new(location.file?))),
-                    line: location.line?,
+                    line: location.line.filter(|&line| line > 0)?,
                     column: location.column.unwrap_or(0),
                 })
             });
