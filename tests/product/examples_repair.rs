@@ -272,8 +272,10 @@ fn assert_found(expected: &ExpectedFindings, compiler: Compiler) {
     let mut races = 0;
     for race in entries(&report, "races") {
         races += 1;
-        for side in ["first", "second"] {
-            let line = line_at(&world, &race[side]);
+        // Code that a compiler made for no line of the source has none to compare.
+        let sides = ["first", "second"].map(|side| &race[side]);
+        for side in sides.into_iter().filter(|side| side["line"] != 0) {
+            let line = line_at(&world, side);
             let known = expected.raced.contains(&line.as_str());
             assert!(known, "{} with {}: {line}", expected.name, compiler.c);
         }
