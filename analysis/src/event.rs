@@ -31,7 +31,7 @@ pub struct Bytes {
 }
 
 /// One step of one thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Event {
     /// The thread.
     pub thread: ThreadId,
@@ -42,7 +42,7 @@ pub struct Event {
 }
 
 /// What a thread did. Values are the raw bits, zero-extended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// An atomic load. With an exit condition it is a round of a spin loop: a
     /// round that does not leave the loop is checked but is not an event of the graph.

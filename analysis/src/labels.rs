@@ -1,13 +1,14 @@
-//! Re-analysis: what a recorded run would have looked like with stronger orders
-//! and more fences. Neither changes any SC run of the program, so a repair can
-//! be judged on the runs that are there, without building or running anything.
+//! Re-analysis: what a recorded run would have looked like with other orders and
+//! fences. Neither changes any SC run of the program, so a repair, and an order that
+//! is weaker, can be judged on the runs that are there, without building or running
+//! anything.
 
 use crate::event::{Event, Operation, SiteId};
 use crate::hash::FxHashMap;
 use crate::order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 
 /// Changes of labels: at least these orders at these sites, and these fences
-/// before and after them.
+/// before and after them. A site that is weakened has only what the labels give it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels {
     sites: FxHashMap<SiteId, SiteLabels>,
@@ -17,6 +18,8 @@ pub struct Labels {
 /// not used; one that is weaker than the site's own changes nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct SiteLabels {
+    /// The site's own order counts no more, and its fences are gone.
+    weakened: bool,
     load: Option<LoadOrder>,
     store: Option<StoreOrder>,
     rmw: Option<RmwOrder>,
@@ -30,6 +33,13 @@ impl Labels {
     /// No changes.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Takes the site's own orders away: its accesses are relaxed, and its fences are
+    /// not there, unless they are raised.
+    pub fn weaken(&mut self, site: SiteId) -> &mut Self {
+        self.at(site).weakened = true;
+        self
     }
 
     /// Raises the order of the loads of a site.
@@ -102,6 +112,9 @@ impl Labels {
             operation: Operation::Fence { order },
             ..*event
         };
+        if labels.drops(event.operation) {
+            return [labels.before.map(fence), None, labels.after.map(fence)];
+        }
         let operation = labels.raise(event.operation);
         // A round that stays in its loop does not get to what follows the loop.
         let after = labels.after.filter(|_| !operation.stays_in_loop());
@@ -117,8 +130,17 @@ impl Labels {
 }
 
 impl SiteLabels {
+    /// Whether an operation is a fence that is taken away.
+    fn drops(&self, operation: Operation) -> bool {
+        let is_fence = matches!(operation, Operation::Fence { .. });
+        self.weakened && self.fence.is_none() && is_fence
+    }
+
     fn raise(&self, operation: Operation) -> Operation {
         let mut operation = operation;
+        if self.weakened {
+            weaken(&mut operation);
+        }
         match &mut operation {
             Operation::Load { order, .. } => {
                 *order = self.load.map_or(*order, |label| order.join(label));
@@ -135,11 +157,74 @@ impl SiteLabels {
                 *success = self.rmw.map_or(*success, |label| success.join(label));
                 *failure = self.failure.map_or(*failure, |label| failure.join(label));
             }
+            Operation::Fence { order } if self.weakened => {
+                *order = self.fence.unwrap_or(*order);
+            }
             Operation::Fence { order } => {
                 *order = self.fence.map_or(*order, |label| order.join(label));
             }
             _ => {}
         }
         operation
+    }
+}
+
+/// Makes an access relaxed.
+fn weaken(operation: &mut Operation) {
+    match operation {
+        Operation::Load { order, .. } => *order = LoadOrder::Relaxed,
+        Operation::Store { order, .. } => *order = StoreOrder::Relaxed,
+        Operation::Rmw { order, .. } => *order = RmwOrder::Relaxed,
+        Operation::CompareExchange {
+            success, failure, ..
+        } => (*success, *failure) = (RmwOrder::Relaxed, LoadOrder::Relaxed),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{LocationId, ThreadId};
+
+    fn event(site: u32, operation: Operation) -> Event {
+        Event {
+            thread: ThreadId(0),
+            site: SiteId(site),
+            operation,
+        }
+    }
+
+    #[test]
+    fn a_weakened_site_has_only_what_the_labels_give_it() {
+        let store = |order| {
+            let location = LocationId(0);
+            let value = 1;
+            event(
+                1,
+                Operation::Store {
+                    location,
+                    order,
+                    value,
+                },
+            )
+        };
+        let fence = |site, order| event(site, Operation::Fence { order });
+        let run = [
+            store(StoreOrder::SeqCst),
+            fence(2, FenceOrder::SeqCst),
+            fence(3, FenceOrder::SeqCst),
+        ];
+        let mut labels = Labels::new();
+        labels.weaken(SiteId(1)).weaken(SiteId(2)).weaken(SiteId(3));
+        labels.raise_fence(SiteId(3), FenceOrder::Acquire);
+        let seen: Vec<Event> = labels.apply(&run).collect();
+        assert_eq!(
+            seen,
+            [store(StoreOrder::Relaxed), fence(3, FenceOrder::Acquire)]
+        );
+        labels.raise_store(SiteId(1), StoreOrder::Release);
+        let seen: Vec<Event> = labels.apply(&run).collect();
+        assert_eq!(seen[0], store(StoreOrder::Release));
     }
 }

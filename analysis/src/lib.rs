@@ -64,7 +64,9 @@ extern crate alloc;
 mod analyzer;
 mod error;
 mod event;
+pub mod explore;
 mod hash;
+mod joins;
 mod labels;
 mod model;
 mod order;
@@ -77,12 +79,21 @@ pub mod weak;
 #[cfg(feature = "std")]
 pub mod witness;
 
-pub use analyzer::{Analyzer, AnalyzerConfig, EventFindings, Limits};
+pub use analyzer::{Analyzer, AnalyzerConfig, EventFindings, Limits, PlainFindings};
+
+/// What is known about plain memory, in pieces of eight bytes, and where that is kept.
+pub mod granule {
+    pub use crate::analyzer::granule::{
+        GRANULE_BYTES, Granule, GranuleStore, PAGE_GRANULES, covers,
+    };
+    pub use crate::analyzer::granule_map::GranuleMap;
+}
 pub use error::StreamError;
 pub use event::{
     Bytes, CasOutcome, CasStrength, Comparison, Event, LocationId, LockId, LockMode, LoopExit,
     Operation, SiteId, ThreadId,
 };
+pub use joins::{JoinAhead, joins_ahead};
 pub use labels::Labels;
 pub use model::Model;
 pub use order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};

@@ -41,7 +41,7 @@ pub(crate) fn apply(
     thread.number += 1;
     // A location begun anew is another one under the same name: a thread in the
     // middle of a run there would have a history.
-    let again = thread.run != Some(id) || location.histories().iter().any(|h| h.slot == slot);
+    let again = thread.run != Some(id) || location.has_history(slot);
     thread.leave_run(again.then_some(id));
     thread.run = Some(id);
     // Before the acquire below: what comes with this access's own message is not
@@ -51,17 +51,13 @@ pub(crate) fn apply(
         own = thread.own_sc.clone();
         own.join(&thread.view.from_fences);
     }
-    follow_sc(thread, slot, location, access.writes.is_some());
+    thread.sc_before.set(slot, thread.number);
+    location.follow_sc(&mut thread.sc_before, access.writes.is_some());
     if let Some(written) = access.writes {
         location.values.push(written);
     }
     if access.reads {
-        let receiver = if access.acquires {
-            &mut thread.view
-        } else {
-            &mut thread.acquirable
-        };
-        receiver.join(&location.message);
+        receive(thread, &location.message, access.acquires);
     }
     thread.view.happened_before.set(slot, thread.number);
     inherit_sc_order(thread, slot, location, access, &mut own);
@@ -70,9 +66,9 @@ pub(crate) fn apply(
         thread.own_sc = own.clone();
         thread.run_sc = own.clone();
         if access.writes.is_some() {
-            location.sc_accesses = own.clone();
+            location.sc_accesses.set_to(&own, slot, thread.number);
         } else {
-            location.sc_accesses.join(&own);
+            location.sc_accesses.add(&own, slot, thread.number);
         }
     }
     location.from_fences.join(&thread.view.from_fences);
@@ -84,7 +80,7 @@ pub(crate) fn apply(
     }
     let grown = remember(thread, slot, location, access, own);
     if access.writes.is_some() && access.releases {
-        thread.epoch += 1;
+        thread.has_published();
     }
     grown + usize::from(access.writes.is_some())
 }
@@ -103,12 +99,7 @@ pub(crate) fn apply_stale(
     thread.number += 1;
     thread.leave_run(None);
     if access.reads {
-        let receiver = if access.acquires {
-            &mut thread.view
-        } else {
-            &mut thread.acquirable
-        };
-        receiver.join(message);
+        receive(thread, message, access.acquires);
     }
     thread.view.happened_before.set(slot, thread.number);
     publish(thread, message, access);
@@ -123,21 +114,17 @@ pub(crate) fn apply_stale(
         history.last_write = last;
     }
     if access.writes.is_some() && access.releases {
-        thread.epoch += 1;
+        thread.has_published();
     }
 }
 
-/// hb_SC: a write comes after every earlier access, a read after the last write.
+/// What a read gets from the write that it reads: at once, or with the next fence.
 #[inline]
-fn follow_sc(thread: &mut Thread, slot: ThreadSlot, location: &mut Location, writes: bool) {
-    thread.sc_before.set(slot, thread.number);
-    if writes {
-        thread.sc_before.join(&location.sc_before_accesses);
-        location.sc_before_write.copy_from(&thread.sc_before);
-        location.sc_before_accesses.copy_from(&thread.sc_before);
+fn receive(thread: &mut Thread, message: &View, acquires: bool) {
+    if acquires {
+        thread.learn(message);
     } else {
-        thread.sc_before.join(&location.sc_before_write);
-        location.sc_before_accesses.join(&thread.sc_before);
+        thread.acquirable.join(message);
     }
 }
 
@@ -155,10 +142,10 @@ fn inherit_sc_order(
     let view = &mut thread.view;
     if access.writes.is_some() {
         if access.sc {
-            own.join(&location.sc_accesses);
+            location.sc_accesses.join_into(own);
             own.join(&location.from_fences);
         }
-        view.for_next_fence.join(&location.sc_accesses);
+        location.sc_accesses.join_into(&mut view.for_next_fence);
         view.for_next_fence.join(&location.from_fences);
         return;
     }
@@ -240,7 +227,12 @@ fn remember(
         None => (0, None),
     };
     let from_fences = &thread.view.from_fences;
-    let sc_mark = (access.sc || sc_before.is_some() || !from_fences.is_empty()).then(|| {
+    let has_changed = access.sc
+        || match sc_before {
+            Some(before) => !before.from_fences.is_same(from_fences),
+            None => !from_fences.is_empty(),
+        };
+    let sc_mark = has_changed.then(|| {
         let mut sc_mark = sc_before.cloned().unwrap_or_default();
         sc_mark.from_fences.clone_from(from_fences);
         if access.sc {

@@ -161,7 +161,7 @@ impl Gap {
     fn taking(&self, values: &Values, timestamp: Timestamp) -> Option<ViolationKind> {
         let written = values.at(timestamp);
         // Nothing comes between a write and the RMW that read it.
-        let free = !values.at(timestamp + 1).by_rmw;
+        let free = !values.at(timestamp + 1).is_by_rmw();
         let leaves = |exit: Option<LoopExit>| {
             exit.is_none_or(|exit| written.value().is_some_and(|value| exit.leaves(value)))
         };

@@ -70,8 +70,10 @@ pub(crate) struct History {
     /// The last write.
     pub(crate) last_write: LastAccess,
     marks: SmallVec<[Mark; INLINE_MARKS]>,
-    /// One for each mark, or none at all as long as no SC event matters.
-    sc_marks: Vec<ScMark>,
+    /// The SC parts of the marks, each with the number of the mark from which on it
+    /// holds: most marks have that of the one before. None before the first SC event
+    /// that matters.
+    sc_marks: Vec<(EventNumber, ScMark)>,
     /// `ep`: how often the thread's knowledge had been published at the last mark.
     epoch: u32,
     /// Marks that a thread could still need were dropped.
@@ -116,18 +118,37 @@ impl History {
 
     /// The newest mark.
     pub(crate) fn newest(&self) -> Option<(&Mark, Option<&ScMark>)> {
-        Some((self.marks.last()?, self.sc_marks.last()))
+        let sc_mark = self.sc_marks.last().map(|(_, sc_mark)| sc_mark);
+        Some((self.marks.last()?, sc_mark))
     }
 
     /// The thread's last access within the prefix that ends at `number`. Where
     /// that was dropped, the oldest one left, which knows at least as much.
     #[inline]
     pub(crate) fn rounded_up(&self, number: EventNumber) -> Option<(&Mark, Option<&ScMark>)> {
+        let mark = self.rounded_up_mark(number)?;
+        Some((mark, self.sc_mark_at(mark.number)))
+    }
+
+    /// The same without its SC part.
+    #[inline]
+    pub(crate) fn rounded_up_mark(&self, number: EventNumber) -> Option<&Mark> {
         let index = match self.find(number) {
             None if self.cut => 0,
             found => found?,
         };
-        Some((&self.marks[index], self.sc_marks.get(index)))
+        Some(&self.marks[index])
+    }
+
+    /// The SC part of the mark with this number.
+    #[inline]
+    fn sc_mark_at(&self, number: EventNumber) -> Option<&ScMark> {
+        let (from, newest) = self.sc_marks.last()?;
+        if *from <= number {
+            return Some(newest);
+        }
+        let after = self.sc_marks.partition_point(|(from, _)| *from <= number);
+        Some(&self.sc_marks[after.checked_sub(1)?].1)
     }
 
     /// The thread's last access within the prefix that ends at `number`, or
@@ -160,24 +181,29 @@ impl History {
     ///   location.
     ///
     /// Both need that the thread's knowledge was not published in between, which
-    /// `epoch` counts.
+    /// `epoch` counts. `sc_mark` is the SC part of the mark if that changes with it.
     #[inline]
     pub(crate) fn push(&mut self, mut mark: Mark, sc_mark: Option<ScMark>, epoch: u32) {
         if let Some(last) = self.marks.last()
             && self.epoch == epoch
             && (last.seen == mark.seen || last.number + 1 == mark.number)
         {
+            let replaced = last.number;
             if last.seen == mark.seen {
-                mark.number = last.number;
+                mark.number = replaced;
             }
             self.marks.pop();
-            if self.sc_marks.len() > self.marks.len() {
-                self.sc_marks.pop();
+            if let Some((from, _)) = self.sc_marks.last_mut()
+                && *from == replaced
+            {
+                *from = mark.number;
             }
         }
         if let Some(sc_mark) = sc_mark {
-            self.sc_marks.resize_with(self.marks.len(), ScMark::default);
-            self.sc_marks.push(sc_mark);
+            match self.sc_marks.last_mut() {
+                Some((from, last)) if *from == mark.number => *last = sc_mark,
+                _ => self.sc_marks.push((mark.number, sc_mark)),
+            }
         }
         self.marks.push(mark);
         self.epoch = epoch;
@@ -214,8 +240,10 @@ impl History {
 
     fn drop_oldest(&mut self, count: usize) {
         self.marks.drain(..count);
-        if !self.sc_marks.is_empty() {
-            self.sc_marks.drain(..count);
+        if let Some(first) = self.marks.first() {
+            let from_first = |(from, _): &(EventNumber, ScMark)| *from <= first.number;
+            let until = self.sc_marks.partition_point(from_first);
+            self.sc_marks.drain(..until.saturating_sub(1));
         }
     }
 

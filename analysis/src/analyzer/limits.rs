@@ -69,11 +69,13 @@ pub(crate) fn trim_all(location: &mut Location, threads: &Threads, limits: Limit
     location.values.shrink();
 }
 
-/// The newest write that every live thread knows of.
+/// The newest write that every live thread knows of, or will when it next does
+/// something.
 fn known_by_all(location: &Location, threads: &Threads) -> Timestamp {
     threads
         .live()
-        .map(|(_, thread)| location.seen_within(|slot| thread.view.happened_before.get(slot)))
+        .filter_map(|(_, thread)| thread.will_know())
+        .map(|known| location.seen_within(|slot| known.get(slot)))
         .min()
         .unwrap_or(0)
 }

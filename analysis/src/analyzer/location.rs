@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::clock::{Clock, EventNumber, ThreadSlot};
 use super::history::{History, Mark, ScMark, Timestamp};
 use super::values::Values;
-use super::view::{ScSet, View};
+use super::view::{ScAccesses, ScSet, View};
 
 /// One atomic location.
 #[derive(Clone, Debug)]
@@ -17,15 +17,21 @@ pub(crate) struct Location {
     pub(crate) message: View,
     /// `QW`: what is hb_SC-before the last write, and itself.
     pub(crate) sc_before_write: Clock,
-    /// `QM`: the same over all accesses since and including the last write.
-    pub(crate) sc_before_accesses: Clock,
+    /// `QM`: the same over all accesses since and including the last write, if any of
+    /// them is a read.
+    sc_before_reads: Clock,
+    /// There was a read since the last write.
+    was_read: bool,
     /// `MS`: everything psc*-before the SC accesses, and themselves.
-    pub(crate) sc_accesses: ScSet,
+    pub(crate) sc_accesses: ScAccesses,
     /// `Mfk`: what the accesses had from SC fences.
     pub(crate) from_fences: ScSet,
     /// `Wf`: the same as of the last write.
     pub(crate) from_fences_at_write: ScSet,
     histories: Vec<History>,
+    /// The history of the thread that was here last: most likely it is the one that
+    /// comes next, and it knows the newest write.
+    last: u32,
 }
 
 impl Location {
@@ -35,12 +41,34 @@ impl Location {
             values: Values::new(value),
             message: View::default(),
             sc_before_write: Clock::default(),
-            sc_before_accesses: Clock::default(),
-            sc_accesses: ScSet::default(),
+            sc_before_reads: Clock::default(),
+            was_read: false,
+            sc_accesses: ScAccesses::default(),
             from_fences: ScSet::default(),
             from_fences_at_write: ScSet::default(),
             histories: Vec::new(),
+            last: 0,
         }
+    }
+
+    /// hb_SC: a write comes after every earlier access, a read after the last write.
+    #[inline]
+    pub(crate) fn follow_sc(&mut self, sc_before: &mut Clock, writes: bool) {
+        if writes {
+            sc_before.join(match self.was_read {
+                true => &self.sc_before_reads,
+                false => &self.sc_before_write,
+            });
+            self.sc_before_write.copy_from(sc_before);
+            self.was_read = false;
+            return;
+        }
+        sc_before.join(&self.sc_before_write);
+        match self.was_read {
+            true => self.sc_before_reads.join(sc_before),
+            false => self.sc_before_reads.copy_from(sc_before),
+        }
+        self.was_read = true;
     }
 
     /// The histories of the threads that ever accessed the location.
@@ -53,21 +81,48 @@ impl Location {
         &mut self.histories
     }
 
-    /// The history of one thread.
+    /// Whether the thread in a slot was here before.
+    #[inline]
+    pub(crate) fn has_history(&self, slot: ThreadSlot) -> bool {
+        self.index_of(slot).is_some()
+    }
+
+    /// The history of one thread, which is here now.
     #[inline]
     pub(crate) fn history_mut(&mut self, slot: ThreadSlot) -> &mut History {
-        let index = match self
-            .histories
-            .iter()
-            .position(|history| history.slot == slot)
-        {
+        let index = match self.index_of(slot) {
             Some(index) => index,
-            None => {
-                self.histories.push(History::new(slot));
-                self.histories.len() - 1
-            }
+            None => self.add_history(slot),
         };
+        self.last = index as u32;
         &mut self.histories[index]
+    }
+
+    #[cold]
+    fn add_history(&mut self, slot: ThreadSlot) -> usize {
+        let len = self.histories.len();
+        // Most locations are few threads' own.
+        if len == self.histories.capacity() {
+            self.histories.reserve_exact(len.max(1));
+        }
+        self.histories.push(History::new(slot));
+        len
+    }
+
+    #[inline]
+    fn index_of(&self, slot: ThreadSlot) -> Option<usize> {
+        let last = self.last as usize;
+        match self.histories.get(last) {
+            Some(history) if history.slot == slot => Some(last),
+            _ => self.histories.iter().position(|one| one.slot == slot),
+        }
+    }
+
+    /// All histories, that of the thread that was here last first.
+    #[inline]
+    fn latest_first(&self) -> impl Iterator<Item = &History> {
+        let (before, rest) = self.histories.split_at(self.last as usize);
+        rest.iter().chain(before)
     }
 
     /// `known`: the newest write read or written within a prefix of every thread.
@@ -75,8 +130,8 @@ impl Location {
     pub(crate) fn seen_within(&self, prefix: impl Fn(ThreadSlot) -> EventNumber) -> Timestamp {
         let newest = self.values.newest();
         let mut seen = 0;
-        for history in &self.histories {
-            if let Some((mark, _)) = history.rounded_up(prefix(history.slot)) {
+        for history in self.latest_first() {
+            if let Some(mark) = history.rounded_up_mark(prefix(history.slot)) {
                 seen = seen.max(mark.seen);
                 if seen == newest {
                     break;
@@ -108,7 +163,7 @@ impl Location {
     pub(crate) fn sc_visible(&self, prefix: &Clock) -> Timestamp {
         let newest = self.values.newest();
         let mut seen = 0;
-        for history in &self.histories {
+        for history in self.latest_first() {
             if let Some(mark) = history.exact(prefix.get(history.slot)) {
                 seen = seen.max(mark.seen);
                 if seen == newest {

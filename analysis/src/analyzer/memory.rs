@@ -1,17 +1,18 @@
 //! All locations of a run, and how much of them is remembered.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::access::{self, Access};
 use super::check::{self, Gap};
 use super::clock::ThreadSlot;
 use super::findings::Findings;
+use super::granule::GranuleStore;
 use super::layout::Layout;
 use super::limits::{self, Limits};
 use super::location::Location;
 use super::plain::race_with_plain;
 use super::shadow::Shadow;
+use super::table::{Cell, LocationTable};
 use super::thread::Threads;
 use super::values::{Values, WriteRecord};
 use super::view::View;
@@ -23,41 +24,33 @@ use crate::violation::{EventIndex, Violation, WriteRef};
 
 /// All locations, atomic and plain.
 #[derive(Clone, Debug)]
-pub(crate) struct Memory {
+pub(crate) struct Memory<S> {
     pub(super) races: bool,
     limits: Limits,
-    pub(super) locations: FxHashMap<LocationId, Box<Cell>>,
+    pub(super) locations: LocationTable,
     /// Where the paper's model counts SC fences.
     fence_location: Location,
     pub(super) layout: Layout,
-    pub(super) shadow: Shadow,
+    pub(super) shadow: Shadow<S>,
     pub(super) remembered: usize,
     unseen_writes: u64,
     /// The writes that stale accesses will take, and what they hand on.
     taken: FxHashMap<EventIndex, View>,
 }
 
-/// A location with what is known about its bytes.
-#[derive(Clone, Debug)]
-pub(super) struct Cell {
-    pub(super) location: Location,
-    /// Plain accesses to its bytes may be in the shadow.
-    pub(super) mixed: bool,
-}
-
 /// The number under which the fence location counts as the place of a run.
 const FENCE_LOCATION: LocationId = LocationId(u32::MAX);
 
-impl Memory {
+impl<S: GranuleStore> Memory<S> {
     /// Memory at the start of a run.
-    pub(crate) fn new(config: AnalyzerConfig) -> Self {
+    pub(crate) fn new(config: AnalyzerConfig, store: S) -> Self {
         Self {
             races: config.races,
             limits: config.limits,
-            locations: FxHashMap::default(),
+            locations: LocationTable::default(),
             fence_location: Location::new(Some(0)),
             layout: Layout::default(),
-            shadow: Shadow::default(),
+            shadow: Shadow::new(store),
             remembered: 0,
             unseen_writes: 0,
             taken: FxHashMap::default(),
@@ -85,13 +78,12 @@ impl Memory {
         event: &Event,
         index: EventIndex,
     ) -> Result<EventFindings, StreamError> {
-        let cell = self.locations.entry(made.location).or_insert_with(|| {
-            self.remembered += 1;
-            Box::new(Cell {
-                location: Location::new(Some(0)),
-                mixed: false,
-            })
-        });
+        let first = || Cell {
+            location: Location::new(Some(0)),
+            mixed: false,
+        };
+        let (cell, is_new) = self.locations.get_or_insert_with(made.location, first);
+        self.remembered += usize::from(is_new);
         let location = &mut cell.location;
         if location.values.newest() >= LAST_NUMBER {
             return Err(StreamError::TooLong(event.thread));
@@ -125,9 +117,8 @@ impl Memory {
             message.copy_from(&location.message);
         }
         if self.races && cell.mixed {
-            let thread = threads.at(slot);
             let race = self.layout.bytes(made.location).and_then(|bytes| {
-                race_with_plain(&self.shadow, bytes, thread, slot, access, index)
+                race_with_plain(&mut self.shadow, bytes, threads, slot, access, index)
             });
             found.race = race.map(|race| findings.add_race(race));
         }
@@ -156,7 +147,7 @@ impl Memory {
         index: EventIndex,
     ) -> EventFindings {
         let mut found = EventFindings::default();
-        let (Some(access), Some(cell)) = (&made.access, self.locations.get_mut(&made.location))
+        let (Some(access), Some(cell)) = (&made.access, self.locations.get_mut(made.location))
         else {
             return found;
         };
@@ -169,7 +160,7 @@ impl Memory {
         }
         if self.races && cell.mixed {
             let race = self.layout.bytes(made.location).and_then(|bytes| {
-                race_with_plain(&self.shadow, bytes, thread, slot, access, index)
+                race_with_plain(&mut self.shadow, bytes, threads, slot, access, index)
             });
             found.race = race.map(|race| findings.add_race(race));
         }
@@ -204,14 +195,17 @@ impl Memory {
         }
         self.remove(id);
         let mixed = self.races && self.shadow.touches(bytes);
+        if self.races {
+            self.shadow.mark_atomic(bytes);
+        }
         self.layout.place(id, bytes);
         self.remembered += 1;
         self.locations.insert(
             id,
-            Box::new(Cell {
+            Cell {
                 location: Location::new(Some(value)),
                 mixed,
-            }),
+            },
         );
     }
 
@@ -228,7 +222,7 @@ impl Memory {
 
     fn remove(&mut self, id: LocationId) {
         self.layout.remove(id);
-        if let Some(cell) = self.locations.remove(&id) {
+        if let Some(cell) = self.locations.remove(id) {
             self.remembered -= limits::remembered(&cell.location);
         }
     }
@@ -238,7 +232,7 @@ impl Memory {
     fn forget_the_oldest(&mut self, threads: &Threads) {
         loop {
             self.remembered = 0;
-            for cell in self.locations.values_mut() {
+            for cell in self.locations.cells_mut() {
                 limits::trim_all(&mut cell.location, threads, self.limits);
                 self.remembered += limits::remembered(&cell.location);
             }

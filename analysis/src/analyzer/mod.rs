@@ -24,6 +24,8 @@ mod access;
 mod check;
 pub(crate) mod clock;
 mod findings;
+pub(crate) mod granule;
+pub(crate) mod granule_map;
 mod history;
 mod id_set;
 mod layout;
@@ -33,20 +35,24 @@ mod locks;
 mod memory;
 mod plain;
 mod shadow;
+mod table;
 mod thread;
 mod values;
 mod view;
 
 use access::Access;
 use findings::Findings;
+use granule::{GranuleStore, epoch_tag};
+use granule_map::GranuleMap;
 use locks::Locks;
 use memory::Memory;
 use thread::Threads;
-use values::WriteRecord;
+use values::{LAST_EVENT, WriteRecord};
 
 use crate::error::StreamError;
 use crate::event::{
-    Bytes, CasOutcome, CasStrength, Event, LocationId, LockId, LockMode, Operation,
+    Bytes, CasOutcome, CasStrength, Event, LocationId, LockId, LockMode, Operation, SiteId,
+    ThreadId,
 };
 use crate::model::Model;
 use crate::order::FenceOrder;
@@ -75,15 +81,25 @@ pub struct EventFindings {
     pub race: Option<usize>,
 }
 
+/// What one plain access showed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlainFindings {
+    /// The access races: which of [`Analyzer::races`].
+    pub race: Option<usize>,
+    /// Its bytes may hold an atomic object.
+    pub meets_atomic: bool,
+}
+
 /// Feed it the events of a run in their order; it reports which of them
 /// could have gone otherwise under the memory model. Thread 0 exists from the start, every
 /// other one from its [`Operation::Create`]. A location that no
-/// [`Operation::Birth`] mentioned holds 0.
+/// [`Operation::Birth`] mentioned holds 0. What is known about plain memory is in a
+/// store of granules: a map, or what [`Analyzer::with_store`] is given.
 #[derive(Clone, Debug)]
-pub struct Analyzer {
+pub struct Analyzer<S = GranuleMap> {
     config: AnalyzerConfig,
     threads: Threads,
-    memory: Memory,
+    memory: Memory<S>,
     locks: Locks,
     findings: Findings,
     next: EventIndex,
@@ -96,10 +112,18 @@ const LAST_NUMBER: u32 = u32::MAX - 8;
 impl Analyzer {
     /// An analyzer at the start of a run.
     pub fn new(config: AnalyzerConfig) -> Self {
+        Self::with_store(config, GranuleMap::default())
+    }
+}
+
+impl<S: GranuleStore> Analyzer<S> {
+    /// An analyzer at the start of a run that keeps what it knows about plain memory
+    /// in this store.
+    pub fn with_store(config: AnalyzerConfig, store: S) -> Self {
         Self {
             config,
-            threads: Threads::new(),
-            memory: Memory::new(config),
+            threads: Threads::new(S::NAMES_THREADS),
+            memory: Memory::new(config, store),
             locks: Locks::default(),
             findings: Findings::default(),
             next: EventIndex(0),
@@ -130,6 +154,14 @@ impl Analyzer {
     /// Takes the next event. A refused event changes nothing.
     pub fn feed(&mut self, event: &Event) -> Result<EventFindings, StreamError> {
         self.feed_at(self.next, event)
+    }
+
+    /// The thread waits for the end of another one: its next event is the
+    /// [`Operation::Join`] of `child`. By then it knows all that `child` does, so that
+    /// much less has to be remembered for it than for one that may go on at any time.
+    /// Should it go on otherwise, fewer findings are reported about it.
+    pub fn awaits_end(&mut self, thread: ThreadId, child: ThreadId) {
+        self.threads.await_end(thread, child);
     }
 
     /// Keeps what the write of this event, which is still to come, hands on: a
@@ -168,6 +200,7 @@ impl Analyzer {
         }
         let slot = self.threads.slot(event.thread)?;
         let made = AtomicAccess::of(event, index, self.config.model)?;
+        self.threads.goes_on(slot, None);
         let (threads, findings) = (&mut self.threads, &mut self.findings);
         let found = (self.memory).stale(threads, findings, slot, &made, source, index);
         self.next = EventIndex(index.0 + 1);
@@ -186,9 +219,14 @@ impl Analyzer {
             return Err(StreamError::OutOfOrder(last, index));
         }
         let slot = self.threads.slot(event.thread)?;
-        if self.threads.at(slot).number >= LAST_NUMBER {
+        if self.threads.at(slot).number >= LAST_NUMBER || index >= LAST_EVENT {
             return Err(StreamError::TooLong(event.thread));
         }
+        let joins = match event.operation {
+            Operation::Join { child } => Some(child),
+            _ => None,
+        };
+        self.threads.goes_on(slot, joins);
         let mut found = EventFindings::default();
         match event.operation {
             Operation::Load { .. }
@@ -218,15 +256,71 @@ impl Analyzer {
             Operation::Death { bytes } => self.memory.death(checked(bytes)?),
             Operation::Read { bytes } | Operation::Write { bytes } => {
                 let writes = matches!(event.operation, Operation::Write { .. });
-                let thread = self.threads.at(slot);
-                let race =
-                    self.memory
-                        .plain(thread, slot, event.site, checked(bytes)?, writes, index);
-                found.race = race.map(|race| self.findings.add_race(race));
+                found.race = self
+                    .plain_at(index, event.thread, event.site, bytes, writes)?
+                    .race;
             }
         }
         self.next = EventIndex(index.0 + 1);
         Ok(found)
+    }
+
+    /// Takes a plain access: [`Self::feed_at`] for what there is most of.
+    ///
+    /// # Errors
+    /// As for [`Self::feed`].
+    #[inline]
+    pub fn plain_at(
+        &mut self,
+        index: EventIndex,
+        thread: ThreadId,
+        site: SiteId,
+        bytes: Bytes,
+        writes: bool,
+    ) -> Result<PlainFindings, StreamError> {
+        let slot = self.threads.slot(thread)?;
+        let bytes = checked(bytes)?;
+        self.threads.goes_on(slot, None);
+        let made = (self.memory).plain(&self.threads, slot, site, bytes, writes, index);
+        self.next = EventIndex(index.0 + 1);
+        Ok(PlainFindings {
+            race: made.race.map(|race| self.findings.add_race(race)),
+            meets_atomic: made.meets_atomic,
+        })
+    }
+
+    /// What granules know a thread's current epoch by ([`crate::granule::covers`]):
+    /// the same until it next publishes what it knows. 0 for a thread that does not
+    /// run.
+    #[inline]
+    pub fn epoch_tag(&self, thread: ThreadId) -> u64 {
+        match self.threads.slot(thread) {
+            Ok(slot) => epoch_tag(slot, self.threads.at(slot).plain_number()),
+            Err(_) => 0,
+        }
+    }
+
+    /// Whether a thread runs that knows all that any other one did, and no other runs.
+    pub fn is_alone(&self, thread: ThreadId) -> bool {
+        let slot = self.threads.slot(thread);
+        slot.is_ok_and(|slot| self.threads.is_alone(slot))
+    }
+
+    /// An atomic object will be born in these bytes: plain accesses to them always
+    /// count.
+    pub fn mark_atomic(&mut self, bytes: Bytes) {
+        self.memory.shadow.mark_atomic(bytes);
+    }
+
+    /// Whether any plain access to these bytes may be remembered.
+    pub fn remembers_plain(&mut self, bytes: Bytes) -> bool {
+        self.memory.shadow.may_know(bytes)
+    }
+
+    /// Forgets the plain accesses to these bytes: all that anybody does from now on is
+    /// ordered after them.
+    pub fn forget_plain(&mut self, bytes: Bytes) {
+        self.memory.shadow.forget(bytes);
     }
 
     fn fence(&mut self, slot: usize, order: FenceOrder) {

@@ -1,216 +1,222 @@
-//! The last plain accesses to every piece of memory, as epochs: a number within
-//! a thread is enough to decide whether an access happened before a later one.
-//! Byte exact, in granules of eight.
-//!
-//! Epochs are those of Cormac Flanagan and Stephen N. Freund, *FastTrack:
-//! Efficient and Precise Dynamic Race Detection*, PLDI 2009,
-//! <https://doi.org/10.1145/1542476.1542490>. Unlike there, reads that nothing
-//! orders are kept as a list of epochs, not as a vector clock, and
-//! happens-before is that of C++20 with its fences.
+//! The last plain accesses to all memory of a run: what [`super::granule`] knows of
+//! eight bytes, for ranges of any length.
 
-use smallvec::SmallVec;
-
-use super::clock::{Clock, EventNumber, ThreadSlot};
-use crate::event::{Bytes, SiteId, ThreadId};
-use crate::hash::FxHashMap;
-use crate::race::RacingAccess;
+use super::granule::{
+    GRANULE_BYTES, Granule, GranuleStore, PAGE_GRANULES, PlainAccess, Record, SpilledRecords,
+};
+use crate::event::Bytes;
 
 /// Bytes of one access that are checked for races; the rest of it is not.
 const MAX_ACCESS_BYTES: u64 = 1 << 16;
 
-/// With more granules than this in use, all are forgotten: races with what was
-/// before are missed, none is invented.
-const MAX_GRANULES: usize = 1 << 21;
-
-const GRANULE_BYTES: u64 = 8;
-
 /// The last accesses to memory.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Shadow {
-    granules: FxHashMap<u64, SmallVec<[Record; 2]>>,
+pub(crate) struct Shadow<S> {
+    store: S,
+    spilled: SpilledRecords,
 }
 
-/// One access to some bytes of a granule.
-#[derive(Clone, Copy, Debug)]
-struct Record {
-    slot: u32,
-    /// Happens before every event that knows the thread up to this number.
-    number: EventNumber,
-    thread: ThreadId,
-    site: SiteId,
-    /// The bytes of the granule.
-    mask: u8,
-    writes: bool,
+/// What a plain access came upon.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AccessResult {
+    /// The first earlier plain access that it races with, and the bytes of both.
+    pub(crate) race: Option<(Record, Bytes)>,
+    /// The bytes may hold an atomic object.
+    pub(crate) meets_atomic: bool,
 }
 
-/// A plain access about to be made.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PlainAccess<'a> {
-    /// The thread's slot.
-    pub(crate) slot: ThreadSlot,
-    /// The number of the thread's next event: a thread that knows that knows this.
-    pub(crate) number: EventNumber,
-    /// The thread.
-    pub(crate) thread: ThreadId,
-    /// Its place in the program.
-    pub(crate) site: SiteId,
-    /// What the thread knows.
-    pub(crate) happened_before: &'a Clock,
-    /// It writes.
-    pub(crate) writes: bool,
-}
+impl<S: GranuleStore> Shadow<S> {
+    /// An empty one.
+    pub(crate) fn new(store: S) -> Self {
+        Self {
+            store,
+            spilled: SpilledRecords::default(),
+        }
+    }
 
-impl Shadow {
-    /// Makes a plain access. Gives the first earlier plain access it races with.
-    pub(crate) fn access(
+    /// Makes a plain access.
+    #[inline]
+    pub(crate) fn access(&mut self, bytes: Bytes, access: &PlainAccess<'_>) -> AccessResult {
+        if self.store.clear_if_full() {
+            self.spilled = SpilledRecords::default();
+        }
+        let offset = bytes.address % GRANULE_BYTES;
+        if bytes.size == 0 || offset + bytes.size > GRANULE_BYTES {
+            return self.access_range(bytes, access);
+        }
+        let number = bytes.address / GRANULE_BYTES;
+        let Some([granule, ..]) = self.store.granules(number, number + 1) else {
+            return AccessResult::default();
+        };
+        let mask = (((1u16 << bytes.size) - 1) << offset) as u8;
+        let found = granule.access(&mut self.spilled, mask, access);
+        AccessResult {
+            race: found.map(|record| (record, shared_bytes(record, number, mask))),
+            meets_atomic: granule.may_hold_atomic(),
+        }
+    }
+
+    #[inline(never)]
+    fn access_range(&mut self, bytes: Bytes, access: &PlainAccess<'_>) -> AccessResult {
+        // Atomic objects behind what is checked must not be missed: a write makes them
+        // fresh ones.
+        let mut result = AccessResult {
+            race: None,
+            meets_atomic: bytes.size > MAX_ACCESS_BYTES,
+        };
+        let bytes = checked_part(bytes);
+        let (mut at, end) = granules(bytes);
+        while at < end {
+            let Some(some) = self.store.granules(at, end) else {
+                break;
+            };
+            for granule in &mut *some {
+                let mask = mask_within(at, bytes);
+                result.meets_atomic |= granule.may_hold_atomic();
+                if let Some(record) = granule.access(&mut self.spilled, mask, access)
+                    && result.race.is_none()
+                {
+                    result.race = Some((record, shared_bytes(record, at, mask)));
+                }
+                at += 1;
+            }
+        }
+        result
+    }
+
+    /// Gives the first earlier plain access that another access races with.
+    pub(crate) fn conflict(
         &mut self,
         bytes: Bytes,
         access: &PlainAccess<'_>,
-    ) -> Option<(RacingAccess, Bytes)> {
-        if self.granules.len() >= MAX_GRANULES {
-            self.granules.clear();
-        }
-        let mut race = None;
-        for (granule, mask) in granules(bytes) {
-            let records = self.granules.entry(granule).or_default();
-            let found = conflict(records, granule, mask, access);
-            // Runs leave such an access out of their traces. Of several accesses
-            // between two events of a thread, reports name the first.
-            if found.is_none() && access.was_made_before(records, mask) {
-                continue;
-            }
-            race = race.or(found);
-            // What is ordered before a write, or is a read ordered before a read,
-            // is covered by the new record: what races with the old one races
-            // with the new one. A pair that raced is reported and done with.
-            records.retain(|record| {
-                let covered = record.mask & !mask == 0 && (access.writes || !record.writes);
-                !(covered && (access.writes || access.knows(record)))
-            });
-            records.push(Record {
-                slot: access.slot as u32,
-                number: access.number,
-                thread: access.thread,
-                site: access.site,
-                mask,
-                writes: access.writes,
-            });
-        }
-        race
-    }
-
-    /// Gives the first earlier plain access that an atomic access races with.
-    pub(crate) fn conflict_with_atomic(
-        &self,
-        bytes: Bytes,
-        access: &PlainAccess<'_>,
-    ) -> Option<(RacingAccess, Bytes)> {
-        granules(bytes).find_map(|(granule, mask)| {
-            conflict(self.granules.get(&granule)?, granule, mask, access)
+    ) -> Option<(Record, Bytes)> {
+        let spilled = &self.spilled;
+        find(&mut self.store, bytes, |granule, number, mask| {
+            let record = granule.conflict(spilled, mask, access)?;
+            Some((record, shared_bytes(record, number, mask)))
         })
     }
 
     /// Whether any plain access to these bytes is remembered.
-    pub(crate) fn touches(&self, bytes: Bytes) -> bool {
-        granules(bytes).any(|(granule, mask)| {
-            self.granules
-                .get(&granule)
-                .is_some_and(|records| records.iter().any(|record| record.mask & mask != 0))
-        })
+    pub(crate) fn touches(&mut self, bytes: Bytes) -> bool {
+        let spilled = &self.spilled;
+        let touched = |granule: &Granule, _, mask| granule.touches(spilled, mask).then_some(());
+        find(&mut self.store, bytes, touched).is_some()
     }
 
-    /// The memory is given back.
-    pub(crate) fn forget(&mut self, bytes: Bytes) {
-        let count = (bytes.size / GRANULE_BYTES + 2) as usize;
-        if count > self.granules.len() {
-            let end = bytes.address.saturating_add(bytes.size);
-            self.granules.retain(|&granule, records| {
-                let start = granule * GRANULE_BYTES;
-                let outside = start >= end || start.saturating_add(GRANULE_BYTES) <= bytes.address;
-                outside || {
-                    let mask = mask_within(granule, bytes);
-                    records.iter_mut().for_each(|record| record.mask &= !mask);
-                    records.retain(|record| record.mask != 0);
-                    !records.is_empty()
-                }
-            });
-            return;
+    /// Whether anything about these bytes may be remembered, however many they are.
+    pub(crate) fn may_know(&mut self, bytes: Bytes) -> bool {
+        let (first, end) = granules(bytes);
+        if bytes.size <= MAX_ACCESS_BYTES {
+            return self.touches(bytes);
         }
-        for granule in
-            bytes.address / GRANULE_BYTES..=(bytes.address + bytes.size - 1) / GRANULE_BYTES
-        {
-            let mask = mask_within(granule, bytes);
-            if let Some(records) = self.granules.get_mut(&granule) {
-                records.iter_mut().for_each(|record| record.mask &= !mask);
-                records.retain(|record| record.mask != 0);
-                if records.is_empty() {
-                    self.granules.remove(&granule);
+        let pages = (self.store).known_pages(first / PAGE_GRANULES, end.div_ceil(PAGE_GRANULES));
+        !pages.is_empty()
+    }
+
+    /// The bytes hold an atomic object from now on. No object is longer than what is
+    /// checked of an access.
+    pub(crate) fn mark_atomic(&mut self, bytes: Bytes) {
+        let (mut at, end) = granules(checked_part(bytes));
+        while at < end {
+            let Some(some) = self.store.granules(at, end) else {
+                return;
+            };
+            some.iter_mut().for_each(Granule::mark_atomic);
+            at += some.len() as u64;
+        }
+    }
+
+    /// The memory is given back; whether anything was known about it.
+    pub(crate) fn forget(&mut self, bytes: Bytes) -> bool {
+        if bytes.size == 0 {
+            return false;
+        }
+        let (first, end) = granules(bytes);
+        // What lies in pages that are given back whole needs no masks.
+        let (first_page, end_page) = (first.div_ceil(PAGE_GRANULES), end / PAGE_GRANULES);
+        if first_page >= end_page {
+            return self.forget_granules(first, end, bytes);
+        }
+        let mut any = self.forget_granules(first, first_page * PAGE_GRANULES, bytes);
+        let pages = self.store.known_pages(first_page, end_page);
+        for page in &pages {
+            let (first, end) = (page * PAGE_GRANULES, (page + 1) * PAGE_GRANULES);
+            any |= self.forget_granules(first, end, bytes);
+        }
+        self.store.release(&pages);
+        any | self.forget_granules(end_page * PAGE_GRANULES, end, bytes)
+    }
+
+    fn forget_granules(&mut self, first: u64, end: u64, bytes: Bytes) -> bool {
+        let mut any = false;
+        let mut at = first;
+        while at < end {
+            let page_end = (at / PAGE_GRANULES + 1) * PAGE_GRANULES;
+            let some = self.store.known_granules(at, end);
+            for (number, granule) in (at..).zip(some) {
+                if *granule != Granule::default() {
+                    any = true;
+                    granule.forget(&mut self.spilled, mask_within(number, bytes));
                 }
             }
+            at = page_end;
         }
+        any
     }
 }
 
-impl PlainAccess<'_> {
-    /// Whether its thread has made the same access to these bytes since its last
-    /// event.
-    fn was_made_before(&self, records: &[Record], mask: u8) -> bool {
-        let mut made = 0;
-        for record in records {
-            let same_epoch = record.slot as usize == self.slot && record.number == self.number;
-            if same_epoch && (record.writes || !self.writes) {
-                made |= record.mask;
+/// The first that `look` finds among the granules of a range that are known, with
+/// their numbers and the bytes of each that lie in the range.
+#[inline]
+fn find<S: GranuleStore, T>(
+    store: &mut S,
+    bytes: Bytes,
+    look: impl Fn(&Granule, u64, u8) -> Option<T>,
+) -> Option<T> {
+    let bytes = checked_part(bytes);
+    let (mut at, end) = granules(bytes);
+    while at < end {
+        let page_end = (at / PAGE_GRANULES + 1) * PAGE_GRANULES;
+        for (number, granule) in (at..).zip(store.known_granules(at, end)) {
+            let found = look(granule, number, mask_within(number, bytes));
+            if found.is_some() {
+                return found;
             }
         }
-        mask & !made == 0
+        at = page_end;
     }
-
-    /// Whether an earlier access happened before this one.
-    fn knows(&self, record: &Record) -> bool {
-        record.slot as usize == self.slot
-            || record.number <= self.happened_before.get(record.slot as usize)
-    }
+    None
 }
 
-fn conflict(
-    records: &[Record],
-    granule: u64,
-    mask: u8,
-    access: &PlainAccess<'_>,
-) -> Option<(RacingAccess, Bytes)> {
-    let record = records.iter().find(|record| {
-        record.mask & mask != 0 && (record.writes || access.writes) && !access.knows(record)
-    })?;
-    let first = RacingAccess {
-        thread: record.thread,
-        site: record.site,
-        writes: record.writes,
-        atomic: false,
-    };
-    let shared = record.mask & mask;
+/// The first bytes, one after the other, that an access to the bytes `mask` of a
+/// granule shares with an earlier one.
+fn shared_bytes(record: Record, granule: u64, mask: u8) -> Bytes {
+    let shared = record.mask() & mask;
     let offset = u64::from(shared.trailing_zeros());
     let size = u64::from((shared >> offset).trailing_ones());
-    Some((
-        first,
-        Bytes {
-            address: granule * GRANULE_BYTES + offset,
-            size,
-        },
-    ))
+    Bytes {
+        address: granule * GRANULE_BYTES + offset,
+        size,
+    }
 }
 
-/// The granules of a range, with the bytes of each that lie in it.
-fn granules(bytes: Bytes) -> impl Iterator<Item = (u64, u8)> {
-    let bytes = Bytes {
+/// The granules of a range: the first, and the one after the last.
+#[inline]
+fn granules(bytes: Bytes) -> (u64, u64) {
+    let first = bytes.address / GRANULE_BYTES;
+    match bytes.size {
+        0 => (first, first),
+        size => (first, (bytes.address + (size - 1)) / GRANULE_BYTES + 1),
+    }
+}
+
+/// The bytes of an access that are checked.
+fn checked_part(bytes: Bytes) -> Bytes {
+    Bytes {
         size: bytes.size.min(MAX_ACCESS_BYTES),
         ..bytes
-    };
-    let first = bytes.address / GRANULE_BYTES;
-    let end = match bytes.size {
-        0 => first,
-        size => (bytes.address + (size - 1)) / GRANULE_BYTES + 1,
-    };
-    (first..end).map(move |granule| (granule, mask_within(granule, bytes)))
+    }
 }
 
 fn mask_within(granule: u64, bytes: Bytes) -> u8 {
@@ -227,10 +233,15 @@ fn mask_within(granule: u64, bytes: Bytes) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
+    use crate::analyzer::clock::{Clock, ThreadSlot};
+    use crate::analyzer::granule_map::GranuleMap;
+    use crate::event::SiteId;
 
     fn access(
-        shadow: &mut Shadow,
+        shadow: &mut Shadow<GranuleMap>,
         slot: ThreadSlot,
         writes: bool,
         address: u64,
@@ -240,12 +251,12 @@ mod tests {
         let access = PlainAccess {
             slot,
             number: 1,
-            thread: ThreadId(slot as u32),
             site: SiteId(slot as u32),
             happened_before: &nothing,
             writes,
         };
-        shadow.access(Bytes { address, size }, &access).is_some()
+        let found = shadow.access(Bytes { address, size }, &access);
+        found.race.is_some()
     }
 
     #[test]
@@ -254,16 +265,16 @@ mod tests {
             address: 6,
             size: 11,
         };
-        let got: Vec<_> = granules(bytes).collect();
+        let (first, end) = granules(bytes);
+        let got: Vec<_> = (first..end)
+            .map(|at| (at, mask_within(at, bytes)))
+            .collect();
         assert_eq!(got, [(0, 0b1100_0000), (1, 0xff), (2, 0b0000_0001)]);
-        assert_eq!(
-            granules(Bytes {
-                address: 3,
-                size: 0
-            })
-            .count(),
-            0
-        );
+        let nothing = Bytes {
+            address: 3,
+            size: 0,
+        };
+        assert_eq!(granules(nothing), (0, 0));
     }
 
     #[test]

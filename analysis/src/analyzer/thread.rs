@@ -23,6 +23,8 @@ pub(crate) struct Thread {
     pub(crate) number: EventNumber,
     /// `ep`: how often its knowledge was published.
     pub(crate) epoch: u32,
+    /// The number of the event that last published it.
+    published: EventNumber,
     /// `c`: what it knows.
     pub(crate) view: View,
     /// `ax`: what its relaxed reads got, and an acquire fence would add.
@@ -38,6 +40,30 @@ pub(crate) struct Thread {
     pub(crate) run_sc: ScSet,
     /// The location of the current run: a stretch of accesses to one location.
     pub(crate) run: Option<LocationId>,
+    /// `own_sc` may lack something of what came from others' accesses.
+    has_news: bool,
+    /// What it waits for, if that is the end of a thread.
+    awaits: Option<AwaitedEnd>,
+}
+
+/// The end of a thread that another one waits for: what that one does next is to
+/// join it.
+#[derive(Clone, Debug)]
+enum AwaitedEnd {
+    /// Of a thread that runs: whoever waits will know at least what it knows.
+    Running(ThreadSlot, ThreadId),
+    /// Of a thread that has ended.
+    Ended(Box<EndedThread>),
+}
+
+/// A thread that has ended and that another one is about to join.
+#[derive(Clone, Debug)]
+struct EndedThread {
+    id: ThreadId,
+    /// What it has handed on.
+    token: Token,
+    /// What whoever joins it will know by happens-before.
+    known: Clock,
 }
 
 impl Thread {
@@ -47,6 +73,7 @@ impl Thread {
             live: true,
             number: 0,
             epoch: 0,
+            published: 0,
             view: View::default(),
             acquirable: View::default(),
             released: View::default(),
@@ -54,7 +81,34 @@ impl Thread {
             own_sc: ScSet::default(),
             run_sc: ScSet::default(),
             run: None,
+            has_news: false,
+            awaits: None,
         }
+    }
+
+    /// What it will know by happens-before when it next does something; `None` if that
+    /// is at least what another live thread knows.
+    pub(crate) fn will_know(&self) -> Option<&Clock> {
+        match &self.awaits {
+            None => Some(&self.view.happened_before),
+            Some(AwaitedEnd::Running(..)) => None,
+            Some(AwaitedEnd::Ended(ended)) => Some(&ended.known),
+        }
+    }
+
+    /// The event that was just made publishes what the thread knows.
+    #[inline]
+    pub(crate) fn has_published(&mut self) {
+        self.epoch += 1;
+        self.published = self.number;
+    }
+
+    /// What the thread's plain accesses are known by from now on: whoever knows an
+    /// event with this number or a later one knows them. It changes only when the
+    /// thread publishes something, because nobody can know anything in between.
+    #[inline]
+    pub(crate) fn plain_number(&self) -> EventNumber {
+        self.published + 1
     }
 
     /// The thread goes on to `next` (`None`: an event without location). An SC
@@ -64,11 +118,22 @@ impl Thread {
         if next.is_some() && self.run == next {
             return;
         }
-        self.view
-            .from_accesses
-            .join(&core::mem::take(&mut self.run_sc));
-        self.own_sc.join(&self.view.from_accesses);
+        if !self.run_sc.is_empty() {
+            let run_sc = core::mem::take(&mut self.run_sc);
+            self.view.from_accesses.join(&run_sc);
+            self.has_news = true;
+        }
+        if self.has_news {
+            self.own_sc.join(&self.view.from_accesses);
+            self.has_news = false;
+        }
         self.run = next;
+    }
+
+    /// The thread takes in what a message hands on.
+    #[inline]
+    pub(crate) fn learn(&mut self, message: &View) {
+        self.has_news |= self.view.join(message);
     }
 
     /// The thread passes a fence. An SC fence takes part in psc only: it is no
@@ -77,7 +142,7 @@ impl Thread {
         self.number += 1;
         self.leave_run(None);
         if order.acquires() {
-            self.view.join(&self.acquirable);
+            self.has_news |= self.view.join(&self.acquirable);
             self.acquirable.clear();
         }
         self.view.happened_before.set(slot, self.number);
@@ -92,7 +157,7 @@ impl Thread {
         }
         if order.releases() {
             self.released.copy_from(&self.view);
-            self.epoch += 1;
+            self.has_published();
         }
     }
 }
@@ -122,6 +187,11 @@ pub(crate) struct Threads {
     /// The slots of running threads with small ids, which most have: a look-up
     /// in `states` for every event would be felt.
     running: Vec<Option<u32>>,
+    /// How many threads wait for the end of another one.
+    waiting: usize,
+    /// For each slot the threads that had it, with the first number that was not
+    /// their predecessor's; none where threads of the past have no names.
+    owners: Option<Vec<Vec<(EventNumber, ThreadId)>>>,
 }
 
 /// Where a thread is in its life.
@@ -139,15 +209,138 @@ const MAX_SLOTS: usize = 1 << 14;
 const SMALL_ID_LIMIT: u32 = 1 << 10;
 
 impl Threads {
-    /// A run with only its main thread.
-    pub(crate) fn new() -> Self {
+    /// A run with only its main thread. With names, it can be told later which thread
+    /// an event was of.
+    pub(crate) fn new(with_names: bool) -> Self {
         let main = ThreadId(0);
         Self {
             slots: vec![Thread::new(main)],
             states: FxHashMap::from_iter([(main, ThreadState::Running(0))]),
             joined: IdSet::default(),
             running: vec![Some(0)],
+            waiting: 0,
+            owners: with_names.then(|| vec![vec![(0, main)]]),
         }
+    }
+
+    /// The thread does nothing more before it joins `child`.
+    pub(crate) fn await_end(&mut self, id: ThreadId, child: ThreadId) {
+        let Ok(slot) = self.slot(id) else {
+            return;
+        };
+        let awaited = match self.states.get(&child) {
+            // Two that wait for each other never join.
+            Some(ThreadState::Running(child)) if self.leads_to(*child, slot) => return,
+            Some(ThreadState::Running(running)) => AwaitedEnd::Running(*running, child),
+            Some(ThreadState::Ended(token)) => self.ended_for(slot, child, token),
+            None => return,
+        };
+        self.waiting += usize::from(self.slots[slot].awaits.is_none());
+        self.slots[slot].awaits = Some(awaited);
+    }
+
+    /// Whether the thread in a slot waits, directly or through others, for another.
+    fn leads_to(&self, mut slot: ThreadSlot, other: ThreadSlot) -> bool {
+        while slot != other {
+            match self.slots[slot].awaits {
+                Some(AwaitedEnd::Running(next, _)) => slot = next,
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    fn ended_for(&self, slot: ThreadSlot, id: ThreadId, token: &Token) -> AwaitedEnd {
+        let mut known = self.slots[slot].view.happened_before.clone();
+        known.join(&token.view.happened_before);
+        let token = token.clone();
+        AwaitedEnd::Ended(Box::new(EndedThread { id, token, known }))
+    }
+
+    /// The thread goes on, and if it waited for a thread, with joining that one or,
+    /// interrupted, with something else. What was forgotten meanwhile it must not be
+    /// asked for: then it counts as knowing by happens-before what the other does, so
+    /// that less can be stale to it. What SC makes it see stays what it is.
+    #[inline]
+    pub(crate) fn goes_on(&mut self, slot: ThreadSlot, joins: Option<ThreadId>) {
+        if self.waiting > 0 && self.slots[slot].awaits.is_some() {
+            self.stop_waiting(slot, joins);
+        }
+    }
+
+    #[cold]
+    fn stop_waiting(&mut self, slot: ThreadSlot, joins: Option<ThreadId>) {
+        let Some(awaited) = self.slots[slot].awaits.take() else {
+            return;
+        };
+        self.waiting -= 1;
+        let known = match awaited {
+            AwaitedEnd::Running(_, child) if joins == Some(child) => return,
+            AwaitedEnd::Running(other, _) => {
+                // What others have not published is known now, but not what they do
+                // from here on.
+                self.slots.iter_mut().for_each(Thread::has_published);
+                self.view_ahead(other)
+            }
+            AwaitedEnd::Ended(ended) if joins == Some(ended.id) => return,
+            AwaitedEnd::Ended(ended) => ended.token.view,
+        };
+        self.slots[slot].learn(&known);
+    }
+
+    /// What a thread knows, or will when it next does something, if it waits.
+    fn view_ahead(&self, mut slot: ThreadSlot) -> View {
+        let mut view = self.slots[slot].view.clone();
+        loop {
+            match &self.slots[slot].awaits {
+                None => return view,
+                Some(AwaitedEnd::Running(next, _)) => {
+                    slot = *next;
+                    view.join(&self.slots[slot].view);
+                }
+                Some(AwaitedEnd::Ended(ended)) => {
+                    view.join(&ended.token.view);
+                    return view;
+                }
+            }
+        }
+    }
+
+    fn token(&self, slot: ThreadSlot) -> Token {
+        let thread = &self.slots[slot];
+        Token {
+            view: thread.view.clone(),
+            sc_before: thread.sc_before.clone(),
+        }
+    }
+
+    /// Those who wait for the end of this thread, which has just come.
+    fn tell_waiting(&mut self, ended: ThreadId, token: &Token) {
+        for slot in 0..self.slots.len() {
+            if matches!(self.slots[slot].awaits, Some(AwaitedEnd::Running(_, id)) if id == ended) {
+                self.slots[slot].awaits = Some(self.ended_for(slot, ended, token));
+            }
+        }
+    }
+
+    /// Which thread the event with this number was of, if that is kept; else the one
+    /// that has the slot now.
+    pub(crate) fn who_was(&self, slot: ThreadSlot, number: EventNumber) -> ThreadId {
+        let Some(owners) = &self.owners else {
+            return self.slots[slot].id;
+        };
+        let after = owners[slot].partition_point(|&(first, _)| first <= number);
+        owners[slot][after.saturating_sub(1)].1
+    }
+
+    /// Whether nothing that any other thread does or did is unknown to this one: all
+    /// others have ended, and it has waited for them.
+    pub(crate) fn is_alone(&self, slot: ThreadSlot) -> bool {
+        let known = &self.slots[slot].view.happened_before;
+        let mut others = self.slots.iter().enumerate();
+        others.all(|(other, thread)| {
+            other == slot || (!thread.live && known.get(other) >= thread.number)
+        })
     }
 
     fn set_running(&mut self, id: ThreadId, slot: Option<ThreadSlot>) {
@@ -194,23 +387,21 @@ impl Threads {
             .filter(|(_, thread)| thread.live)
     }
 
-    /// How much of `slot` every other live thread knows by happens-before.
+    /// How much of `slot` every other live thread knows by happens-before, or will when
+    /// it next does something.
     pub(crate) fn known_by_all(&self, slot: ThreadSlot) -> EventNumber {
         self.live()
             .filter(|&(other, _)| other != slot)
-            .map(|(_, thread)| thread.view.happened_before.get(slot))
+            .filter_map(|(_, thread)| thread.will_know())
+            .map(|known| known.get(slot))
             .min()
             .unwrap_or(self.slots[slot].number)
     }
 
     /// An event without location that publishes what the thread knows.
     pub(crate) fn hand_out(&mut self, slot: ThreadSlot) -> Token {
-        let thread = self.plain_event(slot, None);
-        thread.epoch += 1;
-        Token {
-            view: thread.view.clone(),
-            sc_before: thread.sc_before.clone(),
-        }
+        self.plain_event(slot, None).has_published();
+        self.token(slot)
     }
 
     /// An event without location that takes in what another thread published.
@@ -223,7 +414,7 @@ impl Threads {
         thread.number += 1;
         thread.leave_run(None);
         if let Some(token) = token {
-            thread.view.join(&token.view);
+            thread.learn(&token.view);
             thread.sc_before.join(&token.sc_before);
         }
         thread.view.happened_before.set(slot, thread.number);
@@ -252,6 +443,7 @@ impl Threads {
                 self.slots[slot] = Thread {
                     number,
                     epoch,
+                    published: number,
                     ..Thread::new(child)
                 };
                 slot
@@ -261,6 +453,10 @@ impl Threads {
                 self.slots.len() - 1
             }
         };
+        if let Some(owners) = &mut self.owners {
+            owners.resize_with(self.slots.len(), Vec::new);
+            owners[slot].push((self.slots[slot].number + 1, child));
+        }
         self.take_in(slot, &token);
         self.states.insert(child, ThreadState::Running(slot));
         self.set_running(child, Some(slot));
@@ -288,6 +484,9 @@ impl Threads {
             ..Thread::new(thread.id)
         };
         let id = thread.id;
+        if self.waiting > 0 {
+            self.tell_waiting(id, &token);
+        }
         self.states.insert(id, ThreadState::Ended(Box::new(token)));
         self.set_running(id, None);
     }

@@ -11,29 +11,31 @@ use crate::violation::{EventIndex, WriteRef};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WriteRecord {
     value: u64,
-    event: EventIndex,
+    /// The number of its event, and the flags.
+    event: u64,
     thread: ThreadId,
     site: SiteId,
-    /// The value is known.
-    known: bool,
-    /// An event made the write; otherwise it is a location's first value.
-    has_origin: bool,
-    /// It is the write of an RMW: nothing can come between it and the one before.
-    pub(crate) by_rmw: bool,
 }
+
+/// The value is known.
+const KNOWN: u64 = 1 << 63;
+/// An event made the write; otherwise it is a location's first value.
+const HAS_ORIGIN: u64 = 1 << 62;
+/// It is the write of an RMW: nothing can come between it and the one before.
+const BY_RMW: u64 = 1 << 61;
+const FLAGS: u64 = KNOWN | HAS_ORIGIN | BY_RMW;
+
+/// The last number that the event of a write can have.
+pub(crate) const LAST_EVENT: EventIndex = EventIndex(!FLAGS);
 
 impl WriteRecord {
     /// A write that an event made.
     pub(crate) fn by(event: EventIndex, thread: ThreadId, site: SiteId, value: u64) -> Self {
-        let (known, has_origin, by_rmw) = (true, true, false);
         Self {
             value,
-            event,
+            event: event.0 | KNOWN | HAS_ORIGIN,
             thread,
             site,
-            known,
-            has_origin,
-            by_rmw,
         }
     }
 
@@ -41,47 +43,54 @@ impl WriteRecord {
     pub(crate) fn of_nobody(value: Option<u64>) -> Self {
         Self {
             value: value.unwrap_or(0),
-            event: EventIndex(0),
+            event: if value.is_some() { KNOWN } else { 0 },
             thread: ThreadId(0),
             site: SiteId(0),
-            known: value.is_some(),
-            has_origin: false,
-            by_rmw: false,
         }
     }
 
     /// The same write by an RMW.
     pub(crate) fn of_rmw(self) -> Self {
         Self {
-            by_rmw: true,
+            event: self.event | BY_RMW,
             ..self
         }
+    }
+
+    /// Whether it is the write of an RMW.
+    #[inline]
+    pub(crate) fn is_by_rmw(&self) -> bool {
+        self.event & BY_RMW != 0
     }
 
     /// The value, if the run recorded it.
     #[inline]
     pub(crate) fn value(&self) -> Option<u64> {
-        self.known.then_some(self.value)
+        (self.event & KNOWN != 0).then_some(self.value)
     }
 
     /// A read has shown the value.
     pub(crate) fn tell(&mut self, value: u64) {
         self.value = value;
-        self.known = true;
+        self.event |= KNOWN;
     }
 
     /// Where in the program the write was made.
     pub(crate) fn site(&self) -> Option<SiteId> {
-        self.has_origin.then_some(self.site)
+        self.has_origin().then_some(self.site)
     }
 
     /// How reports name this write.
     pub(crate) fn reference(&self) -> WriteRef {
         WriteRef {
-            event: self.has_origin.then_some(self.event),
-            origin: self.has_origin.then_some((self.thread, self.site)),
+            event: (self.has_origin()).then_some(EventIndex(self.event & !FLAGS)),
+            origin: self.has_origin().then_some((self.thread, self.site)),
             value: self.value(),
         }
+    }
+
+    fn has_origin(&self) -> bool {
+        self.event & HAS_ORIGIN != 0
     }
 }
 

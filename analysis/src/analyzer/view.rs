@@ -27,6 +27,16 @@ impl ScSet {
         self.0.is_none()
     }
 
+    /// Whether the two are known to be one set, without looking into them.
+    #[inline]
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (None, None) => true,
+            (Some(mine), Some(theirs)) => Arc::ptr_eq(mine, theirs),
+            _ => false,
+        }
+    }
+
     /// Whether SC event `number` of the thread in `slot` is in the set. If so,
     /// everything psc*-before that event is, too.
     pub(crate) fn has(&self, slot: ThreadSlot, number: EventNumber) -> bool {
@@ -101,6 +111,69 @@ impl ScEvents {
     }
 }
 
+/// The SC events before the SC accesses to a location, and themselves. A few of the
+/// accesses have all of the others before them: whether a set has anything to learn
+/// from this one is decided by their numbers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ScAccesses {
+    set: ScSet,
+    /// The slots and numbers of these accesses.
+    newest: [(u32, EventNumber); MAX_NEWEST],
+    /// How many there are; more than [`MAX_NEWEST`] if they are not known.
+    count: u32,
+}
+
+/// So many accesses are told apart before sets are looked into.
+const MAX_NEWEST: usize = 4;
+
+impl ScAccesses {
+    /// Everything is before one access: `set`.
+    pub(crate) fn set_to(&mut self, set: &ScSet, slot: ThreadSlot, number: EventNumber) {
+        self.set.clone_from(set);
+        self.newest[0] = (slot as u32, number);
+        self.count = 1;
+    }
+
+    /// Takes in the set of an access, which may not have the others before it.
+    pub(crate) fn add(&mut self, set: &ScSet, slot: ThreadSlot, number: EventNumber) {
+        let Some(newest) = self.newest.get(..self.count as usize) else {
+            return self.set.join(set);
+        };
+        // Those that are not before the new one stay.
+        let mut kept = [(0, 0); MAX_NEWEST];
+        let mut count = 0;
+        for &(slot, number) in newest {
+            if !set.has(slot as ThreadSlot, number) {
+                kept[count] = (slot, number);
+                count += 1;
+            }
+        }
+        if count == 0 {
+            return self.set_to(set, slot, number);
+        }
+        self.set.join(set);
+        if let Some(next) = kept.get_mut(count) {
+            *next = (slot as u32, number);
+        }
+        self.newest = kept;
+        self.count = count as u32 + 1;
+    }
+
+    /// Adds all of it to another closed set.
+    #[inline]
+    pub(crate) fn join_into(&self, set: &mut ScSet) {
+        let is_known = match self.newest.get(..self.count as usize) {
+            Some(newest) => {
+                (newest.iter()).all(|&(slot, number)| set.has(slot as ThreadSlot, number))
+            }
+            None => false,
+        };
+        if !is_known {
+            set.join(&self.set);
+        }
+    }
+}
+
 /// What is known along happens-before at one point of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct View {
@@ -116,13 +189,20 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// Takes in everything `other` knows.
+    /// Takes in everything `other` knows. What both are made of is what threads knew
+    /// at events of theirs, so where all of the events are known, so is the rest. (An
+    /// SC fence empties `for_next_fence`, but has it in `from_fences` then.)
+    /// Whether there was anything new.
     #[inline]
-    pub(crate) fn join(&mut self, other: &Self) {
+    pub(crate) fn join(&mut self, other: &Self) -> bool {
+        if other.happened_before.within(&self.happened_before) {
+            return false;
+        }
         self.happened_before.join(&other.happened_before);
         self.from_fences.join(&other.from_fences);
         self.for_next_fence.join(&other.for_next_fence);
         self.from_accesses.join(&other.from_accesses);
+        true
     }
 
     /// Becomes `other`, keeping its own memory.

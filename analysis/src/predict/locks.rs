@@ -20,6 +20,8 @@ pub(super) struct Locks {
     signals: FxHashMap<LockId, Cut>,
     /// Sections since some were last forgotten.
     new_sections: usize,
+    /// Sections that are remembered.
+    sections: usize,
 }
 
 #[derive(Debug, Default)]
@@ -77,6 +79,7 @@ impl Locks {
             return false;
         }
         self.new_sections += 1;
+        self.sections += 1;
         let begins = threads.at(thread).events;
         sections.all.push(Section {
             begins,
@@ -188,13 +191,20 @@ impl Locks {
         self.new_sections >= many.max(self.all.len())
     }
 
+    /// How many sections are remembered.
+    pub(super) fn remembered(&self) -> usize {
+        self.sections
+    }
+
     /// Forgets the sections that everybody needs, but for the last of each kind,
     /// which tells that there was one.
     pub(super) fn forget(&mut self, known: &Cut) {
         self.new_sections = 0;
+        self.sections = 0;
         for lock in &mut self.all {
             for (thread, sections) in &mut lock.threads {
                 sections.forget(known.get(*thread).events());
+                self.sections += sections.all.len();
             }
         }
     }

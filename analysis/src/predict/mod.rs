@@ -138,7 +138,8 @@ pub struct Predictor {
     next: EventIndex,
     /// Whether races are looked for at all.
     looks: bool,
-    /// More threads than can be followed: nothing is reported any more.
+    /// More threads or critical sections than can be followed: nothing is reported any
+    /// more.
     gave_up: bool,
     /// Events until it is looked at what all threads need by now.
     until_look: usize,
@@ -146,6 +147,10 @@ pub struct Predictor {
 
 /// One more thread than this, and prediction ends: a cut has a number for each.
 const MOST_THREADS: usize = 1024;
+
+/// With more critical sections that some thread may still need, prediction ends: they
+/// are kept for as long as a thread lives that has learnt nothing of them.
+const MOST_SECTIONS: usize = 1 << 17;
 
 impl Predictor {
     /// At the start of a run.
@@ -174,7 +179,7 @@ impl Predictor {
         self.races
     }
 
-    /// Whether there were too many threads to go on.
+    /// Whether there were too many threads or critical sections to go on.
     pub fn gave_up(&self) -> bool {
         self.gave_up
     }
@@ -192,8 +197,8 @@ impl Predictor {
             return;
         }
         let thread = self.threads.number(event.thread);
-        if self.threads.len() > MOST_THREADS {
-            self.gave_up = true;
+        if self.threads.len() > MOST_THREADS || self.locks.remembered() > MOST_SECTIONS {
+            self.give_up();
             return;
         }
         self.step(thread, index, event);
@@ -201,6 +206,15 @@ impl Predictor {
         if self.until_look == 0 {
             self.look_at_what_all_need();
         }
+    }
+
+    /// The rest of the run is not looked at.
+    #[cold]
+    fn give_up(&mut self) {
+        self.gave_up = true;
+        self.threads = Threads::new();
+        self.locks = Locks::default();
+        self.memory = Memory::new(self.config);
     }
 
     /// What every thread needs can be forgotten: accesses at once, where they are,

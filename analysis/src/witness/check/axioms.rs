@@ -1,5 +1,7 @@
 //! The axioms, one function each. The names are the papers': sw, hb, eco, psc.
 
+use std::collections::BTreeMap;
+
 use super::Refutation;
 use super::edges::Edges;
 use super::relation::{Relation, Set};
@@ -176,9 +178,23 @@ fn sc_order(
         return Ok(());
     }
     let object = |node: usize| witness.nodes[node].label.object();
-    let same = |a: usize, b: usize| object(a).is_some() && object(a) == object(b);
-    let elsewhere = edges.po.filter(|a, b| !same(a, b));
-    let hb_here = hb.filter(same);
+    let mut here = BTreeMap::new();
+    for node in 0..nodes {
+        if let Some(object) = object(node) {
+            let set = here.entry(object).or_insert_with(|| Set::empty(nodes));
+            set.insert(node);
+        }
+    }
+    let same = |node: usize| object(node).and_then(|object| here.get(&object));
+    let elsewhere = edges.po.with_rows(|from, row| {
+        if let Some(here) = same(from) {
+            row.subtract(here);
+        }
+    });
+    let hb_here = hb.with_rows(|from, row| match same(from) {
+        Some(here) => row.intersect(here),
+        None => *row = Set::empty(nodes),
+    });
 
     let mut psc = Relation::empty(nodes);
     let mut events = accesses.clone();

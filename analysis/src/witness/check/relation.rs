@@ -44,6 +44,27 @@ impl Set {
         }
     }
 
+    pub(super) fn subtract(&mut self, other: &Self) {
+        for (mine, theirs) in self.words.iter_mut().zip(&other.words) {
+            *mine &= !theirs;
+        }
+    }
+
+    /// The first item from `item` on that is not in `other`.
+    fn first_outside(&self, item: usize, other: &Self) -> Option<usize> {
+        let first = item / 64;
+        let mut mask = u64::MAX << (item % 64);
+        let words = self.words.iter().zip(&other.words).enumerate();
+        for (at, (mine, theirs)) in words.skip(first) {
+            let left = mine & !theirs & mask;
+            if left != 0 {
+                return Some(at * 64 + left.trailing_zeros() as usize);
+            }
+            mask = u64::MAX;
+        }
+        None
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().enumerate().flat_map(|(at, &word)| {
             std::iter::successors((word != 0).then_some(word), |rest| {
@@ -101,9 +122,13 @@ impl Relation {
             .flat_map(|(from, row)| row.iter().map(move |to| (from, to)))
     }
 
-    /// The part of the relation whose pairs satisfy the condition.
-    pub(super) fn filter(&self, keep: impl Fn(usize, usize) -> bool) -> Self {
-        Self::of(self.rows.len(), self.pairs().filter(|&(a, b)| keep(a, b)))
+    /// The same with every row changed.
+    pub(super) fn with_rows(&self, mut change: impl FnMut(usize, &mut Set)) -> Self {
+        let mut changed = self.clone();
+        for (from, row) in changed.rows.iter_mut().enumerate() {
+            change(from, row);
+        }
+        changed
     }
 
     /// Everything that some member of the set is related to.
@@ -134,40 +159,33 @@ impl Relation {
 
     /// The nodes, each after all that it is related to, or a cycle.
     pub(super) fn last_first(&self) -> Result<Vec<usize>, Vec<usize>> {
-        #[derive(Clone, Copy, PartialEq)]
-        enum State {
-            New,
-            Open,
-            Done,
-        }
-        let mut state = vec![State::New; self.rows.len()];
-        let mut order = Vec::with_capacity(self.rows.len());
-        for root in 0..self.rows.len() {
-            if state[root] != State::New {
+        let nodes = self.rows.len();
+        // What is done is passed over a word at a time: relations may be dense.
+        let (mut open, mut done) = (Set::empty(nodes), Set::empty(nodes));
+        let mut order = Vec::with_capacity(nodes);
+        for root in 0..nodes {
+            if done.has(root) {
                 continue;
             }
-            state[root] = State::Open;
-            let mut path = vec![root];
-            let mut rest = vec![self.rows[root].iter()];
-            while let (Some(&node), Some(successors)) = (path.last(), rest.last_mut()) {
-                match successors.next() {
-                    None => {
-                        state[node] = State::Done;
-                        order.push(node);
-                        path.pop();
-                        rest.pop();
-                    }
-                    Some(next) if state[next] == State::New => {
-                        state[next] = State::Open;
-                        path.push(next);
-                        rest.push(self.rows[next].iter());
-                    }
-                    Some(next) if state[next] == State::Open => {
-                        let begin = path.iter().position(|&n| n == next).unwrap_or(0);
-                        return Err(self.shorten(path.split_off(begin)));
-                    }
-                    Some(_) => {}
+            open.insert(root);
+            // The nodes on the way, each with where to go on in its row.
+            let mut path = vec![(root, 0)];
+            while let Some((node, from)) = path.last_mut() {
+                let (node, next) = (*node, self.rows[*node].first_outside(*from, &done));
+                let Some(next) = next else {
+                    done.insert(node);
+                    order.push(node);
+                    path.pop();
+                    continue;
+                };
+                *from = next;
+                if open.has(next) {
+                    let way: Vec<usize> = path.iter().map(|&(node, _)| node).collect();
+                    let begin = way.iter().position(|&n| n == next).unwrap_or(0);
+                    return Err(self.shorten(way[begin..].to_vec()));
                 }
+                open.insert(next);
+                path.push((next, 0));
             }
         }
         Ok(order)
@@ -227,12 +245,19 @@ mod tests {
     }
 
     #[test]
-    fn image_and_filter_follow_the_pairs() {
+    fn image_and_changed_rows_follow_the_pairs() {
         let relation = Relation::of(4, [(0, 1), (0, 2), (3, 0)]);
         let mut set = Set::empty(4);
         set.insert(0);
         set.insert(3);
         assert_eq!(relation.image(&set).iter().collect::<Vec<_>>(), [0, 1, 2]);
-        assert_eq!(relation.filter(|_, to| to != 1).pairs().count(), 2);
+        let one = Set {
+            words: Vec::from([1 << 1]),
+        };
+        let rest = relation.with_rows(|from, row| {
+            assert!(from < 4);
+            row.subtract(&one);
+        });
+        assert_eq!(rest.pairs().collect::<Vec<_>>(), [(0, 2), (3, 0)]);
     }
 }
