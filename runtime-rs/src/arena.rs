@@ -4,7 +4,7 @@
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
 use core::ptr;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use crate::sys;
 
@@ -23,6 +23,54 @@ struct Lists {
     free: [*mut u8; SIZE_CLASSES],
     next: *mut u8,
     end: *mut u8,
+}
+
+/// Address space that is kept for the time when the system has no more: what needs
+/// much memory sees [`is_low`] and gives up, instead of ending the program.
+static RESERVE: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
+const RESERVE_BYTES: usize = 64 << 20;
+/// Of an address space that is limited, the reserve takes at most one part in this
+/// many: the program needs room, too.
+const LARGEST_PART: u64 = 4;
+static RESERVE_SIZE: AtomicUsize = AtomicUsize::new(0);
+/// How much of the reserve is used.
+static RESERVE_USED: AtomicUsize = AtomicUsize::new(0);
+static IS_LOW: AtomicBool = AtomicBool::new(false);
+
+/// Sets the reserve aside, if there is room for it.
+pub(crate) fn set_reserve_aside() {
+    if RESERVE.load(Ordering::Relaxed).is_null() {
+        let part = sys::limit(libc::RLIMIT_AS) / LARGEST_PART;
+        let size = usize::try_from(part).map_or(RESERVE_BYTES, |part| part.min(RESERVE_BYTES));
+        RESERVE.store(map_fresh(size), Ordering::Relaxed);
+        RESERVE_SIZE.store(size, Ordering::Relaxed);
+    }
+}
+
+/// Whether the system has no more memory.
+#[inline(always)]
+pub(crate) fn is_low() -> bool {
+    IS_LOW.load(Ordering::Relaxed)
+}
+
+/// The system has no more memory for what needs much of it.
+pub(crate) fn set_low() {
+    IS_LOW.store(true, Ordering::Relaxed);
+}
+
+/// A part of the reserve, which is not given back.
+#[cold]
+fn from_reserve(size: usize) -> *mut u8 {
+    IS_LOW.store(true, Ordering::Relaxed);
+    let reserve = RESERVE.load(Ordering::Relaxed);
+    let size = size.next_multiple_of(4096);
+    let all = RESERVE_SIZE.load(Ordering::Relaxed);
+    let take = |used: usize| (used + size <= all).then_some(used + size);
+    let used = RESERVE_USED.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+    match used {
+        Ok(used) if !reserve.is_null() => reserve.wrapping_add(used),
+        _ => ptr::null_mut(),
+    }
 }
 
 // SAFETY: `lists` is touched only while `locked` is held.
@@ -128,14 +176,23 @@ unsafe impl GlobalAlloc for Arena {
     }
 }
 
+/// Fresh zeroed pages, from the reserve if the system has none; null if there are
+/// none at all.
+fn map(size: usize) -> *mut u8 {
+    match map_fresh(size) {
+        block if block.is_null() => from_reserve(size),
+        block => block,
+    }
+}
+
 /// Fresh zeroed pages; null if there are none.
-pub(crate) fn map(size: usize) -> *mut u8 {
+pub(crate) fn map_fresh(size: usize) -> *mut u8 {
     // SAFETY: a new private map disturbs nothing.
     let address = unsafe {
         sys::raw_syscall(
             libc::SYS_mmap,
             [
-                0,
+                sys::address_for_own(size),
                 size,
                 (libc::PROT_READ | libc::PROT_WRITE) as usize,
                 (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE) as usize,

@@ -8,4 +8,6 @@ pub(crate) struct Barrier {
     pub(crate) count: u32,
     /// How many are there.
     pub(crate) arrived: u32,
+    /// How often it was passed.
+    pub(crate) round: u32,
 }

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::ffi::CStr;
 use core::str::FromStr;
 
+use wmfix_analysis::Model;
 use wmfix_trace::{StaleTargets, Strategy, Volatile};
 
 use crate::free_run::WeakStrategy;
@@ -14,6 +15,7 @@ use crate::sys;
 pub(crate) const CANNOT_START_EXIT_CODE: i32 = 125;
 
 const DEFAULT_TRACE_LIMIT_BYTES: u64 = 1 << 30;
+const DEFAULT_EVENT_LIMIT: u64 = 50_000_000;
 
 /// The settings of a run.
 #[derive(Clone, Debug)]
@@ -29,11 +31,22 @@ pub(crate) struct RuntimeConfig {
     /// The number of priority changes.
     pub(crate) depth: Option<u64>,
     pub(crate) races: bool,
+    /// Check the run while it goes on, with this table of sites (ended by a zero),
+    /// instead of recording it.
+    pub(crate) check: Option<Vec<u8>>,
+    /// What SC accesses and fences mean to the check.
+    pub(crate) model: Model,
+    /// Whether the check predicts races.
+    pub(crate) predict: bool,
     /// Leave out what adds nothing to what the trace says.
     pub(crate) filter: bool,
     pub(crate) volatile: Volatile,
     /// How large a trace may become, in bytes.
     pub(crate) trace_limit: u64,
+    /// How many records a trace may have: whoever reads it needs more for each.
+    pub(crate) event_limit: u64,
+    /// The steps that an exploration asks for.
+    pub(crate) explore: Option<&'static str>,
     /// The stale choices to be made.
     pub(crate) stale: Option<StaleTargets>,
     /// How accesses of a free run choose what they take.
@@ -52,6 +65,7 @@ impl RuntimeConfig {
     /// Reads the environment; a value that makes no sense ends the program.
     pub(crate) fn read() -> Self {
         let replay = variable(c"WMFIX_REPLAY");
+        let explore = variable(c"WMFIX_EXPLORE").map(|steps| steps.to_str().unwrap_or("?"));
         let strategy = choice(
             c"WMFIX_STRATEGY",
             &[
@@ -65,15 +79,22 @@ impl RuntimeConfig {
         Self {
             out: variable(c"WMFIX_OUT").map(|folder| folder.to_bytes_with_nul().to_vec()),
             seed: number(c"WMFIX_SEED").unwrap_or(0),
-            strategy: if replay.is_some() {
-                Strategy::Replay
-            } else {
-                strategy
+            strategy: match (&replay, explore) {
+                (Some(_), _) => Strategy::Replay,
+                (None, Some(_)) => Strategy::Explore,
+                (None, None) => strategy,
             },
+            explore,
             replay: replay.map(|file| file.to_bytes_with_nul().to_vec()),
             length: number(c"WMFIX_LENGTH"),
             depth: number(c"WMFIX_DEPTH"),
             races: choice(c"WMFIX_RACES", &[("off", false), ("on", true)]),
+            check: variable(c"WMFIX_CHECK").map(|file| file.to_bytes_with_nul().to_vec()),
+            model: choice(
+                c"WMFIX_MODEL",
+                &[("rc11", Model::Rc11), ("rc20", Model::Rc20)],
+            ),
+            predict: choice(c"WMFIX_PREDICT", &[("off", false), ("on", true)]),
             filter: choice(c"WMFIX_FILTER", &[("on", true), ("off", false)]),
             volatile: choice(
                 c"WMFIX_VOLATILE",
@@ -84,6 +105,7 @@ impl RuntimeConfig {
                 ],
             ),
             trace_limit: number(c"WMFIX_TRACE_LIMIT").unwrap_or(DEFAULT_TRACE_LIMIT_BYTES),
+            event_limit: number(c"WMFIX_EVENT_LIMIT").unwrap_or(DEFAULT_EVENT_LIMIT),
             stale: stale_targets(),
             weak: choice(
                 c"WMFIX_WEAK",

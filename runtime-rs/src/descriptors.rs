@@ -3,7 +3,7 @@
 //! than the kernel's own order where the ends cannot be told apart, so that order
 //! is only ever added.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use core::mem::{MaybeUninit, size_of};
 
 use crate::sys;
@@ -20,6 +20,10 @@ const KEYS: u64 = 1 << 62;
 
 /// The numbers of signals come after those of descriptors without an inode.
 const SIGNALS: u64 = KEYS | 1 << 40;
+
+/// The numbers of System V's objects.
+#[cfg(not(test))]
+const KERNEL_OBJECTS: u64 = 1 << 42;
 
 /// The number that sockets with names share.
 const NAMED_SOCKETS: u64 = KEYS | OUTSIDE | 1 << 41;
@@ -39,6 +43,50 @@ impl Channel {
         key & OUTSIDE != 0
     }
 
+    /// What any descriptor tells.
+    #[cfg(not(test))]
+    pub(crate) fn any() -> Self {
+        Self(ANY)
+    }
+
+    /// A message queue, or a file as what is locked, by the device and the number that
+    /// it has there.
+    #[cfg(not(test))]
+    pub(crate) fn of_file(descriptor: i32) -> Option<Self> {
+        End::status(descriptor).map(|status| Self(outside(mixed(status.st_dev, status.st_ino))))
+    }
+
+    /// Something that the kernel has under a number of its own.
+    #[cfg(not(test))]
+    pub(crate) fn of_kernel_object(kind: u64, number: i32) -> Self {
+        Self(outside(
+            KERNEL_OBJECTS | kind << 32 | u64::from(number.unsigned_abs()),
+        ))
+    }
+
+    /// What listens at an address, if it is one of this machine or the network.
+    ///
+    /// # Safety
+    /// The address can be read, for its length.
+    #[cfg(not(test))]
+    pub(crate) unsafe fn of_address(address: *const u8, len: usize) -> Option<Self> {
+        if address.is_null() || len < 4 {
+            return None;
+        }
+        let mut start = [0; 4];
+        // SAFETY: as promised by the caller.
+        unsafe { core::ptr::copy_nonoverlapping(address, start.as_mut_ptr(), 4) };
+        let family = i32::from(u16::from_ne_bytes([start[0], start[1]]));
+        match family {
+            libc::AF_INET | libc::AF_INET6 => {
+                let port = u64::from(u16::from_be_bytes([start[2], start[3]]));
+                Some(Self(outside(mixed(0, port))))
+            }
+            libc::AF_UNIX => Some(Self(NAMED_SOCKETS)),
+            _ => None,
+        }
+    }
+
     /// What a signal carries from those who send it.
     pub(crate) fn of_signal(number: i32) -> Self {
         Self(SIGNALS | u64::from(number.unsigned_abs()) | OUTSIDE)
@@ -50,6 +98,8 @@ impl Channel {
 pub(crate) struct Descriptors {
     /// By the number of one end: that of the channel.
     own: BTreeMap<u64, u64>,
+    /// Descriptors that tell of signals.
+    of_signals: BTreeSet<i32>,
 }
 
 impl Descriptors {
@@ -67,9 +117,22 @@ impl Descriptors {
     /// A descriptor is about to be closed: its number may mean something else
     /// next.
     pub(crate) fn closes(&mut self, descriptor: i32) {
+        self.of_signals.remove(&descriptor);
         if let Some(End::Numbered(number)) = End::of(descriptor) {
             self.own.remove(&number);
         }
+    }
+
+    /// A descriptor tells of signals from now on.
+    #[cfg(not(test))]
+    pub(crate) fn tell_signals(&mut self, descriptor: i32) {
+        self.of_signals.insert(descriptor);
+    }
+
+    /// Whether a descriptor tells of signals.
+    #[cfg(not(test))]
+    pub(crate) fn tells_signals(&self, descriptor: i32) -> bool {
+        self.of_signals.contains(&descriptor)
     }
 
     /// The channel of a descriptor; `None` for files, terminals and devices.
@@ -92,11 +155,11 @@ enum End {
 }
 
 impl End {
-    /// The end that is behind a descriptor.
-    fn of(descriptor: i32) -> Option<Self> {
+    /// What the kernel says of a descriptor.
+    fn status(descriptor: i32) -> Option<libc::stat> {
         let mut status = MaybeUninit::<libc::stat>::uninit();
         // SAFETY: the kernel fills the record, or says that it did not.
-        let status = unsafe {
+        unsafe {
             let arguments = [
                 descriptor as usize,
                 status.as_mut_ptr() as usize,
@@ -108,8 +171,13 @@ impl End {
             if sys::raw_syscall(libc::SYS_fstat, arguments) != 0 {
                 return None;
             }
-            status.assume_init()
-        };
+            Some(status.assume_init())
+        }
+    }
+
+    /// The end that is behind a descriptor.
+    fn of(descriptor: i32) -> Option<Self> {
+        let status = Self::status(descriptor)?;
         let inode = mixed(status.st_dev, status.st_ino);
         Some(match status.st_mode & libc::S_IFMT {
             libc::S_IFIFO => Self::Known(outside(inode)),

@@ -53,7 +53,11 @@ unsafe extern "C" fn exits(code: c_int, _: *mut c_void) {
 /// destructors that run later may wait for them.
 pub(crate) fn leaves(code: c_int) {
     if let Some(mut held) = turn::enter() {
-        held.state().recorder.finish(End::Exit { code });
+        // What the others wait to do is not known.
+        if held.explores() && held.state().scheduler.alive() > 1 {
+            held.unexplored(0);
+        }
+        held.state().finish(End::Exit { code });
     }
 }
 
@@ -63,7 +67,7 @@ unsafe extern "C" fn dies(signal: c_int, _: *mut libc::siginfo_t, context: *mut 
         // SAFETY: the kernel's record of where the thread was.
         let pc = unsafe { program_counter(context.cast()) };
         let context = stood_at(&mut held, pc);
-        held.state().recorder.finish(End::Signal {
+        held.state().finish(End::Signal {
             number: signal,
             thread,
             pc,

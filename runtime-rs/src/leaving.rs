@@ -34,6 +34,12 @@ unsafe extern "C" fn leaves(_code: c_int, _: *mut c_void) {
     if !held.controlled() {
         return;
     }
+    if held.explores() {
+        if held.state().scheduler.alive() > 1 {
+            held.let_others_finish();
+        }
+        return;
+    }
     if let Some(deadline) = held.state().scheduler.end_of_stay() {
         held.wait(0, WaitsFor::Time, Some(deadline));
     }

@@ -41,6 +41,10 @@ mod filter;
 mod finish;
 mod free_run;
 mod gate;
+mod granules;
+mod handlers;
+mod help;
+mod holders;
 mod initialisations;
 #[cfg(not(test))]
 mod intercept;
@@ -48,7 +52,11 @@ mod intercept;
 mod leaving;
 mod locations;
 mod memory;
+#[cfg(not(test))]
+mod misuse;
 mod modules;
+mod online;
+mod openmp_task;
 mod park;
 mod real;
 mod recorder;
@@ -57,10 +65,12 @@ mod scheduler;
 #[cfg(not(test))]
 mod server;
 mod shadow;
+mod shared_memory;
 mod spin;
 mod stale_run;
 mod start;
 mod state;
+mod stored;
 mod strategy;
 mod stuck;
 mod sys;

@@ -6,6 +6,7 @@
 //! different one means that something we have not seen has made a new object of
 //! it. Nothing here records; the caller is told what happened.
 
+use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -44,7 +45,15 @@ pub(crate) struct Locations {
     introduced: u32,
     /// Locations that have ended since [`Locations::take_ended`] was called.
     ended: Vec<u32>,
+    /// Numbers that nobody needs any more, the oldest first.
+    free: VecDeque<u32>,
+    /// The last location that no granule holds, for it is not aligned.
+    unplaced: Option<u32>,
 }
+
+/// So many numbers are free before one of them is used again: whoever remembers what
+/// was read last must not take one location for another.
+const MIN_FREE: usize = 1024;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -66,6 +75,8 @@ impl Locations {
             last: (u64::MAX, NO_LOCATION),
             introduced: 0,
             ended: Vec::new(),
+            free: VecDeque::new(),
+            unplaced: None,
         }
     }
 
@@ -104,14 +115,28 @@ impl Locations {
     #[cold]
     pub(crate) fn add(&mut self, address: u64, size: u8, value: u128) -> u32 {
         self.end(address..address + u64::from(size));
-        let number = self.entries.len() as u32;
-        self.entries.push(Entry {
+        self.ended.extend(self.unplaced.take());
+        let entry = Entry {
             address,
             value: split(value),
             next: NO_LOCATION,
             trace_number: NO_LOCATION,
             size,
-        });
+        };
+        let number = match self.free.len() {
+            0..MIN_FREE => None,
+            _ => self.free.pop_front(),
+        };
+        let number = match number {
+            Some(number) => {
+                self.entries[number as usize] = entry;
+                number
+            }
+            None => {
+                self.entries.push(entry);
+                self.entries.len() as u32 - 1
+            }
+        };
         let page = match self.page(address / PAGE_BYTES) {
             Some(page) => page,
             None => self.add_page(address / PAGE_BYTES),
@@ -119,6 +144,7 @@ impl Locations {
         // Hardware has no unaligned atomics: such an object is a new location
         // at every access.
         if !address.is_multiple_of(u64::from(size)) {
+            self.unplaced = Some(number);
             return number;
         }
         for part in granule(address)..=granule(address + u64::from(size) - 1) {
@@ -136,6 +162,13 @@ impl Locations {
     #[inline(always)]
     pub(crate) fn set_value(&mut self, number: u32, value: u128) {
         self.entries[number as usize].value = split(value);
+    }
+
+    /// A location's address and size.
+    #[inline(always)]
+    pub(crate) fn place(&self, number: u32) -> (u64, u8) {
+        let entry = &self.entries[number as usize];
+        (entry.address, entry.size)
     }
 
     /// The number of a location in the trace; none if the trace does not know it,
@@ -159,9 +192,11 @@ impl Locations {
         self.entries[number as usize].trace_number = NO_LOCATION;
     }
 
-    /// A location that has ended since the last call.
+    /// A location that has ended since the last call. Its number will be used again.
     pub(crate) fn take_ended(&mut self) -> Option<u32> {
-        self.ended.pop()
+        let ended = self.ended.pop()?;
+        self.free.push_back(ended);
+        Some(ended)
     }
 
     /// Ends the locations that overlap with the range; whether the trace knows
@@ -272,6 +307,20 @@ fn split(value: u128) -> [u64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_of_locations_that_have_ended_are_used_again() {
+        let mut locations = Locations::new();
+        let mut last = 0;
+        for round in 0..10 * MIN_FREE as u64 {
+            last = locations.add(0x1000 + 16 * (round % 7), 8, 0).max(last);
+            // One that is not aligned ends with the next.
+            locations.add(0x9003, 4, 0);
+            locations.end(0x1000..0x2000);
+            while locations.take_ended().is_some() {}
+        }
+        assert!((last as usize) < 2 * MIN_FREE, "{last}");
+    }
 
     #[test]
     fn an_address_keeps_its_location_while_its_value_is_the_one_left() {

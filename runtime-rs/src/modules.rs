@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_int, c_void};
 
+use wmfix_online::ModuleKey;
 use wmfix_trace::Module;
 
 use crate::sys;
@@ -12,9 +13,21 @@ use crate::sys;
 /// What is known so far.
 #[derive(Debug)]
 pub(crate) struct Modules {
-    known: Vec<(u64, u64)>,
+    known: Vec<KnownModule>,
     /// A pc that no module holds (code made at run time) is not asked for twice.
     hopeless: Vec<u64>,
+    /// The program's own file, as long as it can be asked for: a program may go where
+    /// there is no /proc.
+    own_path: String,
+}
+
+/// A module that was recorded.
+#[derive(Debug)]
+struct KnownModule {
+    first: u64,
+    end: u64,
+    bias: u64,
+    key: ModuleKey,
 }
 
 impl Modules {
@@ -22,6 +35,7 @@ impl Modules {
         Self {
             known: Vec::new(),
             hopeless: Vec::new(),
+            own_path: own_path(),
         }
     }
 
@@ -33,21 +47,49 @@ impl Modules {
 
     /// The modules to record before something of `pc` is.
     pub(crate) fn needed_for(&mut self, pc: u64) -> Vec<Module> {
-        let holds = |&(first, end): &(u64, u64)| (first..end).contains(&pc);
+        let holds = |known: &KnownModule| (known.first..known.end).contains(&pc);
         if self.known.iter().any(holds) || self.hopeless.contains(&(pc >> 12)) {
             return Vec::new();
         }
-        let mut modules: Vec<Module> = Vec::new();
-        // SAFETY: the callback gets back the pointer to our own vector.
-        unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut modules).cast()) };
-        modules.retain(|module| !self.known.contains(&(module.first, module.end)));
-        let ranges = modules.iter().map(|module| (module.first, module.end));
-        self.known.extend(ranges);
+        let mut collected = CollectedModules {
+            own_path: &self.own_path,
+            modules: Vec::new(),
+        };
+        // SAFETY: the callback gets back the pointer to our own record.
+        unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut collected).cast()) };
+        let mut modules = collected.modules;
+        modules.retain(|module| {
+            let same = |known: &KnownModule| (known.first, known.end) == (module.first, module.end);
+            !self.known.iter().any(same)
+        });
+        self.known.extend(modules.iter().map(|module| KnownModule {
+            first: module.first,
+            end: module.end,
+            bias: module.bias,
+            key: ModuleKey::of(&module.path),
+        }));
         if !self.known.iter().any(holds) {
             self.hopeless.push(pc >> 12);
         }
         modules
     }
+}
+
+impl Modules {
+    /// The instruction before a return address: its file and its position in that.
+    /// Later modules are looked at first, as one may lie where another one was.
+    pub(crate) fn frame(&self, return_address: u64) -> Option<(ModuleKey, u64)> {
+        let address = return_address.wrapping_sub(1);
+        let mut known = self.known.iter().rev();
+        let known = known.find(|known| (known.first..known.end).contains(&address))?;
+        Some((known.key, address.wrapping_sub(known.bias)))
+    }
+}
+
+/// What the loader has named so far.
+struct CollectedModules<'a> {
+    own_path: &'a str,
+    modules: Vec<Module>,
 }
 
 unsafe extern "C" fn collect(
@@ -56,8 +98,9 @@ unsafe extern "C" fn collect(
     data: *mut c_void,
 ) -> c_int {
     // SAFETY: the loader's record is good for the length of the call, and
-    // `data` is the vector that `needed_for` passed in.
-    let (info, modules) = unsafe { (&*info, &mut *data.cast::<Vec<Module>>()) };
+    // `data` is the record that `needed_for` passed in.
+    let (info, collected) = unsafe { (&*info, &mut *data.cast::<CollectedModules<'_>>()) };
+    let modules = &mut collected.modules;
     // SAFETY: the loader's own table.
     let segments = unsafe { core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum as usize) };
     let bias = info.dlpi_addr;
@@ -79,7 +122,7 @@ unsafe extern "C" fn collect(
     // SAFETY: the loader's own string.
     let path = unsafe { CStr::from_ptr(info.dlpi_name) };
     let path = if path.is_empty() && modules.is_empty() {
-        own_path()
+        String::from(collected.own_path)
     } else {
         String::from_utf8_lossy(path.to_bytes()).into_owned()
     };

@@ -7,7 +7,7 @@ use core::sync::atomic::{
     Ordering::{self, SeqCst},
 };
 
-use wmfix_trace::{Cause, MAX_RECORD, ThreadId, Turn, encode_turn};
+use wmfix_trace::{Cause, ThreadId, Turn};
 
 use crate::state::{State, state};
 use crate::sys;
@@ -31,9 +31,7 @@ pub(crate) fn write_turn(state: &mut State, thread: u32, choices: u64, cause: Ca
         choices,
         cause,
     };
-    state
-        .recorder
-        .write(MAX_RECORD, |out| encode_turn(out, turn));
+    state.turn(turn);
 }
 
 /// Makes this thread, which is parked, the holder.
@@ -46,8 +44,32 @@ pub(crate) fn hand_to(thread: *mut Thread) {
     }
 }
 
-/// Waits until the turn is handed to this thread.
+/// Waits until the turn is handed to this thread, and a thread that has ended is gone.
 pub(crate) fn park(thread: *mut Thread) {
+    wait_for_turn(thread);
+    let leaving = LEAVING.swap(0, SeqCst);
+    if leaving != 0 {
+        wait_for_end(leaving);
+    }
+}
+
+/// The kernel's number of a thread that has made its last step and still gives back what
+/// the library keeps for it; 0 if there is none. Whoever has the turn next lets it:
+/// what memory it is handed out depends on that.
+pub(crate) static LEAVING: AtomicU32 = AtomicU32::new(0);
+
+/// Nobody waits longer for a thread to be gone.
+const LONGEST_LEAVE_NS: u64 = 100_000_000;
+
+#[cold]
+fn wait_for_end(number: u32) {
+    let until = sys::clock(libc::CLOCK_MONOTONIC) + LONGEST_LEAVE_NS;
+    while sys::is_alive(number) && sys::clock(libc::CLOCK_MONOTONIC) < until {
+        sys::yield_now();
+    }
+}
+
+fn wait_for_turn(thread: *mut Thread) {
     // SAFETY: the thread's own record.
     let me = unsafe { &*thread };
     for _ in 0..SPINS_BEFORE_SLEEP {
@@ -103,9 +125,13 @@ impl Watch {
     fn look(&mut self, me: *mut Thread) -> bool {
         let holder = HOLDER.load(SeqCst);
         // SAFETY: threads' records are never freed.
-        let (ready, phase_of_me) = unsafe { (&(*me).ready, &(*me).phase) };
-        // One that has come back counts too: nobody may be left to let it in.
-        let ready = ready.load(SeqCst) || phase_of_me.load(SeqCst) == phase::ARRIVED;
+        let (ready, phase_of_me, deferred) =
+            unsafe { (&(*me).ready, &(*me).phase, &(*me).deferred) };
+        // One that has come back counts too, as nobody may be left to let it in, and
+        // one that has a signal to handle.
+        let ready = ready.load(SeqCst)
+            || phase_of_me.load(SeqCst) == phase::ARRIVED
+            || deferred.load(SeqCst) != 0;
         if holder.is_null() {
             return ready && take_from_nobody(me);
         }
@@ -154,6 +180,10 @@ impl Watch {
             let state = state();
             state.scheduler.send_away((*holder).id);
             state.scheduler.let_in();
+            // Its wait is over if it has a signal to handle.
+            if (*me).deferred.load(SeqCst) != 0 {
+                state.scheduler.wake((*me).id);
+            }
             if !ready {
                 // Nobody else can go on, so the time is all there is to wait for.
                 state.scheduler.reach_deadline((*me).id);
@@ -177,6 +207,9 @@ fn take_from_nobody(me: *mut Thread) -> bool {
     unsafe {
         let state = state();
         state.scheduler.let_in();
+        if (*me).deferred.load(SeqCst) != 0 {
+            state.scheduler.wake((*me).id);
+        }
         let choices = core::mem::take(&mut state.scheduler.choices);
         write_turn(state, (*me).id, choices, Cause::Watchdog);
         (*me).go.store(go::WAIT, SeqCst);

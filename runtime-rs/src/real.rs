@@ -1,7 +1,7 @@
 //! The C library's own functions behind the interceptors, found by name with
 //! `dlsym(RTLD_NEXT, …)`.
 
-use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use core::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
@@ -48,15 +48,11 @@ impl RealFunction {
         let mut found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
         if found.is_null() {
             // A linker that leaves out what is not needed takes our functions
-            // for all that a program wants of OpenMP's library.
-            // SAFETY: names of a library and of a function in it.
-            found = unsafe {
-                let library = libc::dlopen(c"libgomp.so.1".as_ptr(), libc::RTLD_NOW);
-                if library.is_null() {
-                    library
-                } else {
-                    libc::dlsym(library, self.name.as_ptr())
-                }
+            // for all that a program wants of a library.
+            found = if self.name.to_bytes().starts_with(b"__atomic") {
+                self.find_in(c"libatomic.so.1", libc::RTLD_NOW)
+            } else {
+                self.find_in_openmp()
             };
         }
         assert!(
@@ -66,6 +62,42 @@ impl RealFunction {
         );
         self.found.store(found, Ordering::Relaxed);
         found
+    }
+}
+
+/// OpenMP's libraries: clang's, then gcc's.
+const OPENMP_LIBRARIES: [&CStr; 3] = [c"libomp.so.5", c"libomp.so", c"libgomp.so.1"];
+
+impl RealFunction {
+    /// The function in one of OpenMP's libraries: one that is loaded, or else the one
+    /// that is meant by the name.
+    fn find_in_openmp(&self) -> *mut c_void {
+        let of_clang = self.name.to_bytes().starts_with(b"__kmp");
+        for flags in [libc::RTLD_NOW | libc::RTLD_NOLOAD, libc::RTLD_NOW] {
+            for library in OPENMP_LIBRARIES {
+                let is_clang = library != OPENMP_LIBRARIES[2];
+                if is_clang != of_clang && flags == libc::RTLD_NOW {
+                    continue;
+                }
+                let found = self.find_in(library, flags);
+                if !found.is_null() {
+                    return found;
+                }
+            }
+        }
+        ptr::null_mut()
+    }
+
+    /// The function in a library; null if there is none.
+    fn find_in(&self, library: &CStr, flags: c_int) -> *mut c_void {
+        // SAFETY: names of a library and of a function in it.
+        unsafe {
+            let library = libc::dlopen(library.as_ptr(), flags);
+            if library.is_null() {
+                return library;
+            }
+            libc::dlsym(library, self.name.as_ptr())
+        }
     }
 }
 
@@ -99,7 +131,7 @@ pub(crate) const fn c_name(name: &'static str) -> &'static CStr {
 macro_rules! real {
     ($($name:ident ( $($argument:ident : $type:ty),* ) -> $result:ty;)*) => { $(
         #[doc = concat!("The C library's `", stringify!($name), "`.")]
-        #[allow(non_snake_case)]
+        #[allow(non_snake_case, clippy::too_many_arguments)]
         pub(crate) fn $name($($argument: $type),*) -> $result {
             static REAL: RealFunction =
                 RealFunction::new(c_name(concat!(stringify!($name), "\0")));
@@ -113,6 +145,12 @@ macro_rules! real {
         }
     )* };
 }
+
+#[cfg(not(test))]
+mod openmp;
+
+#[cfg(not(test))]
+pub(crate) use openmp::*;
 
 type Handle = libc::pthread_t;
 type Time = *const libc::timespec;
@@ -169,6 +207,7 @@ real! {
     pthread_once(control: *mut c_int, routine: *mut c_void) -> c_int;
     sem_wait(semaphore: *mut c_void) -> c_int;
     sem_trywait(semaphore: *mut c_void) -> c_int;
+    sem_getvalue(semaphore: *mut c_void, level: *mut c_int) -> c_int;
     sem_timedwait(semaphore: *mut c_void, time: Time) -> c_int;
     sem_clockwait(semaphore: *mut c_void, clock: c_int, time: Time) -> c_int;
     sem_post(semaphore: *mut c_void) -> c_int;
@@ -176,21 +215,70 @@ real! {
     __cxa_guard_release(guard: *mut u8) -> ();
     __cxa_guard_abort(guard: *mut u8) -> ();
 
-    GOMP_parallel(
+    pthread_cancel(handle: Handle) -> c_int;
+    pthread_testcancel() -> ();
+    pthread_setcanceltype(new: c_int, old: *mut c_int) -> c_int;
+    pthread_setcancelstate(new: c_int, old: *mut c_int) -> c_int;
+    pthread_mutex_destroy(mutex: *mut c_void) -> c_int;
+    pthread_barrier_destroy(barrier: *mut c_void) -> c_int;
+    mq_timedsend(
+        queue: c_int, message: *mut c_void, size: usize, priority: c_uint, time: Time
+    ) -> c_int;
+    mq_timedreceive(
+        queue: c_int, message: *mut c_void, size: usize, priority: *mut c_uint, time: Time
+    ) -> isize;
+    alarm(seconds: c_uint) -> c_uint;
+    setitimer(which: c_int, new: *const libc::itimerval, old: *mut libc::itimerval) -> c_int;
+    timer_settime(
+        timer: *mut c_void,
+        flags: c_int,
+        new: *const libc::itimerspec,
+        old: *mut libc::itimerspec
+    ) -> c_int;
+    timerfd_settime(
+        timer: c_int,
+        flags: c_int,
+        new: *const libc::itimerspec,
+        old: *mut libc::itimerspec
+    ) -> c_int;
+    signalfd(descriptor: c_int, signals: *const c_void, flags: c_int) -> c_int;
+    aio_error(request: *const c_void) -> c_int;
+    aio_return(request: *mut c_void) -> isize;
+    aio_suspend(requests: *const c_void, count: c_int, time: Time) -> c_int;
+    flock(file: c_int, operation: c_int) -> c_int;
+    semtimedop(set: c_int, operations: *mut c_void, count: usize, time: Time) -> c_int;
+    msgsnd(queue: c_int, message: *const c_void, size: usize, flags: c_int) -> c_int;
+    msgrcv(
+        queue: c_int, message: *mut c_void, size: usize, kind: c_long, flags: c_int
+    ) -> isize;
+    _Fork() -> libc::pid_t;
+    clone(
         body: *mut c_void,
-        data: *mut c_void,
-        threads: u32,
-        flags: u32
+        stack: *mut c_void,
+        flags: c_int,
+        argument: *mut c_void,
+        parent_number: usize,
+        storage: usize,
+        child_number: usize
+    ) -> c_int;
+
+    __atomic_load(size: usize, object: *mut c_void, into: *mut c_void, order: c_int) -> ();
+    __atomic_store(size: usize, object: *mut c_void, value: *mut c_void, order: c_int) -> ();
+    __atomic_exchange(
+        size: usize,
+        object: *mut c_void,
+        value: *mut c_void,
+        into: *mut c_void,
+        order: c_int
     ) -> ();
-    GOMP_barrier() -> ();
-    GOMP_critical_start() -> ();
-    GOMP_critical_end() -> ();
-    GOMP_critical_name_start(name: *mut c_void) -> ();
-    GOMP_critical_name_end(name: *mut c_void) -> ();
-    GOMP_atomic_start() -> ();
-    GOMP_atomic_end() -> ();
-    omp_set_lock(lock: *mut c_void) -> ();
-    omp_unset_lock(lock: *mut c_void) -> ();
+    __atomic_compare_exchange(
+        size: usize,
+        object: *mut c_void,
+        expected: *mut c_void,
+        desired: *mut c_void,
+        success: c_int,
+        failure: c_int
+    ) -> bool;
 
     sched_yield() -> c_int;
     clock_gettime(clock: c_int, time: *mut libc::timespec) -> c_int;
@@ -201,7 +289,6 @@ real! {
     free(block: *mut c_void) -> ();
     realloc(block: *mut c_void, size: usize) -> *mut c_void;
     malloc_usable_size(block: *mut c_void) -> usize;
-    munmap(address: *mut c_void, size: usize) -> c_int;
 
     __libc_start_main(
         main: *mut c_void,
@@ -260,6 +347,7 @@ real! {
     accept4(descriptor: c_int, address: *mut c_void, len: *mut c_void, flags: c_int) -> isize;
     close(descriptor: c_int) -> c_int;
     shutdown(socket: c_int, how: c_int) -> c_int;
+    connect(socket: c_int, address: *const c_void, len: libc::socklen_t) -> c_int;
     pipe(ends: *mut c_int) -> c_int;
     pipe2(ends: *mut c_int, flags: c_int) -> c_int;
     socketpair(domain: c_int, kind: c_int, protocol: c_int, ends: *mut c_int) -> c_int;

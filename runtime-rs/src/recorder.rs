@@ -38,6 +38,8 @@ pub(crate) struct Recorder {
     records: u64,
     /// How large the file may become, in bytes.
     most: u64,
+    /// After how many records the file grows no more.
+    most_records: u64,
 }
 
 /// Why a trace cannot grow.
@@ -67,6 +69,7 @@ impl Recorder {
             limit: 0,
             records: 0,
             most: u64::MAX,
+            most_records: u64::MAX,
         }
     }
 
@@ -75,11 +78,13 @@ impl Recorder {
         folder: &[u8],
         header: &Header,
         command: &[u8],
-        most: u64,
+        (most, most_records): (u64, u64),
     ) -> Result<Self, i32> {
         let mut recorder = Self::off();
         recorder.most = most;
-        recorder.path = new_file(folder, header.pid)?;
+        recorder.most_records = most_records;
+        let path = free_path(folder, header.pid)?;
+        recorder.path = new_file(&path)?;
         let bytes = encode_header(header, command);
         if let Err(error) = recorder.grow(bytes.len()) {
             remove(&recorder.path);
@@ -96,6 +101,13 @@ impl Recorder {
         core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::Release);
         out[..magic].copy_from_slice(&bytes[..magic]);
         recorder.at = bytes.len();
+        // A process that is killed before this has not begun, and leaves no trace.
+        if let Err(errno) = rename(&recorder.path, &path) {
+            remove(&recorder.path);
+            recorder.abandon();
+            return Err(errno);
+        }
+        recorder.path = path;
         Ok(recorder)
     }
 
@@ -157,8 +169,8 @@ impl Recorder {
             }
             GrowthError::LimitReached => {
                 sys::say(format_args!(
-                    "wmfix: the trace has reached its limit of {} bytes (--trace-limit): the run goes on unrecorded\n",
-                    self.most
+                    "wmfix: the trace has reached its limit of {} bytes (--trace-limit) or {} events (--event-limit): the run goes on unrecorded\n",
+                    self.most, self.most_records
                 ));
                 self.finish(End::LimitReached);
             }
@@ -207,6 +219,9 @@ impl Recorder {
 
     /// Makes the file longer and maps its new end.
     fn grow(&mut self, room: usize) -> Result<(), GrowthError> {
+        if self.records > self.most_records {
+            return Err(GrowthError::LimitReached);
+        }
         let position = self.window_offset + self.at;
         let offset = position / PAGE_BYTES * PAGE_BYTES;
         let old_len = self.window_offset + self.window_len;
@@ -215,7 +230,7 @@ impl Recorder {
             .max(room + END_RECORD_BYTES);
         let mut len = (old_len + step).next_multiple_of(PAGE_BYTES);
         // Growing past the limit for file sizes would be answered by a signal.
-        let system_limit = file_size_limit();
+        let system_limit = sys::limit(libc::RLIMIT_FSIZE);
         let limit = system_limit.min(self.most);
         if len as u64 > limit {
             len = limit as usize / PAGE_BYTES * PAGE_BYTES;
@@ -244,8 +259,8 @@ impl Recorder {
     }
 }
 
-/// Makes the first of `PID.0.wmtrace`, `PID.1.wmtrace`… that is not there.
-fn new_file(folder: &[u8], pid: u32) -> Result<Vec<u8>, i32> {
+/// The first of `PID.0.wmtrace`, `PID.1.wmtrace`… that is not there.
+fn free_path(folder: &[u8], pid: u32) -> Result<Vec<u8>, i32> {
     let folder = folder.strip_suffix(&[0]).unwrap_or(folder);
     let mut absolute = Vec::new();
     if !folder.starts_with(b"/") {
@@ -261,15 +276,43 @@ fn new_file(folder: &[u8], pid: u32) -> Result<Vec<u8>, i32> {
     loop {
         let mut path = absolute.clone();
         path.extend_from_slice(alloc::format!("/{pid}.{number}.wmtrace\0").as_bytes());
-        match open(&path, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL) {
-            Ok(file) => {
-                close(file);
-                return Ok(path);
-            }
-            Err(libc::EEXIST) => number += 1,
+        match access(&path) {
+            Ok(()) => number += 1,
+            Err(libc::ENOENT) => return Ok(path),
             Err(errno) => return Err(errno),
         }
     }
+}
+
+/// Makes the file that is to be the trace at `path`, under another name.
+fn new_file(path: &[u8]) -> Result<Vec<u8>, i32> {
+    let mut unfinished = path.strip_suffix(&[0]).unwrap_or(path).to_vec();
+    unfinished.extend_from_slice(wmfix_trace::UNFINISHED.as_bytes());
+    unfinished.push(0);
+    let file = open(&unfinished, libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC)?;
+    close(file);
+    Ok(unfinished)
+}
+
+/// Whether there is a file.
+fn access(path: &[u8]) -> Result<(), i32> {
+    let arguments = [libc::AT_FDCWD as usize, path.as_ptr() as usize, 0, 0, 0, 0];
+    // SAFETY: the path ends in a zero.
+    check(unsafe { sys::raw_syscall(libc::SYS_faccessat, arguments) }).map(drop)
+}
+
+fn rename(from: &[u8], to: &[u8]) -> Result<(), i32> {
+    let here = libc::AT_FDCWD as usize;
+    let arguments = [
+        here,
+        from.as_ptr() as usize,
+        here,
+        to.as_ptr() as usize,
+        0,
+        0,
+    ];
+    // SAFETY: the paths end in a zero.
+    check(unsafe { sys::raw_syscall(libc::SYS_renameat2, arguments) }).map(drop)
 }
 
 fn open(path: &[u8], flags: i32) -> Result<usize, i32> {
@@ -322,7 +365,7 @@ fn write_zeros(file: usize, mut offset: usize, len: usize) -> Result<(), i32> {
 
 fn map_file(file: usize, offset: usize, len: usize) -> Result<*mut u8, i32> {
     let arguments = [
-        0,
+        sys::address_for_own(len),
         len,
         (libc::PROT_READ | libc::PROT_WRITE) as usize,
         libc::MAP_SHARED as usize,
@@ -337,16 +380,6 @@ fn map_file(file: usize, offset: usize, len: usize) -> Result<*mut u8, i32> {
 fn unmap(window: *mut u8, len: usize) {
     // SAFETY: our own map, with no reference into it left.
     unsafe { sys::raw_syscall(libc::SYS_munmap, [window as usize, len, 0, 0, 0, 0]) };
-}
-
-fn file_size_limit() -> u64 {
-    let mut limit = libc::rlimit {
-        rlim_cur: libc::RLIM_INFINITY,
-        rlim_max: libc::RLIM_INFINITY,
-    };
-    // SAFETY: the record is ours to fill.
-    unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
-    limit.rlim_cur
 }
 
 fn check(result: isize) -> Result<usize, i32> {

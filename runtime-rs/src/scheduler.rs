@@ -7,13 +7,14 @@
 //! drawn: a sleep orders nothing, so it may be over at any step.
 
 use alloc::vec::Vec;
+use core::ptr;
 use core::sync::atomic::Ordering;
 
 use wmfix_trace::WaitsFor;
 
 use crate::descriptors::Channel;
 use crate::spin::{Detector, Read};
-use crate::strategy::{AnyStrategy, Kind, Pct, Point, Random, Strategy};
+use crate::strategy::{AnyStrategy, Kind, Pct, Pending, Point, Random, Strategy};
 use crate::thread::{Thread, phase};
 
 /// What a choice costs on the counted clock, in nanoseconds.
@@ -38,6 +39,14 @@ const CHOICES_PER_LOOK: u64 = 1024;
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     pub(crate) threads: Vec<ThreadEntry>,
+    /// Those that have not ended, in the order of their numbers: a program may have
+    /// had any number of others.
+    live: Vec<u32>,
+    /// Tell which threads spin: those of the live ones, and spare ones.
+    detectors: Vec<Detector>,
+    spare_detectors: Vec<usize>,
+    /// Records of threads that have ended and were joined.
+    spare_records: Vec<*mut Thread>,
     /// Could go on, and should.
     runnable: Vec<u32>,
     /// Changes whenever `runnable` does.
@@ -62,6 +71,8 @@ pub(crate) struct Scheduler {
     pub(crate) idle_choices: u64,
     /// Counts the changes.
     pub(crate) changes: u64,
+    /// Of an exploration: who waits for which condition and may give up at any step.
+    pub(crate) impatient: Vec<(u64, u32)>,
 }
 
 /// A thread, as the scheduler sees it.
@@ -70,7 +81,8 @@ pub(crate) struct ThreadEntry {
     pub(crate) thread: *mut Thread,
     pub(crate) handle: libc::pthread_t,
     pub(crate) status: Status,
-    pub(crate) detector: Detector,
+    /// Where its detector is.
+    detector: usize,
     /// Where it is, if it waits.
     pub(crate) context: u32,
     /// When it stops waiting, on the counted clock.
@@ -79,6 +91,8 @@ pub(crate) struct ThreadEntry {
     pub(crate) timed_out: bool,
     /// Whether somebody has joined or detached it.
     pub(crate) joined: bool,
+    /// How often it has waited to be let go on by another thread.
+    pub(crate) waits: u64,
 }
 
 /// What keeps a thread from going on.
@@ -98,6 +112,10 @@ impl Scheduler {
     pub(crate) fn new(strategy: AnyStrategy) -> Self {
         Self {
             threads: Vec::new(),
+            live: Vec::new(),
+            detectors: Vec::new(),
+            spare_detectors: Vec::new(),
+            spare_records: Vec::new(),
             runnable: Vec::new(),
             version: 0,
             idle: Vec::new(),
@@ -110,32 +128,72 @@ impl Scheduler {
             outside_help: false,
             idle_choices: 0,
             changes: 0,
+            impatient: Vec::new(),
         }
     }
 
     /// Adds a thread that can go on; its number is given back.
     pub(crate) fn add(&mut self, thread: *mut Thread, handle: libc::pthread_t) -> u32 {
         let id = self.threads.len() as u32;
+        let detector = match self.spare_detectors.pop() {
+            Some(spare) => spare,
+            None => {
+                self.detectors.push(Detector::default());
+                self.detectors.len() - 1
+            }
+        };
+        self.detectors[detector] = Detector::default();
         self.threads.push(ThreadEntry {
             thread,
             handle,
             status: Status::Runnable,
-            detector: Detector::default(),
+            detector,
             context: 0,
             deadline: None,
             timed_out: false,
             joined: false,
+            waits: 0,
         });
         self.strategy.started(id);
+        self.live.push(id);
         self.runnable.push(id);
         self.version += 1;
         self.set_ready(id, true);
         id
     }
 
+    /// Those that have not ended.
+    pub(crate) fn live_threads(&self) -> impl Iterator<Item = &ThreadEntry> {
+        self.live.iter().map(|&id| &self.threads[id as usize])
+    }
+
     /// The entry of a thread.
     pub(crate) fn entry(&mut self, thread: u32) -> &mut ThreadEntry {
         &mut self.threads[thread as usize]
+    }
+
+    /// What tells whether a thread spins that has not ended.
+    #[inline]
+    pub(crate) fn detector(&mut self, thread: u32) -> &mut Detector {
+        &mut self.detectors[self.threads[thread as usize].detector]
+    }
+
+    /// A thread was joined: its record can be another's.
+    pub(crate) fn give_back(&mut self, thread: u32) {
+        if self.entry(thread).status != Status::Ended {
+            return;
+        }
+        let record = core::mem::replace(&mut self.entry(thread).thread, ptr::null_mut());
+        // SAFETY: threads' records are never freed. One that no interceptor started
+        // is in a list of its own.
+        if !record.is_null() && !unsafe { (*record).routine }.is_null() {
+            self.spare_records.push(record);
+        }
+    }
+
+    /// A record that was given back.
+    pub(crate) fn spare_record(&mut self) -> Option<*mut Thread> {
+        self.spare_records.pop()
     }
 
     /// From here on the schedule is drawn with another seed: by a uniform walk or
@@ -166,7 +224,11 @@ impl Scheduler {
     /// Whether the strategy has anything to decide for this thread.
     #[inline(always)]
     pub(crate) fn alone(&self, thread: u32) -> bool {
-        self.runnable.len() == 1 && self.runnable[0] == thread && self.away == 0 && self.timed == 0
+        self.runnable.len() == 1
+            && self.runnable[0] == thread
+            && self.away == 0
+            && self.timed == 0
+            && !(self.explores() && self.threads.len() > 1)
     }
 
     /// Lets the counted clock go on by one choice.
@@ -186,7 +248,18 @@ impl Scheduler {
 
     /// Who goes next; `None` if nobody can.
     #[inline]
-    pub(crate) fn choose(&mut self, current: u32, kind: Kind, object: Option<u32>) -> Option<u32> {
+    pub(crate) fn choose(
+        &mut self,
+        current: u32,
+        kind: Kind,
+        object: Option<u32>,
+        pending: Pending,
+    ) -> Option<u32> {
+        if let AnyStrategy::Explore(explore) = &mut self.strategy
+            && let Some(due) = explore.due()
+        {
+            self.gets_on(due);
+        }
         if let AnyStrategy::Plan(plan) = &self.strategy
             && let Some(due) = plan.due()
         {
@@ -203,6 +276,7 @@ impl Scheduler {
             version: self.version,
             kind,
             object,
+            pending,
         }))
     }
 
@@ -239,12 +313,21 @@ impl Scheduler {
         matches!(&self.strategy, AnyStrategy::Plan(plan) if plan.is_followed())
     }
 
+    /// Whether the run is one of an exploration of all runs: then the trace has every
+    /// choice and every read.
+    #[inline]
+    pub(crate) fn explores(&self) -> bool {
+        matches!(self.strategy, AnyStrategy::Explore(_))
+    }
+
     /// The thread has done something that a trace records: read without changing
     /// anything, if told.
     #[inline]
     pub(crate) fn done(&mut self, thread: u32, read: Option<Read>) {
-        if let AnyStrategy::Plan(plan) = &mut self.strategy {
-            plan.done(thread, read);
+        match &mut self.strategy {
+            AnyStrategy::Plan(plan) => plan.done(thread, read),
+            AnyStrategy::Explore(explore) => explore.done(thread),
+            _ => {}
         }
     }
 
@@ -255,11 +338,8 @@ impl Scheduler {
 
     /// The threads that wait for this, in the order of their numbers.
     pub(crate) fn waiting(&self, what: WaitsFor) -> Vec<u32> {
-        (0u32..)
-            .zip(&self.threads)
-            .filter(|(_, entry)| entry.status == Status::Waiting(what))
-            .map(|(id, _)| id)
-            .collect()
+        let waits = |id: &u32| self.threads[*id as usize].status == Status::Waiting(what);
+        self.live.iter().copied().filter(waits).collect()
     }
 
     /// When a sleep of this long is over.
@@ -272,9 +352,14 @@ impl Scheduler {
         self.now.saturating_add(time)
     }
 
+    /// Whether a wait for something may give up at any step that may take this long.
+    pub(crate) fn is_impatient(time: u64) -> bool {
+        time <= LONGEST_SHORTENED_NS
+    }
+
     /// When a wait for something gives up that may take this long.
     pub(crate) fn end_of_patience(&mut self, time: u64) -> u64 {
-        if time <= LONGEST_SHORTENED_NS {
+        if Self::is_impatient(time) {
             self.end_of_sleep(time)
         } else {
             self.now.saturating_add(time)
@@ -327,12 +412,18 @@ impl Scheduler {
         }
         let timed = entry.deadline.take().is_some();
         entry.status = Status::Runnable;
-        entry.detector.progress();
+        self.detector(thread).progress();
         self.timed -= usize::from(timed);
         self.set_timed(thread, false);
         self.runnable.push(thread);
         self.version += 1;
         self.set_ready(thread, true);
+    }
+
+    /// A thread that waits does so for something else from now on.
+    #[cfg(not(test))]
+    pub(crate) fn waits_for_another(&mut self, thread: u32, what: WaitsFor) {
+        self.entry(thread).status = Status::Waiting(what);
     }
 
     /// Wakes everyone who waits for this.
@@ -345,7 +436,8 @@ impl Scheduler {
     /// Lets those who wait for what a signal handler or another process may
     /// have given back see for themselves.
     pub(crate) fn have_all_look_again(&mut self) {
-        for thread in 0..self.threads.len() as u32 {
+        for at in 0..self.live.len() {
+            let thread = self.live[at];
             if let Status::Waiting(
                 WaitsFor::Lock(_)
                 | WaitsFor::Semaphore(_)
@@ -358,10 +450,20 @@ impl Scheduler {
         }
     }
 
+    /// Ends all waits for conditions, as may happen for no reason: another process may
+    /// have signalled one.
+    pub(crate) fn have_conditions_look_again(&mut self) {
+        for thread in 0..self.threads.len() as u32 {
+            if let Status::Waiting(WaitsFor::Condition(_)) = self.entry(thread).status {
+                self.wake(thread);
+            }
+        }
+    }
+
     /// Whether a thread waits for a message that may come from outside of this
     /// process.
     pub(crate) fn expects_message(&self) -> bool {
-        self.threads.iter().any(|entry| {
+        self.live_threads().any(|entry| {
             matches!(entry.status, Status::Waiting(WaitsFor::Descriptor(key))
                 if Channel::is_outside(key))
         })
@@ -371,6 +473,11 @@ impl Scheduler {
     pub(crate) fn end(&mut self, thread: u32) {
         self.leave_lists(thread);
         self.entry(thread).status = Status::Ended;
+        if let Ok(at) = self.live.binary_search(&thread) {
+            self.live.remove(at);
+            let detector = self.threads[thread as usize].detector;
+            self.spare_detectors.push(detector);
+        }
         self.set_ready(thread, false);
         self.changed();
     }
@@ -385,7 +492,8 @@ impl Scheduler {
 
     /// Lets in those that were away and have come back.
     pub(crate) fn let_in(&mut self) {
-        for id in 0..self.threads.len() as u32 {
+        for at in 0..self.live.len() {
+            let id = self.live[at];
             let entry = &self.threads[id as usize];
             // SAFETY: threads' records are never freed.
             let phase_of = unsafe { &(*entry.thread).phase };
@@ -416,7 +524,7 @@ impl Scheduler {
         self.changes += 1;
         if !self.idle.is_empty() {
             for thread in core::mem::take(&mut self.idle) {
-                self.threads[thread as usize].detector.progress();
+                self.detector(thread).progress();
                 self.runnable.push(thread);
                 self.version += 1;
             }
@@ -449,8 +557,7 @@ impl Scheduler {
 
     /// How many threads have not ended.
     pub(crate) fn alive(&self) -> usize {
-        let alive = |entry: &&ThreadEntry| entry.status != Status::Ended;
-        self.threads.iter().filter(alive).count()
+        self.live.len()
     }
 
     /// Lets the clock jump to the first deadline. How far it was, for those who
@@ -480,7 +587,8 @@ impl Scheduler {
     }
 
     fn wake_sleepers(&mut self) {
-        for id in 0..self.threads.len() as u32 {
+        for at in 0..self.live.len() {
+            let id = self.live[at];
             if self.threads[id as usize]
                 .deadline
                 .is_some_and(|deadline| deadline <= self.now)

@@ -13,8 +13,8 @@
 
 use alloc::vec::Vec;
 use core::ops::Range;
+use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use core::{ptr, slice};
 
 use crate::arena;
 use crate::clocks::{Clock, ClockSlot};
@@ -34,7 +34,17 @@ const REGION_SHADOW_BYTES: usize = REGION_CELLS * size_of::<SharedCell>();
 const ADDRESS_BITS: u32 = 48;
 const REGION_COUNT: usize = 1 << (ADDRESS_BITS - REGION_BITS);
 
+const TABLE_BYTES: usize = REGION_COUNT * size_of::<AtomicPtr<SharedCell>>();
+/// Of an address space that is limited, the table takes at most one part in this many.
+const LARGEST_PART: u64 = 4;
+
 const PAGE_BYTES: usize = 4096;
+const PAGE_CELLS: usize = PAGE_BYTES / size_of::<SharedCell>();
+
+/// Behind the cells of a region: a bit for each page of them, set if it was ever
+/// asked for since it was last forgotten whole.
+const TOUCHED_BYTES: usize = REGION_CELLS / PAGE_CELLS / 8;
+const REGION_MAP_BYTES: usize = REGION_SHADOW_BYTES + TOUCHED_BYTES;
 
 /// A range longer than this is forgotten page by page.
 const LARGE_RANGE_BYTES: u64 = 1 << 20;
@@ -248,7 +258,11 @@ impl Shadow {
     pub(crate) fn new() -> Result<Self, NoMemory> {
         let mut table = REGIONS.load(Ordering::Relaxed);
         if table.is_null() {
-            table = arena::map(REGION_COUNT * size_of::<AtomicPtr<SharedCell>>()).cast();
+            // The program needs room, too: stacks for its threads, for example.
+            if sys::limit(libc::RLIMIT_AS) / LARGEST_PART < TABLE_BYTES as u64 {
+                return Err(NoMemory);
+            }
+            table = arena::map_fresh(TABLE_BYTES).cast();
             if table.is_null() {
                 return Err(NoMemory);
             }
@@ -331,7 +345,7 @@ impl Shadow {
             unsafe {
                 let table = REGIONS.load(Ordering::Relaxed);
                 (*table.add(index)).store(ptr::null_mut(), Ordering::Relaxed);
-                unmap(region.cast(), REGION_SHADOW_BYTES);
+                unmap(region.cast(), REGION_MAP_BYTES);
             }
         }
     }
@@ -349,13 +363,19 @@ impl Shadow {
             Some(region) => region,
             None => self.map_region((address >> REGION_BITS) as usize)?,
         };
+        let index = cell_index(address);
+        let (touched, bit) = touched_word(region, index / PAGE_CELLS);
+        let before = touched.load(Ordering::Relaxed);
+        if before & bit == 0 {
+            touched.store(before | bit, Ordering::Relaxed);
+        }
         // SAFETY: a region has a cell for each of its granules.
-        Ok(unsafe { &*region.add(cell_index(address)) })
+        Ok(unsafe { &*region.add(index) })
     }
 
     #[cold]
     fn map_region(&mut self, index: usize) -> Result<*mut SharedCell, NoMemory> {
-        let region = arena::map(REGION_SHADOW_BYTES).cast::<SharedCell>();
+        let region = arena::map_fresh(REGION_MAP_BYTES).cast::<SharedCell>();
         if region.is_null() {
             return Err(NoMemory);
         }
@@ -367,49 +387,61 @@ impl Shadow {
     }
 }
 
+/// Where the bit of a page of cells is.
+#[inline(always)]
+fn touched_word<'r>(region: *mut SharedCell, page: usize) -> (&'r AtomicU64, u64) {
+    // SAFETY: the bits lie behind the cells, and stay mapped as long as these.
+    let word = unsafe { &*region.add(REGION_CELLS).cast::<AtomicU64>().add(page / 64) };
+    (word, 1 << (page % 64))
+}
+
 /// Forgets the granules from `start` to `end`, which lie in one region; whether
 /// anything was known. Of a granule that is only partly in the range, nothing
 /// certain is known afterwards.
 fn forget_cells(region: *mut SharedCell, start: u64, end: u64) -> bool {
     let (first, last) = (cell_index(start), cell_index(end - 1));
     // SAFETY: cells of the region.
-    let cells = unsafe { slice::from_raw_parts(region.add(first), last + 1 - first) };
+    let cell = |index: usize| unsafe { &*region.add(index) };
     let partly = [
-        (0, !start.is_multiple_of(GRANULE_BYTES)),
-        (last - first, !end.is_multiple_of(GRANULE_BYTES)),
+        (first, !start.is_multiple_of(GRANULE_BYTES)),
+        (last, !end.is_multiple_of(GRANULE_BYTES)),
     ];
-    let unknown = partly.map(|(index, partly)| partly && cells[index].get() != Cell::default());
-    let any = if end - start > LARGE_RANGE_BYTES {
-        forget_pages(cells);
-        true
-    } else {
-        let mut any = false;
-        for cell in cells.iter().filter(|cell| cell.get() != Cell::default()) {
-            any = true;
-            cell.set(Cell::default());
+    let unknown = partly.map(|(index, partly)| partly && cell(index).get() != Cell::default());
+    let gives_back = end - start > LARGE_RANGE_BYTES;
+    let mut any = false;
+    for page in first / PAGE_CELLS..=last / PAGE_CELLS {
+        let (touched, bit) = touched_word(region, page);
+        if touched.load(Ordering::Relaxed) & bit == 0 {
+            continue;
         }
-        any
-    };
+        let of_page = page * PAGE_CELLS..(page + 1) * PAGE_CELLS;
+        let is_whole = first <= of_page.start && of_page.end <= last + 1;
+        for index in of_page.start.max(first)..of_page.end.min(last + 1) {
+            if cell(index).get() != Cell::default() {
+                any = true;
+                cell(index).set(Cell::default());
+            }
+        }
+        if is_whole {
+            touched.store(touched.load(Ordering::Relaxed) & !bit, Ordering::Relaxed);
+            if gives_back {
+                give_back(cell(of_page.start));
+            }
+        }
+    }
     for ((index, _), unknown) in partly.into_iter().zip(unknown) {
         if unknown {
-            cells[index].set(UNKNOWN);
+            cell(index).set(UNKNOWN);
         }
     }
     any
 }
 
-/// Zeroes cells by giving their whole pages back to the kernel.
-fn forget_pages(cells: &[SharedCell]) {
-    let Range { start, end } = cells.as_ptr_range();
-    let from = (start as usize).next_multiple_of(PAGE_BYTES);
-    let to = end as usize / PAGE_BYTES * PAGE_BYTES;
-    let first = (from - start as usize) / size_of::<SharedCell>();
-    let last = (to - start as usize) / size_of::<SharedCell>();
-    for cell in cells[..first].iter().chain(&cells[last..]) {
-        cell.set(Cell::default());
-    }
-    let arguments = [from, to - from, libc::MADV_DONTNEED as usize, 0, 0, 0];
-    // SAFETY: whole pages of our own private map, which read as zeros afterwards.
+/// Gives a page of cells, which are all zero, back to the kernel.
+fn give_back(first: &SharedCell) {
+    let page = ptr::from_ref(first) as usize;
+    let arguments = [page, PAGE_BYTES, libc::MADV_DONTNEED as usize, 0, 0, 0];
+    // SAFETY: a page of our own private map, which reads as zeros afterwards.
     unsafe { sys::raw_syscall(libc::SYS_madvise, arguments) };
 }
 

@@ -49,6 +49,11 @@ impl StaleRun {
         }
     }
 
+    /// Whether one access takes what the host has found.
+    pub(crate) fn is_directed(&self) -> bool {
+        matches!(self.kind, StaleRunKind::Directed(_))
+    }
+
     /// A location has come into being, with this number in the trace.
     pub(crate) fn born(&mut self, location: u32, address: u64, size: u8, value: u128) {
         match &mut self.kind {

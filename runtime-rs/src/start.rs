@@ -5,21 +5,26 @@ use alloc::vec::Vec;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU8, Ordering};
 
+use wmfix_analysis::AnalyzerConfig;
+use wmfix_online::{CheckConfig, SiteTable};
 use wmfix_trace::{Header, Reader, RecordedOperation, Strategy as Named, WaitsFor, process_key_of};
 
+use crate::arena;
 use crate::config::{RuntimeConfig, cannot_start};
 use crate::directed::Directed;
 use crate::environment;
 use crate::filter::{self, plain};
 use crate::finish;
 use crate::free_run::FreeRun;
+use crate::granules::{NoTable, ShadowStore};
+use crate::online::Online;
 use crate::park::{HOLDER, WATCH_INTERVAL_MS, park};
 use crate::real;
 use crate::recorder::Recorder;
 use crate::scheduler::Scheduler;
 use crate::stale_run::{StaleRun, StaleRunKind};
 use crate::state::{self, State};
-use crate::strategy::{AnyStrategy, Pct, Plan, Random, Replay, Seek};
+use crate::strategy::{AnyStrategy, Explore, Pct, Plan, Random, Replay, Seek};
 use crate::sys;
 use crate::thread::{Thread, phase};
 use crate::thread_key::{self, settle};
@@ -82,9 +87,11 @@ pub(crate) fn begin_run(config: RuntimeConfig, forked: bool) {
         Named::Pct => AnyStrategy::Pct(Pct::new(config.seed, config.length, config.depth)),
         Named::Random | Named::Os => AnyStrategy::Random(Random::new(config.seed)),
         Named::Replay => recorded_schedule(&config),
+        Named::Explore => asked_steps(&config),
     };
+    let online = config.out.as_ref().and_then(|_| checker(&config));
     let recorder = match &config.out {
-        Some(folder) => new_trace(folder, &config, forked),
+        Some(folder) => new_trace(folder, &config, forked, online.is_some()),
         None => Recorder::off(),
     };
     WATCH_INTERVAL_MS.store(config.patience.min(60_000) as u32, Ordering::Relaxed);
@@ -103,7 +110,7 @@ pub(crate) fn begin_run(config: RuntimeConfig, forked: bool) {
         _ => stale_run(&config, forked),
     };
     let (filters, races) = (config.filter, config.races && recorder.is_on());
-    let mut state = State::new(config, scheduler, recorder);
+    let mut state = State::new(config, scheduler, recorder, online);
     // SAFETY: the calling thread's own record.
     let main_record = unsafe { &mut *main };
     filter::set_plain_mode(if races { plain::ALL } else { plain::OFF });
@@ -114,6 +121,7 @@ pub(crate) fn begin_run(config: RuntimeConfig, forked: bool) {
     state::install(state);
     if !forked {
         settle(main);
+        thread_key::find_own_stack(main_record);
     }
     HOLDER.store(main, Ordering::SeqCst);
     let mode = match strategy {
@@ -125,6 +133,9 @@ pub(crate) fn begin_run(config: RuntimeConfig, forked: bool) {
 
 /// The old writes that this process is to take.
 fn stale_run(config: &RuntimeConfig, forked: bool) -> Option<StaleRun> {
+    if config.stale.is_none() && config.weak.is_none() {
+        return None;
+    }
     let mut targets = config.stale.clone().map_or_else(Vec::new, |stale| stale.0);
     let key = process_key_of(&command_line(), forked);
     targets.retain(|target| target.process.is_none_or(|process| process == key));
@@ -135,7 +146,54 @@ fn stale_run(config: &RuntimeConfig, forked: bool) -> Option<StaleRun> {
     Some(StaleRun::new(kind))
 }
 
-fn new_trace(folder: &[u8], config: &RuntimeConfig, forked: bool) -> Recorder {
+/// What checks the run while it goes on; `None` if it is to be recorded. Where the
+/// system schedules, or a stale choice is made, runs are recorded.
+fn checker(config: &RuntimeConfig) -> Option<Box<Online>> {
+    let path = config.check.as_deref()?;
+    if config.strategy == Named::Os || config.stale.is_some() || config.weak.is_some() {
+        return None;
+    }
+    let name = core::str::from_utf8(&path[..path.len() - 1]).unwrap_or("?");
+    let table = match sys::read_file(path).map(|bytes| SiteTable::decode(&bytes)) {
+        Ok(Ok(table)) => table,
+        Ok(Err(error)) => {
+            sys::say(format_args!(
+                "wmfix: {name}: {error}: the run is recorded\n"
+            ));
+            return None;
+        }
+        Err(errno) => {
+            sys::say(format_args!(
+                "wmfix: cannot read {name} (errno {errno}): the run is recorded\n"
+            ));
+            return None;
+        }
+    };
+    let config = CheckConfig {
+        analyzer: AnalyzerConfig {
+            model: config.model,
+            races: config.races,
+            ..AnalyzerConfig::default()
+        },
+        predict: config.predict,
+    };
+    arena::set_reserve_aside();
+    let store = match config.analyzer.races {
+        false => ShadowStore::default(),
+        true => match ShadowStore::new() {
+            Ok(store) => store,
+            Err(NoTable) => {
+                sys::say(format_args!(
+                    "wmfix: no room for shadow memory in the address space: the run is recorded\n"
+                ));
+                return None;
+            }
+        },
+    };
+    Some(Box::new(Online::new(config, table, store)))
+}
+
+fn new_trace(folder: &[u8], config: &RuntimeConfig, forked: bool, checked: bool) -> Recorder {
     let command = command_line();
     // SAFETY: these take nothing.
     let (pid, parent) = unsafe {
@@ -153,9 +211,15 @@ fn new_trace(folder: &[u8], config: &RuntimeConfig, forked: bool) -> Recorder {
         volatile: config.volatile,
         races: config.races,
         forked,
+        checked,
         command: Vec::new(),
     };
-    match Recorder::create(folder, &header, &command, config.trace_limit) {
+    match Recorder::create(
+        folder,
+        &header,
+        &command,
+        (config.trace_limit, config.event_limit),
+    ) {
         Ok(recorder) => recorder,
         Err(errno) => {
             let folder = core::str::from_utf8(&folder[..folder.len() - 1]).unwrap_or("?");
@@ -164,6 +228,16 @@ fn new_trace(folder: &[u8], config: &RuntimeConfig, forked: bool) -> Recorder {
             ));
             Recorder::off()
         }
+    }
+}
+
+fn asked_steps(config: &RuntimeConfig) -> AnyStrategy {
+    let text = config.explore.unwrap_or_default();
+    match Explore::parse(text) {
+        Some(explore) => AnyStrategy::Explore(explore),
+        None => cannot_start(format_args!(
+            "WMFIX_EXPLORE={text}: expected threads as in 1,2,1;3"
+        )),
     }
 }
 
@@ -178,6 +252,9 @@ fn recorded_schedule(config: &RuntimeConfig) -> AnyStrategy {
         Ok(reader) => reader,
         Err(error) => cannot_start(format_args!("{name}: {error}")),
     };
+    if reader().header().strategy == Named::Explore {
+        return AnyStrategy::Explore(Explore::again(reader()));
+    }
     match Plan::new(reader()) {
         Some(plan) => AnyStrategy::Plan(plan),
         None => AnyStrategy::Replay(Replay::new(reader())),
@@ -195,10 +272,16 @@ pub(crate) unsafe extern "C" fn thread_begins(thread: *mut Thread) -> Task {
     // SAFETY: the thread's own record; the creator has filled it.
     unsafe {
         sys::block_signals((*thread).blocked_signals);
-        if MODE.load(Ordering::SeqCst) == mode::CONTROLLED {
-            park(thread);
+        // One that a library has made runs without the turn until it calls us.
+        if (*thread).starts_away {
+            (*thread).openmp.in_library = true;
+            (*thread).phase.store(phase::PREEMPTED, Ordering::SeqCst);
+        } else {
+            if MODE.load(Ordering::SeqCst) == mode::CONTROLLED {
+                park(thread);
+            }
+            (*thread).phase.store(phase::OUTSIDE, Ordering::SeqCst);
         }
-        (*thread).phase.store(phase::OUTSIDE, Ordering::SeqCst);
         (*thread).inside = false;
         Task {
             routine: (*thread).routine,
@@ -240,6 +323,9 @@ fn end_thread(mut held: Held) {
         held.state().reclaim(context, low, high - low);
         held.thread().stack.1.store(low, Ordering::Relaxed);
     }
+    held.leave_meetings(context);
+    #[cfg(not(test))]
+    crate::misuse::thread_ends(&mut held, context);
     held.record(context, &RecordedOperation::Exit);
     let (thread, state) = held.parts();
     state.exit(thread);

@@ -8,8 +8,10 @@ use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering;
 
+use wmfix_analysis::Bytes;
 use wmfix_trace::{
-    LocationId, RecordedOperation, StackId, encode_context, encode_module, encode_stack, module_len,
+    End, Limit, LocationId, RecordedOperation, StackId, Turn, encode_context, encode_limit,
+    encode_module, encode_stack, encode_turn, module_len,
 };
 
 use crate::alone::{self, AloneWrites, location_of};
@@ -18,12 +20,15 @@ use crate::config::RuntimeConfig;
 use crate::contexts::{ContextNumber, Interner};
 use crate::descriptors::Descriptors;
 use crate::filter::{AccessFilter, plain, plain_mode, set_plain_mode};
+use crate::holders::LockHolders;
 use crate::initialisations::{self, Initialisation};
 use crate::locations::Locations;
 use crate::modules::Modules;
+use crate::online::Online;
 use crate::recorder::Recorder;
 use crate::scheduler::Scheduler;
 use crate::shadow::NoMemory;
+use crate::shared_memory::{SharedMemory, address_of};
 use crate::stale_run::StaleRun;
 use crate::sys;
 use crate::thread::Thread;
@@ -34,12 +39,16 @@ pub(crate) struct State {
     pub(crate) config: RuntimeConfig,
     pub(crate) scheduler: Scheduler,
     pub(crate) recorder: Recorder,
+    /// Checks the run while it goes on; none if it is recorded.
+    online: Option<Box<Online>>,
     pub(crate) locations: Locations,
     /// There is one thread, and it knows all that others ever did.
     alone: bool,
     alone_writes: AloneWrites,
     /// Decides which plain accesses are recorded; none where all are, or none.
     filter: Option<AccessFilter>,
+    /// There was a thread that nobody started.
+    has_unknown_thread: bool,
     /// What accesses take, in a run in which they take old writes.
     pub(crate) stale_run: Option<Box<StaleRun>>,
     /// Under `os`: the thread of the last record.
@@ -50,6 +59,17 @@ pub(crate) struct State {
     pub(crate) fruitless_looks: u32,
     /// Read-write locks that a writer holds, by address.
     pub(crate) writers: Vec<u64>,
+    pub(crate) holders: LockHolders,
+    /// A thread may have all others meet.
+    pub(crate) meets_everywhere: bool,
+    /// The trace says that a thread spins on a volatile object.
+    pub(crate) volatile_spin: bool,
+    /// What the trace says is not modelled to the end.
+    met_limits: Vec<Limit>,
+    /// Memory that may be mapped twice, or by other processes.
+    pub(crate) shared_memory: SharedMemory,
+    /// The process was forked, or has forked another.
+    pub(crate) has_relatives: bool,
     pub(crate) barriers: Vec<Barrier>,
     pub(crate) descriptors: Descriptors,
     pub(crate) initialisations: Vec<Initialisation>,
@@ -83,9 +103,15 @@ pub(crate) unsafe fn state() -> &'static mut State {
 }
 
 impl State {
-    pub(crate) fn new(config: RuntimeConfig, scheduler: Scheduler, recorder: Recorder) -> Self {
+    pub(crate) fn new(
+        config: RuntimeConfig,
+        scheduler: Scheduler,
+        recorder: Recorder,
+        online: Option<Box<Online>>,
+    ) -> Self {
         Self {
             stale_run: None,
+            online,
             config,
             scheduler,
             recorder,
@@ -93,10 +119,17 @@ impl State {
             alone: false,
             alone_writes: AloneWrites::default(),
             filter: None,
+            has_unknown_thread: false,
             last_thread: 0,
             ignored_annotations: 0,
             fruitless_looks: 0,
             writers: Vec::new(),
+            holders: LockHolders::default(),
+            meets_everywhere: false,
+            volatile_spin: false,
+            met_limits: Vec::new(),
+            shared_memory: SharedMemory::default(),
+            has_relatives: false,
             barriers: Vec::new(),
             descriptors: Descriptors::default(),
             initialisations: Vec::new(),
@@ -110,6 +143,16 @@ impl State {
     /// true if there was one.
     pub(crate) fn end_abandoned_initialisations(&mut self) -> bool {
         initialisations::end_abandoned(&mut self.initialisations, &mut self.scheduler)
+    }
+
+    /// The program does something that is not modelled to the end: the trace says so,
+    /// once.
+    pub(crate) fn meets(&mut self, limit: Limit) {
+        if !self.met_limits.contains(&limit) {
+            self.met_limits.push(limit);
+            self.recorder
+                .write(wmfix_trace::MAX_RECORD, |out| encode_limit(out, limit));
+        }
     }
 
     /// The number of the thread's context at `pc`.
@@ -127,6 +170,9 @@ impl State {
                 self.recorder.write(wmfix_trace::MAX_RECORD, |out| {
                     encode_context(out, StackId(stack), pc)
                 });
+                if let Some(online) = &mut self.online {
+                    online.add_context(stack, self.modules.frame(pc));
+                }
                 context
             }
         }
@@ -162,6 +208,9 @@ impl State {
                     self.recorder.write(wmfix_trace::MAX_RECORD, |out| {
                         encode_stack(out, StackId(stack), pc)
                     });
+                    if let Some(online) = &mut self.online {
+                        online.add_stack(stack, self.modules.frame(pc));
+                    }
                     new
                 }
             };
@@ -184,6 +233,7 @@ impl State {
     /// The location of an atomic that holds `value`, introduced if it is new.
     #[inline]
     pub(crate) fn location(&mut self, context: u32, address: u64, size: u8, value: u128) -> u32 {
+        let address = address_of(address);
         match self.locations.find(address, size, value) {
             Some(location) => location,
             None => self.new_location(context, address, size, value),
@@ -209,7 +259,11 @@ impl State {
         {
             self.stop_filtering();
         }
-        for entry in &self.scheduler.threads {
+        if let Some(online) = &mut self.online {
+            let size = size.into();
+            online.mark_atomic(Bytes { address, size });
+        }
+        for entry in self.scheduler.live_threads() {
             if entry.thread.is_null() {
                 continue;
             }
@@ -221,6 +275,11 @@ impl State {
             }
         }
         location
+    }
+
+    /// Whether this run is held against another one, to the values of plain writes.
+    pub(crate) fn compares(&self) -> bool {
+        self.stale_run.as_ref().is_some_and(|run| run.is_directed())
     }
 
     /// Keeps a block that is given back from being handed out again, in a run with
@@ -248,17 +307,22 @@ impl State {
     /// if the trace knows of any.
     pub(crate) fn reclaim(&mut self, context: u32, address: u64, size: u64) {
         if self.end_memory(address, size) {
-            self.recorder
-                .event(context, &RecordedOperation::Reclaim { address, size });
+            self.event(context, &RecordedOperation::Reclaim { address, size }, 0);
         }
     }
 
     /// Ends what lies in memory that is given back; whether the trace knows of any.
     pub(crate) fn end_memory(&mut self, address: u64, size: u64) -> bool {
         let known = self.end_locations(address, size);
-        let accessed = match &mut self.filter {
-            Some(filter) => filter.forget(address, size) && !self.alone,
-            None => plain_mode() == plain::ALL,
+        let bytes = Bytes { address, size };
+        let accessed = match (&mut self.filter, &mut self.online) {
+            (Some(filter), _) => filter.forget(address, size) && !self.alone,
+            (None, Some(online)) if online.checks_plain() && self.alone => {
+                online.forget_plain(bytes);
+                false
+            }
+            (None, Some(online)) if online.checks_plain() => online.remembers_plain(bytes),
+            (None, _) => plain_mode() == plain::ALL,
         };
         known || accessed
     }
@@ -310,6 +374,12 @@ impl State {
             filter.event(thread, operation);
         }
         self.write_event(context, operation);
+        if let Some(online) = &self.online {
+            thread.epoch_tag = match self.alone {
+                true => 0,
+                false => online.epoch_tag(),
+            };
+        }
         if self.stale_run.is_some() {
             self.tell_stale_run(thread.id, operation);
         }
@@ -334,22 +404,75 @@ impl State {
     #[inline(always)]
     fn write_event(&mut self, context: u32, operation: &RecordedOperation) {
         let Some(location) = location_of(operation) else {
-            return self.recorder.event(context, operation);
+            return self.event(context, operation, 0);
         };
         let number = match self.locations.trace_number(location) {
             Some(number) => number,
             None => {
                 if let Some((context, write)) = self.alone_writes.take(location) {
                     let number = self.introduce(context, location, alone::value_before(&write));
-                    self.write_kept(context, &alone::at_location(&write, number));
+                    self.write_kept(context, location, &alone::at_location(&write, number));
                     number
                 } else {
                     self.introduce(context, location, alone::value_before(operation))
                 }
             }
         };
-        self.recorder
-            .event(context, &alone::at_location(operation, number));
+        let (_, size) = self.locations.place(location);
+        self.event(context, &alone::at_location(operation, number), size);
+    }
+
+    /// Tells the trace, or whoever checks the run, what the thread that has the turn
+    /// did; on a location of this many bytes, if on one.
+    #[inline(always)]
+    pub(crate) fn event(&mut self, context: u32, operation: &RecordedOperation, size: u8) {
+        match &mut self.online {
+            None => self.recorder.event(context, operation),
+            Some(online) => online.event(&mut self.recorder, context, operation, size),
+        }
+    }
+
+    /// Tells the trace, or whoever checks the run, that the turn changes hands.
+    pub(crate) fn turn(&mut self, turn: Turn) {
+        match &mut self.online {
+            None => self
+                .recorder
+                .write(wmfix_trace::MAX_RECORD, |out| encode_turn(out, turn)),
+            Some(online) => online.turn(turn.thread.0),
+        }
+    }
+
+    /// The thread that has the turn does nothing more before it joins another one.
+    pub(crate) fn awaits_end(&mut self, child: u32) {
+        if let Some(online) = &mut self.online {
+            online.awaits_end(child);
+        }
+    }
+
+    /// The run is over: says how.
+    pub(crate) fn finish(&mut self, end: End) {
+        if let Some(online) = &mut self.online {
+            online.finish(&mut self.recorder);
+        }
+        self.recorder.finish(end);
+    }
+
+    /// The number by which the trace knows a location.
+    pub(crate) fn location_in_trace(&mut self, location: u32) -> Option<u32> {
+        let number = self.locations.trace_number(location)?;
+        let Some(online) = &mut self.online else {
+            return Some(number);
+        };
+        let number = online.add_location();
+        let (address, size) = self.locations.place(location);
+        let birth = RecordedOperation::Birth {
+            location: LocationId(number),
+            address,
+            size,
+            value: 0,
+        };
+        self.recorder.event(0, &birth);
+        Some(number)
     }
 
     /// Tells the trace of a location, which held `value`; its number there.
@@ -365,15 +488,16 @@ impl State {
             size,
             value,
         };
-        self.recorder.event(context, &operation);
+        self.event(context, &operation, size);
         number
     }
 
     /// Writes what was left out before. A plan counts it, as it counts what traces
     /// have.
-    fn write_kept(&mut self, context: u32, write: &RecordedOperation) {
+    fn write_kept(&mut self, context: u32, location: u32, write: &RecordedOperation) {
         self.scheduler.done(0, None);
-        self.recorder.event(context, write);
+        let (_, size) = self.locations.place(location);
+        self.event(context, write, size);
     }
 
     fn keep_write(&mut self, context: u32, operation: &RecordedOperation) {
@@ -392,6 +516,9 @@ impl State {
             return;
         }
         set_plain_mode(plain::ALONE);
+        if self.online.is_some() {
+            return;
+        }
         match AccessFilter::new(main) {
             Ok(filter) => self.filter = Some(filter),
             Err(NoMemory) => self.stop_filtering(),
@@ -419,14 +546,16 @@ impl State {
         while let Some(location) = self.alone_writes.next_location() {
             if let Some((context, write)) = self.alone_writes.take(location) {
                 let number = self.introduce(context, location, alone::value_before(&write));
-                self.write_kept(context, &alone::at_location(&write, number));
+                self.write_kept(context, location, &alone::at_location(&write, number));
             }
         }
         if plain_mode() == plain::ALONE {
             // A schedule that was made up leads to two accesses, which must be there.
-            set_plain_mode(match self.filter {
-                Some(_) if !self.scheduler.follows_plan() => plain::FILTERED,
-                _ => plain::ALL,
+            set_plain_mode(match (&self.filter, &self.online) {
+                _ if self.scheduler.follows_plan() => plain::ALL,
+                (Some(_), _) => plain::FILTERED,
+                (None, Some(_)) => plain::CHECKED,
+                (None, None) => plain::ALL,
             });
         }
     }
@@ -441,7 +570,9 @@ impl State {
 
     /// A thread has appeared that nobody started.
     pub(crate) fn meet_unknown_thread(&mut self) {
+        self.meets(Limit::UnknownThread);
         self.end_alone();
+        self.has_unknown_thread = true;
         if let Some(filter) = &mut self.filter {
             filter.meet_unknown_thread();
         }
@@ -458,14 +589,44 @@ impl State {
 
     /// A thread has waited for the end of another one.
     pub(crate) fn join(&mut self, thread: &mut Thread, child: &Thread) {
-        if let Some(filter) = &mut self.filter
-            && !self.alone
-            && filter.join(thread, child)
-        {
+        if self.alone {
+            return;
+        }
+        let is_alone = match (&mut self.filter, &self.online) {
+            (Some(filter), _) => filter.join(thread, child),
+            (None, Some(online)) if plain_mode() == plain::CHECKED => {
+                !self.has_unknown_thread && online.is_alone()
+            }
+            _ => false,
+        };
+        if is_alone {
             self.alone = true;
-            if plain_mode() == plain::FILTERED {
+            if matches!(plain_mode(), plain::FILTERED | plain::CHECKED) {
                 set_plain_mode(plain::ALONE);
             }
+        }
+    }
+
+    /// Checks a plain access of the thread that has the turn.
+    #[inline(always)]
+    pub(crate) fn check_plain(
+        &mut self,
+        thread: &mut Thread,
+        context: u32,
+        address: u64,
+        size: u64,
+        writes: bool,
+    ) {
+        let bytes = Bytes { address, size };
+        let Some(online) = &mut self.online else {
+            return;
+        };
+        let meets_atomic = online.plain(&mut self.recorder, context, bytes, writes);
+        if thread.epoch_tag == 0 {
+            thread.epoch_tag = online.epoch_tag();
+        }
+        if writes && meets_atomic {
+            self.end_locations(address, size);
         }
     }
 

@@ -23,7 +23,7 @@ pub(crate) const MAX_FRUITLESS_LOOKS: u32 = 250;
 pub(crate) fn deadlock(state: &mut State) -> ! {
     sys::say(format_args!("wmfix: deadlock: no thread can go on\n"));
     name_stuck(state);
-    state.recorder.finish(End::Deadlock);
+    state.finish(End::Deadlock);
     sys::exit_now(DEADLOCK_EXIT_CODE)
 }
 
@@ -33,6 +33,11 @@ const FUTILE_ROUNDS_PER_THREAD: u64 = 1 << 22;
 /// Such a thread may read the processor's own clock, which no interceptor sees:
 /// it gets this many milliseconds.
 const FUTILE_MS: u64 = 500;
+
+/// The same where all runs are explored: there may be many that hang, and a loop that
+/// counts its rounds is told apart by its text.
+const EXPLORED_ROUNDS_PER_THREAD: u64 = 1 << 13;
+const EXPLORED_MS: u64 = 20;
 
 static UNCHANGED_SINCE_NS: AtomicU64 = AtomicU64::new(0);
 /// A clock was read since the last change.
@@ -67,23 +72,25 @@ pub(crate) fn watch_livelock(state: &mut State, rounds: u64) {
     if helped && state.scheduler.alive() == 1 {
         return;
     }
-    let futile = !helped
-        && rounds >= FUTILE_ROUNDS_PER_THREAD * state.scheduler.spinning()
-        && waited >= FUTILE_MS;
+    let (most_rounds, most_ms) = match state.scheduler.explores() {
+        true => (EXPLORED_ROUNDS_PER_THREAD, EXPLORED_MS),
+        false => (FUTILE_ROUNDS_PER_THREAD, FUTILE_MS),
+    };
+    let futile = !helped && rounds >= most_rounds * state.scheduler.spinning() && waited >= most_ms;
     if futile || (rounds >= 10_000 && waited >= state.config.livelock) {
         sys::say(format_args!(
             "wmfix: livelock: every thread spins or waits, and nothing has changed for {waited} ms\n"
         ));
         name_stuck(state);
-        state.recorder.finish(End::Livelock);
+        state.finish(End::Livelock);
         sys::exit_now(LIVELOCK_EXIT_CODE)
     }
 }
 
 fn name_stuck(state: &mut State) {
     for id in 0..state.scheduler.threads.len() as u32 {
+        let last_read = state.scheduler.detector(id).last_read();
         let entry = state.scheduler.entry(id);
-        let last_read = entry.detector.last_read();
         let context = match (entry.status, last_read) {
             (Status::Runnable, Some(read)) => read.context,
             _ => entry.context,
@@ -93,7 +100,7 @@ fn name_stuck(state: &mut State) {
             Status::Ended => continue,
             Status::Waiting(what) => what,
             Status::Away => WaitsFor::Outside,
-            Status::Runnable => match spins_on.and_then(|at| state.locations.trace_number(at)) {
+            Status::Runnable => match spins_on.and_then(|at| state.location_in_trace(at)) {
                 Some(location) => WaitsFor::Value(LocationId(location)),
                 None => WaitsFor::Nothing,
             },

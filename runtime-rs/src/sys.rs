@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::ffi::{CStr, c_int, c_long};
 use core::fmt::{self, Write};
 use core::ptr;
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// Waits until `word` is no longer `value`, somebody wakes it, or the time is
 /// over. May return early.
@@ -92,6 +92,26 @@ pub(crate) fn block_signals(mask: u64) -> u64 {
     // SAFETY: both masks are ours.
     unsafe { raw_syscall(libc::SYS_rt_sigprocmask, arguments) };
     before
+}
+
+/// Where a new map of ours is to lie: far from where the system puts the program's,
+/// so that what the runtime needs does not change the addresses that a program gets.
+/// The system takes it as a hint.
+pub(crate) fn address_for_own(len: usize) -> usize {
+    const PAGE_BYTES: usize = 4096;
+    static NEXT: AtomicUsize = AtomicUsize::new(1 << 44);
+    NEXT.fetch_add(len.next_multiple_of(PAGE_BYTES), Ordering::Relaxed)
+}
+
+/// How much of something the process may use.
+pub(crate) fn limit(resource: u32) -> u64 {
+    let mut limit = libc::rlimit {
+        rlim_cur: libc::RLIM_INFINITY,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: the record is ours to fill.
+    unsafe { libc::getrlimit(resource, &mut limit) };
+    limit.rlim_cur
 }
 
 /// Lets another thread of the machine run.
@@ -199,6 +219,31 @@ pub(crate) fn variable(name: &CStr) -> Option<&'static CStr> {
         let value = libc::getenv(name.as_ptr());
         (!value.is_null()).then(|| CStr::from_ptr(value))
     }
+}
+
+/// Whether a thread of this process has not ended.
+pub(crate) fn is_alive(number: u32) -> bool {
+    // SAFETY: no signal is sent.
+    unsafe {
+        let process = raw_syscall(libc::SYS_getpid, [0; 6]) as usize;
+        raw_syscall(libc::SYS_tgkill, [process, number as usize, 0, 0, 0, 0]) == 0
+    }
+}
+
+/// Copies memory of this process; `false` if it cannot be read.
+pub(crate) fn copy_memory(address: u64, to: &mut [u8]) -> bool {
+    let [own, other] = [to.as_mut_ptr() as usize, address as usize].map(|first| libc::iovec {
+        iov_base: first as *mut libc::c_void,
+        iov_len: to.len(),
+    });
+    // SAFETY: the system checks the one range, the other is a slice of ours.
+    let copied = unsafe {
+        let process = raw_syscall(libc::SYS_getpid, [0; 6]) as usize;
+        let ranges = [&raw const own as usize, 1, &raw const other as usize, 1];
+        let arguments = [process, ranges[0], ranges[1], ranges[2], ranges[3], 0];
+        raw_syscall(libc::SYS_process_vm_readv, arguments)
+    };
+    usize::try_from(copied) == Ok(to.len())
 }
 
 /// What a file holds. The path ends in a zero; an error is the number of the

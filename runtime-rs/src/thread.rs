@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use crate::arena;
 use crate::clocks::ClockSlot;
+use crate::openmp_task::OpenMpTask;
 
 /// How a thread takes part in the turn.
 pub(crate) mod phase {
@@ -48,7 +49,6 @@ const MAX_FRAMES: usize = 1 << 13;
 const DESTRUCTOR_ROUNDS: u32 = 4;
 
 /// A thread of the program.
-#[derive(Debug)]
 pub(crate) struct Thread {
     pub(crate) id: u32,
     pub(crate) phase: AtomicU32,
@@ -59,6 +59,14 @@ pub(crate) struct Thread {
     pub(crate) timed: AtomicBool,
     /// The signals, a bit each, that came while it was in the runtime.
     pub(crate) pending_signals: AtomicU64,
+    /// The signals, a bit each, whose handlers wait until it has left the runtime.
+    pub(crate) deferred: AtomicU64,
+    /// What the kernel said of the last of them.
+    pub(crate) signal_info: libc::siginfo_t,
+    /// A handler has run that ends the call which it interrupted.
+    pub(crate) interrupted: bool,
+    /// The task of OpenMP that it runs.
+    pub(crate) openmp: OpenMpTask,
     /// Counts entries into the runtime, so that a watcher sees life.
     pub(crate) steps: AtomicU32,
     /// The kernel's number for it.
@@ -76,14 +84,18 @@ pub(crate) struct Thread {
     /// What it was started to do.
     pub(crate) routine: *mut c_void,
     pub(crate) argument: *mut c_void,
+    /// It begins without the turn.
+    pub(crate) starts_away: bool,
     /// The signals it does not get once it has settled: those of its creator.
     pub(crate) blocked_signals: u64,
     /// How often its key's destructor may still put off its end.
     pub(crate) rounds: u32,
     /// Where it called what ends the process, as `abort` does; 0 while it has not.
     pub(crate) gives_up_at: u64,
-    /// A volatile write whose value will be known at the next hook.
+    /// A write whose value will be known at the next hook.
     pub(crate) pending: Option<PendingWrite>,
+    /// What it last read of volatile objects that are taken for plain ones.
+    pub(crate) volatile_reads: VolatileReads,
     /// Its position in the clocks of the access filter.
     pub(crate) clock_slot: Option<ClockSlot>,
     /// What shadow memory knows its current epoch by; 0 without a clock.
@@ -92,25 +104,59 @@ pub(crate) struct Thread {
     pub(crate) next_newcomer: *mut Thread,
 }
 
-/// A volatile write that the program makes after it has told us.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PendingWrite {
+/// The same volatile object, read in the same place again and again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct VolatileReads {
     pub(crate) address: u64,
-    pub(crate) size: u8,
     pub(crate) pc: u64,
+    pub(crate) times: u32,
+}
+
+/// A write that the program makes after it has told us.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PendingWrite {
+    /// A volatile one, where volatile means atomic.
+    Volatile { address: u64, size: u8, pc: u64 },
+    /// A plain one that is recorded already, where what it stores matters.
+    Plain { address: u64, size: u64 },
 }
 
 impl Thread {
     pub(crate) fn new(id: u32, phase: u32) -> *mut Self {
-        let frames = arena::map(MAX_FRAMES * size_of::<Frame>()).cast::<Frame>();
+        Box::into_raw(Box::new(Self::fresh(id, phase)))
+    }
+
+    /// A new thread in the record of one that has ended.
+    ///
+    /// # Safety
+    /// The thread of the record was joined.
+    pub(crate) unsafe fn renewed(record: *mut Self, phase: u32) -> *mut Self {
+        let fresh = Self::fresh(u32::MAX, phase);
+        // SAFETY: as promised by the caller.
+        unsafe {
+            // A watcher that has seen the old one is to see another step.
+            let steps = (*record).steps.load(Ordering::SeqCst);
+            fresh.steps.store(steps.wrapping_add(1), Ordering::SeqCst);
+            record.write(fresh);
+        }
+        record
+    }
+
+    fn fresh(id: u32, phase: u32) -> Self {
+        let frames = arena::map_fresh(MAX_FRAMES * size_of::<Frame>()).cast::<Frame>();
         assert!(!frames.is_null(), "no memory for a thread's shadow stack");
-        Box::into_raw(Box::new(Self {
+        Self {
             id,
             phase: AtomicU32::new(phase),
             go: AtomicU32::new(go::WAIT),
             ready: AtomicBool::new(false),
             timed: AtomicBool::new(false),
             pending_signals: AtomicU64::new(0),
+            deferred: AtomicU64::new(0),
+            // SAFETY: numbers and addresses, all of which may be zero.
+            signal_info: unsafe { core::mem::zeroed() },
+            interrupted: false,
+            openmp: OpenMpTask::default(),
             steps: AtomicU32::new(0),
             number: AtomicU32::new(0),
             inside: phase == phase::INSIDE,
@@ -121,14 +167,16 @@ impl Thread {
             depth: 0,
             routine: ptr::null_mut(),
             argument: ptr::null_mut(),
+            starts_away: false,
             blocked_signals: 0,
             rounds: DESTRUCTOR_ROUNDS,
             gives_up_at: 0,
             pending: None,
+            volatile_reads: VolatileReads::default(),
             clock_slot: None,
             epoch_tag: 0,
             next_newcomer: ptr::null_mut(),
-        }))
+        }
     }
 
     /// A function was entered.

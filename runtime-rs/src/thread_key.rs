@@ -38,29 +38,42 @@ pub(crate) fn settle(thread: *mut Thread) {
     // SAFETY: the thread's own record.
     let thread = unsafe { &mut *thread };
     thread.number.store(sys::thread_number(), Ordering::SeqCst);
-    let (low, high) = stack_bounds(thread.id == 0);
-    thread.stack.0.store(low, Ordering::Relaxed);
-    thread.stack.1.store(high, Ordering::Relaxed);
     keep(thread);
 }
 
-/// The calling thread's stack. libc finds out about the main thread's by
-/// reading files; its own address and the limit are as good.
-fn stack_bounds(main: bool) -> (u64, u64) {
+/// Finds out where the calling thread's stack lies. libc finds out about the main
+/// thread's by reading files; its own address and the limit are as good.
+pub(crate) fn find_own_stack(thread: &Thread) {
     let mark = 0u8;
     let here = &raw const mark as u64;
-    if main {
-        return (here.saturating_sub(1 << 30), here + 4096);
+    if thread.id == 0 {
+        keep_bounds(thread, here.saturating_sub(1 << 30), here + 4096);
+    } else {
+        // SAFETY: the calling thread is alive.
+        unsafe { find_stack(thread, libc::pthread_self()) };
     }
+}
+
+/// Finds out where a thread's stack lies. For this libc asks the program's `malloc`: a
+/// new thread must not, before it has the turn.
+///
+/// # Safety
+/// The thread of the handle has not ended.
+pub(crate) unsafe fn find_stack(thread: &Thread, handle: libc::pthread_t) {
     // SAFETY: the attributes are filled before they are read.
     unsafe {
         let mut attributes = core::mem::zeroed::<libc::pthread_attr_t>();
-        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
-            return (0, 0);
+        if libc::pthread_getattr_np(handle, &mut attributes) != 0 {
+            return;
         }
         let (mut low, mut size) = (core::ptr::null_mut(), 0);
         libc::pthread_attr_getstack(&attributes, &mut low, &mut size);
         libc::pthread_attr_destroy(&mut attributes);
-        (low as u64, low as u64 + size as u64)
+        keep_bounds(thread, low as u64, low as u64 + size as u64);
     }
+}
+
+fn keep_bounds(thread: &Thread, low: u64, high: u64) {
+    thread.stack.0.store(low, Ordering::Relaxed);
+    thread.stack.1.store(high, Ordering::Relaxed);
 }

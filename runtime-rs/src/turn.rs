@@ -9,25 +9,41 @@
 //!
 //! Under `os` the turn is a lock that is held for one operation.
 
+#[cfg(not(test))]
+mod away;
+#[cfg(not(test))]
+mod let_go;
+mod signals;
+mod unknown;
+
 use core::ptr;
 use core::sync::atomic::{
-    AtomicPtr, AtomicU8,
+    AtomicU8,
     Ordering::{self, SeqCst},
 };
 
-use wmfix_trace::{Cause, LockMode, RecordedOperation, ThreadId, WaitsFor};
+use wmfix_trace::{
+    Cause, ContextId, LockMode, MAX_RECORD, RecordedOperation, SyncKind, SyncRecord, WaitsFor,
+    encode_sync,
+};
 
-use crate::descriptors::Channel;
 use crate::gate::GATE;
-use crate::park::{HOLDER, hand_to, park, write_turn};
+use crate::help;
+use crate::park::{HOLDER, LEAVING, hand_to, park, write_turn};
+use crate::shared_memory::address_of;
 use crate::spin::Read;
 use crate::state::{State, state};
-use crate::strategy::Kind;
+use crate::strategy::{Kind, Pending};
 use crate::stuck;
 use crate::sys;
 use crate::thread::{Thread, phase};
-use crate::thread_key::settle;
 use crate::tls;
+
+#[cfg(not(test))]
+pub(crate) use away::go_away;
+#[cfg(not(test))]
+pub(crate) use signals::{defer_signal, interrupt_for_cancellation, note_signal};
+use unknown::enter_unknown;
 
 /// Who schedules.
 pub(crate) mod mode {
@@ -40,13 +56,13 @@ pub(crate) mod mode {
 /// Who schedules: one of [`mode`].
 pub(crate) static MODE: AtomicU8 = AtomicU8::new(mode::OFF);
 
-/// Threads that no interceptor announced.
-static NEWCOMERS: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
-
 /// When every thread waits for a deadline, the counted clock jumps to it. The
 /// runtime sleeps for part of the skipped time, at most this long, for programs
 /// that read the real clock or wait for another process.
 const LONGEST_PAUSE_MS: u64 = 200;
+
+/// The number by which all threads of the process meet: no address.
+const MEETING: u64 = 1 << 62 | 1 << 46;
 
 /// The turn, held. Dropping it lets the thread go on with program code.
 pub(crate) struct Held {
@@ -109,6 +125,9 @@ impl Drop for Held {
                 GATE.unlock();
                 (*self.thread).inside = false;
             }
+            if (*self.thread).deferred.load(Ordering::Relaxed) != 0 {
+                signals::run_deferred(self.thread);
+            }
         }
     }
 }
@@ -168,7 +187,7 @@ impl Held {
         if self.controlled {
             let me = self.thread().id;
             let scheduler = &mut self.state().scheduler;
-            scheduler.entry(me).detector.other();
+            scheduler.detector(me).other();
             // A plan counts what traces have.
             if !left_out && !operation.is_plain() {
                 scheduler.done(me, None);
@@ -180,14 +199,56 @@ impl Held {
         }
     }
 
+    /// Whether the run is one of an exploration of all runs.
+    #[inline]
+    pub(crate) fn explores(&mut self) -> bool {
+        self.controlled && self.state().scheduler.explores()
+    }
+
+    /// Tells an exploration what this thread did with a synchronisation object, where
+    /// no event does: a step of its own, or a part of one.
+    pub(crate) fn sync(&mut self, context: u32, kind: SyncKind, object: u64, state: u64) {
+        if !self.explores() {
+            return;
+        }
+        let me = self.thread().id;
+        if kind != SyncKind::Unexplored {
+            self.state().scheduler.done(me, None);
+        }
+        let context = ContextId(context);
+        let sync = SyncRecord {
+            context,
+            kind,
+            object,
+            state,
+        };
+        let recorder = &mut self.state().recorder;
+        recorder.write(MAX_RECORD, |out| encode_sync(out, &sync));
+    }
+
+    /// Tells an exploration that not all orders of what this thread does now are tried.
+    pub(crate) fn unexplored(&mut self, context: u32) {
+        self.sync(context, SyncKind::Unexplored, 0, 0);
+    }
+
     /// Writes a plain access of this thread.
     #[inline(always)]
     pub(crate) fn record_plain(&mut self, context: u32, operation: &RecordedOperation) {
         if self.controlled {
             let me = self.thread().id;
-            self.state().scheduler.entry(me).detector.other();
+            self.state().scheduler.detector(me).other();
         }
-        self.state().recorder.event(context, operation);
+        self.state().event(context, operation, 0);
+    }
+
+    /// Checks a plain access of this thread.
+    #[inline(always)]
+    pub(crate) fn check_plain(&mut self, address: u64, size: u64, pc: u64, writes: bool) {
+        let context = self.context(pc);
+        let me = self.thread().id;
+        let (thread, state) = self.parts();
+        state.scheduler.detector(me).other();
+        state.check_plain(thread, context, address, size, writes);
     }
 
     /// This thread's record and the state, both its own while it has the turn.
@@ -227,18 +288,22 @@ impl Held {
     /// Asks the strategy who goes next. Returns when it is this thread's turn.
     #[inline(always)]
     pub(crate) fn point(&mut self, kind: Kind) {
-        self.point_before(kind, None);
+        self.point_before(kind, None, false);
     }
 
-    /// The same, before an access to an atomic object: its address and its size.
+    /// The same, before an access to an atomic object: its address and its size, and
+    /// whether it may write.
     #[inline(always)]
-    pub(crate) fn point_before(&mut self, kind: Kind, access: Option<(u64, u8)>) {
+    pub(crate) fn point_before(&mut self, kind: Kind, access: Option<(u64, u8)>, writes: bool) {
         if !self.controlled {
             return;
         }
         let me = self.thread().id;
-        if !NEWCOMERS.load(Ordering::Relaxed).is_null() {
+        if !unknown::NEWCOMERS.load(Ordering::Relaxed).is_null() {
             self.welcome();
+        }
+        if signals::INTERRUPTED.load(Ordering::Relaxed) {
+            self.wake_interrupted();
         }
         let state = self.state();
         let scheduler = &mut state.scheduler;
@@ -249,17 +314,25 @@ impl Held {
         scheduler.tick();
         let object = match access {
             Some((address, size)) if scheduler.asks_for_objects() => {
-                state.locations.at(address, size)
+                state.locations.at(address_of(address), size)
             }
             _ => None,
         };
-        let next = scheduler.choose(me, kind, object);
+        let pending = match access {
+            Some((address, size)) => Pending::Access {
+                address: address_of(address),
+                size,
+                writes,
+            },
+            None => Pending::Other,
+        };
+        let next = scheduler.choose(me, kind, object, pending);
         if scheduler.idle_choices > 0 {
             self.nothing_changes();
         }
         match next {
             Some(next) if next != me => self.give(next, Cause::Choice),
-            _ => {}
+            _ => self.stays(me),
         }
     }
 
@@ -273,13 +346,15 @@ impl Held {
         let me = self.thread().id;
         let scheduler = &mut self.state().scheduler;
         let changes = scheduler.changes;
-        let found = scheduler.entry(me).detector.read(read, changes);
+        let found = scheduler.detector(me).read(read, changes);
         if found.spins {
             scheduler.idles(me);
         } else if scheduler.idle_choices > 0 {
             scheduler.gets_on(me);
         }
-        found.known
+        // Rounds of a loop count where somebody else could end it.
+        let scheduler = &self.state().scheduler;
+        found.known && !(scheduler.explores() && scheduler.idle_choices == 0)
     }
 
     /// This thread has changed something that others may wait to see.
@@ -291,7 +366,7 @@ impl Held {
         let me = self.thread().id;
         let state = self.state();
         state.fruitless_looks = 0;
-        state.scheduler.entry(me).detector.progress();
+        state.scheduler.detector(me).progress();
         state.scheduler.changed();
     }
 
@@ -305,11 +380,48 @@ impl Held {
         self.has_changed();
     }
 
+    /// All threads meet, wherever they are, as none of the others does anything while
+    /// this one has the turn: what each did comes before what any of them does next.
+    #[cfg(not(test))]
+    pub(crate) fn meet_everywhere(&mut self) {
+        self.unexplored(0);
+        let me = self.thread().id;
+        let scheduler = &mut self.state().scheduler;
+        let living: alloc::vec::Vec<(u32, *mut Thread)> = (0u32..)
+            .zip(&scheduler.threads)
+            .filter(|(_, entry)| entry.status != crate::scheduler::Status::Ended)
+            .map(|(id, entry)| (id, entry.thread))
+            .collect();
+        let (lock, mode) = (MEETING, LockMode::Signal);
+        let gives = RecordedOperation::Release { lock, mode };
+        let learns = RecordedOperation::Acquire { lock, mode };
+        for operation in [gives, learns] {
+            for &(id, thread) in &living {
+                let state = self.state();
+                write_turn(state, id, 0, Cause::System);
+                // SAFETY: the thread is parked, or runs nothing that is recorded.
+                state.record(unsafe { &mut *thread }, 0, &operation);
+            }
+        }
+        let state = self.state();
+        write_turn(state, me, 0, Cause::System);
+        state.last_thread = me;
+        self.has_changed();
+    }
+
+    /// A thread that ends was there before all who meet later.
+    pub(crate) fn leave_meetings(&mut self, context: u32) {
+        if self.state().meets_everywhere {
+            let (lock, mode) = (MEETING, LockMode::Signal);
+            self.record(context, &RecordedOperation::Release { lock, mode });
+        }
+    }
+
     /// Lets the others go first, once.
     pub(crate) fn stand_back(&mut self) {
         let me = self.thread().id;
         let scheduler = &mut self.state().scheduler;
-        if !scheduler.follows_plan() {
+        if !scheduler.follows_plan() && !scheduler.explores() {
             scheduler.idles(me);
         }
         self.point(Kind::Stop);
@@ -321,18 +433,41 @@ impl Held {
     pub(crate) fn wait(&mut self, context: u32, what: WaitsFor, deadline: Option<u64>) -> bool {
         let me = self.thread().id;
         let scheduler = &mut self.state().scheduler;
-        if what == WaitsFor::Time && scheduler.follows_plan() {
+        if what == WaitsFor::Time && (scheduler.follows_plan() || scheduler.explores()) {
             scheduler.now = scheduler.now.max(deadline.unwrap_or(0));
             return true;
         }
         scheduler.entry(me).context = context;
+        let is_explored = deadline.is_none()
+            && matches!(
+                what,
+                WaitsFor::Lock(_)
+                    | WaitsFor::Semaphore(_)
+                    | WaitsFor::Thread(_)
+                    | WaitsFor::Barrier(_)
+                    | WaitsFor::Condition(_)
+                    | WaitsFor::Futex(_)
+            );
+        let cause = match scheduler.explores() && !is_explored {
+            true => Cause::Unexplored,
+            false => Cause::Blocked,
+        };
         scheduler.wait(me, what, deadline);
         scheduler.tick();
-        self.pass(me, Cause::Blocked);
+        self.pass(me, cause);
         if what == WaitsFor::Time {
             self.has_paused();
         }
+        self.run_signals();
         self.state().scheduler.entry(me).timed_out
+    }
+
+    /// Lets the others go on for as long as they can, where all runs are explored.
+    pub(crate) fn let_others_finish(&mut self) {
+        let me = self.thread().id;
+        let scheduler = &mut self.state().scheduler;
+        scheduler.wait(me, WaitsFor::Time, Some(u64::MAX / 2));
+        self.pass(me, Cause::Blocked);
     }
 
     /// After a pause a thread takes no write that is old by then.
@@ -348,6 +483,10 @@ impl Held {
     pub(crate) fn leave_for_good(mut self) {
         let me = self.thread().id;
         if self.controlled {
+            // The first thread's number stays until the process ends.
+            if me != 0 {
+                LEAVING.store(sys::thread_number(), SeqCst);
+            }
             self.pass(me, Cause::Ended);
         } else {
             GATE.unlock();
@@ -358,12 +497,19 @@ impl Held {
     /// Finds somebody else to go on, whatever it takes.
     fn pass(&mut self, me: u32, cause: Cause) {
         loop {
-            if !NEWCOMERS.load(SeqCst).is_null() {
+            if !unknown::NEWCOMERS.load(SeqCst).is_null() {
                 self.welcome();
             }
+            if signals::INTERRUPTED.load(SeqCst) {
+                self.wake_interrupted();
+            }
             self.state().scheduler.let_in();
-            match self.state().scheduler.choose(me, Kind::Stop, None) {
-                Some(next) if next == me => return,
+            let choice = self
+                .state()
+                .scheduler
+                .choose(me, Kind::Stop, None, Pending::Other);
+            match choice {
+                Some(next) if next == me => return self.stays(me),
                 Some(next) => {
                     if self.state().scheduler.idle_choices > 0 {
                         self.nothing_changes();
@@ -397,6 +543,16 @@ impl Held {
         }
     }
 
+    /// The thread keeps the turn: an exploration wants to know.
+    #[inline(always)]
+    fn stays(&mut self, me: u32) {
+        let state = self.state();
+        if state.scheduler.explores() && state.scheduler.idle_choices == 0 {
+            let choices = core::mem::take(&mut state.scheduler.choices);
+            write_turn(state, me, choices, Cause::Choice);
+        }
+    }
+
     /// Hands the turn to `next` and waits until it comes back.
     fn give(&mut self, next: u32, cause: Cause) {
         self.hand_over(next, cause);
@@ -407,18 +563,6 @@ impl Held {
     fn park(&mut self) {
         park(self.thread);
         self.learn_from_signals();
-    }
-
-    /// Whoever sent a signal that came while this thread was in the runtime did so
-    /// before what this thread does next.
-    fn learn_from_signals(&mut self) {
-        let mut signals = self.thread().pending_signals.swap(0, SeqCst);
-        while signals != 0 {
-            let signal = signals.trailing_zeros() as i32;
-            signals &= signals - 1;
-            let (lock, mode) = (Channel::of_signal(signal).key(), LockMode::Signal);
-            self.record(0, &RecordedOperation::Acquire { lock, mode });
-        }
     }
 
     fn hand_over(&mut self, next: u32, cause: Cause) {
@@ -452,7 +596,12 @@ impl Held {
     #[cold]
     fn look_for_help(&mut self) {
         let state = self.state();
-        if state.scheduler.expects_message() {
+        let shared = help::waits_for_shared_memory(&state.scheduler);
+        let timer = help::timer_is_due();
+        // Memory that is shared may be mapped a second time in this process.
+        let unknown = state.fruitless_looks == 0 && help::has_unknown_threads(&state.scheduler);
+        state.scheduler.outside_help |= shared || timer || unknown;
+        if timer || state.scheduler.expects_message() || (shared && help::has_relatives()) {
             state.fruitless_looks = 0;
         }
         if !state.scheduler.outside_help || state.fruitless_looks >= stuck::MAX_FRUITLESS_LOOKS {
@@ -461,26 +610,8 @@ impl Held {
         state.fruitless_looks += 1;
         sys::sleep(2);
         state.scheduler.have_all_look_again();
-    }
-
-    /// Numbers the threads that no interceptor announced.
-    #[cold]
-    fn welcome(&mut self) {
-        let mut newcomer = NEWCOMERS.swap(ptr::null_mut(), SeqCst);
-        while !newcomer.is_null() {
-            self.state().meet_unknown_thread();
-            let id = self.state().scheduler.add(newcomer, 0);
-            // SAFETY: the newcomer waits to be let in.
-            let next = unsafe {
-                (*newcomer).id = id;
-                (*newcomer).next_newcomer
-            };
-            let create = RecordedOperation::Create {
-                child: ThreadId(id),
-                start: 0,
-            };
-            self.record(0, &create);
-            newcomer = next;
+        if shared {
+            state.scheduler.have_conditions_look_again();
         }
     }
 
@@ -496,7 +627,11 @@ impl Held {
         }
         self.state().scheduler.let_in();
         let me = self.thread().id;
-        match self.state().scheduler.choose(me, Kind::Stop, None) {
+        match self
+            .state()
+            .scheduler
+            .choose(me, Kind::Stop, None, Pending::Other)
+        {
             Some(next) => self.hand_over(next, Cause::Blocked),
             None => HOLDER.store(ptr::null_mut(), SeqCst),
         }
@@ -523,59 +658,6 @@ fn come_back(thread: *mut Thread) {
     park(thread);
 }
 
-/// A hook of a thread that the runtime does not know.
-#[cold]
-fn enter_unknown(mode: u8) -> Option<Held> {
-    if mode == mode::OFF {
-        return None;
-    }
-    let thread = Thread::new(u32::MAX, phase::INSIDE);
-    settle(thread);
-    let controlled = mode == mode::CONTROLLED;
-    let mut held = Held { thread, controlled };
-    if controlled {
-        let mut head = NEWCOMERS.load(SeqCst);
-        loop {
-            // SAFETY: the record is still this thread's alone.
-            unsafe { (*thread).next_newcomer = head };
-            match NEWCOMERS.compare_exchange(head, thread, SeqCst, SeqCst) {
-                Ok(_) => break,
-                Err(other) => head = other,
-            }
-        }
-        if HOLDER
-            .compare_exchange(ptr::null_mut(), thread, SeqCst, SeqCst)
-            .is_ok()
-        {
-            held.welcome();
-        } else {
-            park(thread);
-        }
-    } else {
-        held.thread().inside = true;
-        GATE.lock();
-        held.state().meet_unknown_thread();
-        let id = held.state().scheduler.add(thread, 0);
-        held.thread().id = id;
-        let create = RecordedOperation::Create {
-            child: ThreadId(id),
-            start: 0,
-        };
-        held.record(0, &create);
-    }
-    Some(held)
-}
-
-/// A signal came while the calling thread was in the runtime.
-#[cfg(not(test))]
-pub(crate) fn note_signal(signal: i32) {
-    let thread = tls::current();
-    if is_on() && !thread.is_null() && (0..64).contains(&signal) {
-        // SAFETY: the thread's own record, and an atomic.
-        unsafe { &(*thread).pending_signals }.fetch_or(1 << signal, SeqCst);
-    }
-}
-
 /// Whether the runtime is in charge and the calling thread, which it knows, runs
 /// program code rather than the runtime's own.
 #[cfg(not(test))]
@@ -587,6 +669,10 @@ pub(crate) fn is_in_program() -> bool {
     }
     // SAFETY: the thread's own record.
     let thread = unsafe { &*thread };
+    // What a library does for itself is not the program's.
+    if thread.openmp.in_library {
+        return false;
+    }
     if mode == mode::CONTROLLED {
         matches!(
             thread.phase.load(Ordering::Relaxed),
@@ -597,6 +683,19 @@ pub(crate) fn is_in_program() -> bool {
     }
 }
 
+/// Whether the calling thread has gone away to wait in a library. What it does there
+/// while it waits is no step of the program.
+#[cfg(not(test))]
+pub(crate) fn waits_in_library() -> bool {
+    let thread = tls::current();
+    // SAFETY: the thread's own record.
+    !thread.is_null()
+        && unsafe {
+            (*thread).openmp.in_library
+                && (*thread).phase.load(Ordering::Relaxed) == phase::PREEMPTED
+        }
+}
+
 /// Whether the runtime is in charge.
 #[inline(always)]
 pub(crate) fn is_on() -> bool {
@@ -605,5 +704,5 @@ pub(crate) fn is_on() -> bool {
 
 /// In a forked child, whose only thread holds the turn as it did in the parent.
 pub(crate) fn after_fork() {
-    NEWCOMERS.store(ptr::null_mut(), SeqCst);
+    unknown::NEWCOMERS.store(ptr::null_mut(), SeqCst);
 }

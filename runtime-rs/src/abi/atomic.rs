@@ -3,11 +3,15 @@
 
 use core::ffi::c_int;
 
-use wmfix_trace::{LocationId, Order, RecordedOperation, RmwKind, Volatile};
+use wmfix_trace::{
+    LocationId, MAX_RECORD, Order, RecordedOperation, RmwKind, Volatile, encode_stored,
+};
 
 use super::directed::{self, Reach};
 use crate::memory::{Word, full_fence};
+use crate::shared_memory::address_of;
 use crate::spin::Read;
+use crate::stored;
 use crate::strategy::Kind;
 use crate::thread::PendingWrite;
 use crate::trampoline;
@@ -17,26 +21,26 @@ use crate::turn::{self, Held};
 /// after the strategy has chosen; the number is that of its context.
 #[inline(always)]
 pub(crate) fn visible(pc: u64) -> Option<(Held, u32)> {
-    visible_access(pc, None)
+    visible_access(pc, None, false)
 }
 
 /// The same for an access to an object.
 #[inline(always)]
-fn accesses<W: Word>(address: *mut W, pc: u64) -> Option<(Held, u32)> {
-    visible_access(pc, Some((address as u64, W::SIZE)))
+fn accesses<W: Word>(address: *mut W, pc: u64, writes: bool) -> Option<(Held, u32)> {
+    visible_access(pc, Some((address as u64, W::SIZE)), writes)
 }
 
 #[inline(always)]
-fn visible_access(pc: u64, access: Option<(u64, u8)>) -> Option<(Held, u32)> {
+fn visible_access(pc: u64, access: Option<(u64, u8)>, writes: bool) -> Option<(Held, u32)> {
     let mut held = turn::enter()?;
     flush_volatile(&mut held);
-    held.point_before(Kind::Operation, access);
+    held.point_before(Kind::Operation, access, writes);
     let context = held.context(pc);
     Some((held, context))
 }
 
 unsafe extern "C" fn load<W: Word>(address: *mut W, order: c_int, pc: u64) -> W {
-    let Some((mut held, context)) = accesses(address, pc) else {
+    let Some((mut held, context)) = accesses(address, pc, false) else {
         return unrecorded(|| {
             // SAFETY: the program would do the same.
             unsafe { W::load(address) }
@@ -70,7 +74,7 @@ fn record_load<W: Word>(
 }
 
 unsafe extern "C" fn store<W: Word>(address: *mut W, value: W, order: c_int, pc: u64) {
-    let Some((mut held, context)) = accesses(address, pc) else {
+    let Some((mut held, context)) = accesses(address, pc, true) else {
         return unrecorded(|| {
             // SAFETY: the program would do the same.
             unsafe { W::store(address, value) };
@@ -97,7 +101,7 @@ unsafe extern "C" fn store<W: Word>(address: *mut W, value: W, order: c_int, pc:
 
 #[inline(always)]
 fn rmw<W: Word>(address: *mut W, operand: W, order: c_int, pc: u64, kind: RmwKind) -> W {
-    let Some((mut held, context)) = accesses(address, pc) else {
+    let Some((mut held, context)) = accesses(address, pc, true) else {
         return unrecorded(|| {
             // SAFETY: the program would do the same.
             unsafe { W::rmw(address, kind, operand) }
@@ -154,7 +158,7 @@ fn swap<W: Word>(address: *mut W, swap: &CompareExchange<W>, pc: u64) -> W {
     let &CompareExchange {
         expected, value, ..
     } = swap;
-    let Some((mut held, context)) = accesses(address, pc) else {
+    let Some((mut held, context)) = accesses(address, pc, true) else {
         return unrecorded(|| {
             // SAFETY: the program would do the same.
             unsafe { W::compare_exchange(address, expected, value) }
@@ -307,7 +311,7 @@ pub(crate) fn volatile_read<W: Word>(address: *mut W, pc: u64, meaning: Volatile
         Volatile::AcqRel => Order::Acquire,
         _ => Order::Relaxed,
     };
-    if let Some((mut held, context)) = accesses(address, pc) {
+    if let Some((mut held, context)) = accesses(address, pc, false) {
         record_load(&mut held, context, address, order, Reach::Theirs);
     }
 }
@@ -316,50 +320,64 @@ pub(crate) fn volatile_read<W: Word>(address: *mut W, pc: u64, meaning: Volatile
 /// afterwards: it is recorded at the thread's next hook, before which nobody
 /// else runs.
 pub(crate) fn volatile_write<W: Word>(address: *mut W, pc: u64) {
-    let Some((mut held, context)) = accesses(address, pc) else {
+    let Some((mut held, context)) = accesses(address, pc, true) else {
         return;
     };
     // SAFETY: the program is about to write there.
     let before = unsafe { W::load(address) };
     let state = held.state();
     state.location(context, address as u64, W::SIZE, before.wide());
-    held.thread().pending = Some(PendingWrite {
+    held.thread().pending = Some(PendingWrite::Volatile {
         address: address as u64,
         size: W::SIZE,
         pc,
     });
 }
 
-/// Records the volatile write that this thread has made since its last hook,
-/// if it has made one.
+/// Records the volatile write that this thread has made since its last hook, or what
+/// a plain one stored, if it has made one.
 #[inline(always)]
 pub(crate) fn flush_volatile(held: &mut Held) {
     if let Some(pending) = held.thread().pending.take() {
-        record_volatile_write(held, pending);
+        record_pending(held, pending);
     }
 }
 
 #[cold]
-fn record_volatile_write(held: &mut Held, pending: PendingWrite) {
+fn record_pending(held: &mut Held, pending: PendingWrite) {
+    match pending {
+        PendingWrite::Volatile { address, size, pc } => {
+            record_volatile_write(held, address, size, pc);
+        }
+        PendingWrite::Plain { address, size } => {
+            let digest = stored::digest(address, size);
+            let recorder = &mut held.state().recorder;
+            recorder.write(MAX_RECORD, |out| encode_stored(out, digest));
+        }
+    }
+}
+
+fn record_volatile_write(held: &mut Held, address: u64, size: u8, pc: u64) {
     // SAFETY: the program has just written there.
     let value = unsafe {
-        match pending.size {
-            1 => u8::load(pending.address as *mut u8).wide(),
-            2 => u16::load(pending.address as *mut u16).wide(),
-            4 => u32::load(pending.address as *mut u32).wide(),
-            _ => u64::load(pending.address as *mut u64).wide(),
+        match size {
+            1 => u8::load(address as *mut u8).wide(),
+            2 => u16::load(address as *mut u16).wide(),
+            4 => u32::load(address as *mut u32).wide(),
+            _ => u64::load(address as *mut u64).wide(),
         }
     };
-    let context = held.context(pending.pc);
+    let context = held.context(pc);
     let state = held.state();
     let order = match state.config.volatile {
         Volatile::AcqRel => Order::Release,
         _ => Order::Relaxed,
     };
-    let location = state.locations.at(pending.address, pending.size);
+    let known = address_of(address);
+    let location = state.locations.at(known, size);
     let location = match location {
         Some(location) => location,
-        None => state.new_location(context, pending.address, pending.size, value),
+        None => state.new_location(context, known, size, value),
     };
     state.locations.set_value(location, value);
     if state.stale_run.is_some() {

@@ -266,7 +266,7 @@ fn record_stale(held: &mut Held, context: u32, operation: &RecordedOperation) {
     let (thread, state) = held.parts();
     state.record(thread, context, operation);
     // What it read is not what memory holds: its next look is news.
-    let detector = &mut state.scheduler.entry(me).detector;
+    let detector = state.scheduler.detector(me);
     detector.progress();
     detector.other();
     if let Some(seed) = seed {

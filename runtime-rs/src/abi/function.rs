@@ -3,6 +3,7 @@
 
 use core::sync::atomic::Ordering;
 
+use super::atomic::flush_volatile;
 use crate::start;
 use crate::tls;
 use crate::turn;
@@ -29,6 +30,11 @@ unsafe extern "C" fn leave(pc: u64) {
         return;
     }
     // SAFETY: the thread's own record.
+    if unsafe { (*thread).pending.is_some() } {
+        // Nothing else that the thread does may come.
+        write_volatile();
+    }
+    // SAFETY: the thread's own record.
     let thread = unsafe { &mut *thread };
     thread.pop();
     let lowest = thread.locals.0.load(Ordering::Relaxed);
@@ -41,6 +47,14 @@ unsafe extern "C" fn leave(pc: u64) {
         if lowest < frame_end {
             end_locals(lowest, frame_end, pc);
         }
+    }
+}
+
+/// Records the volatile write that the function ended with.
+#[cold]
+fn write_volatile() {
+    if let Some(mut held) = turn::enter() {
+        flush_volatile(&mut held);
     }
 }
 

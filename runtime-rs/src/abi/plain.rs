@@ -2,11 +2,18 @@
 //! A plain access is no scheduling point. It is recorded only when races are
 //! looked for; a plain write to an atomic makes a new object of it.
 
-use wmfix_trace::{RecordedOperation, Volatile};
+use wmfix_trace::{MAX_RECORD, RecordedOperation, Volatile, encode_volatile_spin};
 
 use super::atomic::{flush_volatile, volatile_read, volatile_write};
 use crate::filter::{self, plain};
 use crate::locations::may_hold_atomic;
+use crate::shared_memory::{first_part, has_aliases};
+use crate::spin::Read;
+use crate::stale_run;
+use crate::strategy::Kind;
+use crate::thread::PendingWrite;
+use crate::thread::VolatileReads;
+use crate::tls;
 use crate::trampoline;
 use crate::turn;
 use crate::volatile;
@@ -29,8 +36,9 @@ pub(crate) fn write(address: u64, size: u64, pc: u64) {
     let mode = filter::plain_mode();
     let needless = mode == plain::OFF || filter::needs_no_record(mode, address, size, true);
     // A write that needs no record for itself may still end an atomic. Where
-    // accesses are filtered, that is known: such bytes are never covered.
-    if size == 0 || (needless && (mode == plain::FILTERED || !may_hold_atomic(address, size))) {
+    // accesses are filtered or checked, that is known: such bytes are never covered.
+    let is_known = mode == plain::CHECKED || mode == plain::FILTERED;
+    if size == 0 || (needless && (is_known || !may_hold_atomic(address, size))) {
         return;
     }
     record(address, size, pc, true);
@@ -38,10 +46,32 @@ pub(crate) fn write(address: u64, size: u64, pc: u64) {
 
 #[inline(never)]
 fn record(address: u64, size: u64, pc: u64, is_write: bool) {
+    if !has_aliases() {
+        return record_known(address, address, size, pc, is_write);
+    }
+    // What the shadow says of the other addresses is never asked for: it is not kept.
+    let end = address + size;
+    let mut at = address;
+    while at < end {
+        let (known, len) = first_part(at, end - at);
+        record_known(at, known, len, pc, is_write);
+        at += len;
+    }
+}
+
+/// Records an access to memory that is `known` by another address than the program
+/// uses, or by the same.
+#[inline(always)]
+fn record_known(accessed: u64, known: u64, size: u64, pc: u64, is_write: bool) {
+    let address = known;
     let Some(mut held) = turn::enter() else {
         return;
     };
     flush_volatile(&mut held);
+    let mode = filter::plain_mode();
+    if mode == plain::CHECKED || mode == plain::BEHIND {
+        return held.check_plain(address, size, pc, is_write);
+    }
     let (thread, state) = held.parts();
     let reborn = is_write && state.end_locations(address, size);
     if !state.plain_access(thread, address, size, is_write) && !reborn {
@@ -54,6 +84,12 @@ fn record(address: u64, size: u64, pc: u64, is_write: bool) {
         true => RecordedOperation::Write { address, size },
     };
     held.record_plain(context, &operation);
+    if is_write && stale_run::is_on() && held.state().compares() {
+        held.thread().pending = Some(PendingWrite::Plain {
+            address: accessed,
+            size,
+        });
+    }
 }
 
 macro_rules! accesses {
@@ -117,7 +153,10 @@ fn volatile(address: u64, size: u64, pc: u64, is_write: bool) {
     let meaning = volatile::meaning();
     let plain = meaning == Volatile::Ignore || size == 16 || !address.is_multiple_of(size);
     match (plain, is_write) {
-        (true, false) => read(address, size, pc),
+        (true, false) => {
+            read(address, size, pc);
+            spins(address, size, pc);
+        }
         (true, true) => write(address, size, pc),
         (false, false) => match size {
             1 => volatile_read(address as *mut u8, pc, meaning),
@@ -132,6 +171,62 @@ fn volatile(address: u64, size: u64, pc: u64, is_write: bool) {
             _ => volatile_write(address as *mut u64, pc),
         },
     }
+}
+
+/// Reads of one volatile object in one place after which a thread spins.
+const SPINS: u32 = 64;
+
+/// A thread that reads the same volatile object again and again waits for another one,
+/// and loses its turn as if the object were atomic.
+#[inline]
+fn spins(address: u64, size: u64, pc: u64) {
+    let thread = tls::current();
+    if thread.is_null() {
+        return;
+    }
+    // SAFETY: the thread's own record, which only it uses this part of.
+    let last = unsafe { &mut (*thread).volatile_reads };
+    if (last.address, last.pc) != (address, pc) {
+        *last = VolatileReads {
+            address,
+            pc,
+            times: 0,
+        };
+        return;
+    }
+    last.times += 1;
+    if last.times >= SPINS {
+        lose_turn(address, size, pc);
+    }
+}
+
+#[cold]
+fn lose_turn(address: u64, size: u64, pc: u64) {
+    let Some(mut held) = turn::enter() else {
+        return;
+    };
+    let context = held.context(pc);
+    // SAFETY: the program is about to read there.
+    let value = unsafe {
+        match size {
+            1 => u64::from((address as *const u8).read_volatile()),
+            2 => u64::from((address as *const u16).read_unaligned()),
+            4 => u64::from((address as *const u32).read_unaligned()),
+            _ => (address as *const u64).read_unaligned(),
+        }
+    };
+    let state = held.state();
+    if !state.volatile_spin {
+        state.volatile_spin = true;
+        state.recorder.write(MAX_RECORD, encode_volatile_spin);
+    }
+    held.has_read(Read {
+        context,
+        location: u32::MAX,
+        value: value ^ address,
+        order: 0,
+    });
+    held.point(Kind::Operation);
 }
 
 unsafe extern "C" fn read_range(address: u64, size: u64, pc: u64) {

@@ -110,3 +110,32 @@ macro_rules! trampoline {
         );
     };
 }
+
+/// `passed_on!("name", function)`: a symbol whose arguments fill the registers, or
+/// more: it has no place.
+#[macro_export]
+macro_rules! passed_on {
+    ($($name:literal $function:path;)*) => { $(
+        #[cfg(target_arch = "x86_64")]
+        core::arch::global_asm!(
+            ".text",
+            concat!(".weak ", $name),
+            concat!(".type ", $name, ", @function"),
+            concat!($name, ":"),
+            "jmp {function}",
+            concat!(".size ", $name, ", . - ", $name),
+            function = sym $function,
+        );
+        #[cfg(target_arch = "aarch64")]
+        core::arch::global_asm!(
+            ".text",
+            ".balign 4",
+            concat!(".weak ", $name),
+            concat!(".type ", $name, ", %function"),
+            concat!($name, ":"),
+            "b {function}",
+            concat!(".size ", $name, ", . - ", $name),
+            function = sym $function,
+        );
+    )* };
+}

@@ -13,6 +13,7 @@ use core::sync::atomic::{AtomicU8, Ordering};
 use wmfix_trace::RecordedOperation;
 
 use crate::clocks::{ClockSlot, Clocks};
+use crate::granules;
 use crate::shadow::{self, NoMemory, Shadow};
 use crate::sys;
 use crate::thread::{Thread, phase};
@@ -28,6 +29,10 @@ pub(crate) mod plain {
     pub(crate) const FILTERED: u8 = 2;
     /// There is one thread: none is needed.
     pub(crate) const ALONE: u8 = 3;
+    /// They are checked while the program runs.
+    pub(crate) const CHECKED: u8 = 4;
+    /// They are checked, but what is known is behind what the program does.
+    pub(crate) const BEHIND: u8 = 5;
 }
 
 /// What happens to plain accesses: one of [`plain`].
@@ -58,14 +63,18 @@ pub(crate) fn needs_no_record(mode: u8, address: u64, size: u64, writes: bool) -
     if mode == plain::ALONE {
         return true;
     }
-    if mode != plain::FILTERED {
+    if mode != plain::CHECKED && mode != plain::FILTERED {
         return false;
     }
     // SAFETY: the thread's own record.
     let thread = unsafe { &*thread };
     // One that was preempted must wait to be let in first.
     let covered = thread.phase.load(Ordering::Relaxed) == phase::OUTSIDE
-        && shadow::covers(thread.epoch_tag, address, size, writes);
+        && if mode == plain::CHECKED {
+            granules::covers(thread.epoch_tag, address, size, writes)
+        } else {
+            shadow::covers(thread.epoch_tag, address, size, writes)
+        };
     if covered {
         let steps = thread.steps.load(Ordering::Relaxed);
         thread.steps.store(steps.wrapping_add(1), Ordering::Relaxed);

@@ -5,13 +5,16 @@
 
 use core::ffi::{c_int, c_void};
 
-use wmfix_trace::{LockMode, RecordedOperation, WaitsFor};
+use wmfix_trace::{RecordedOperation, SyncKind, WaitsFor};
 
-use super::lock::{attempt_mutex, wanted};
+use super::lock::{attempt_mutex, mutex as lock_of};
 use super::take::{acquired, note};
-use super::time::Timeout;
+use super::time::{Timeout, likely_clock};
 use crate::abi::flush_volatile;
+use crate::misuse;
 use crate::real;
+use crate::scheduler::Scheduler;
+use crate::shared_memory::address_of;
 use crate::strategy::Kind;
 use crate::trampoline;
 use crate::turn;
@@ -27,15 +30,17 @@ pub(super) fn wait_for(
         return block();
     };
     flush_volatile(&mut held);
-    let owned = wanted(mutex, LockMode::Exclusive);
+    let owned = lock_of(mutex);
     held.point(Kind::Operation);
     let context = held.context(pc);
-    let release = RecordedOperation::Release {
-        lock: owned.lock,
-        mode: owned.mode,
-    };
+    held.cancellation_point();
+    let given = misuse::gives(&mut held, owned.lock, owned.mode, owned.kind);
+    let lock = owned.lock;
+    given.report(&mut held, context, lock);
     if !held.controlled() {
-        held.record(context, &release);
+        if let Some(mode) = given.mode {
+            held.record(context, &RecordedOperation::Release { lock, mode });
+        }
         drop(held);
         let result = block();
         note(&owned, pc);
@@ -45,22 +50,34 @@ pub(super) fn wait_for(
     if result != 0 {
         return result;
     }
-    held.record(context, &release);
+    if let Some(mode) = given.mode {
+        held.record(context, &RecordedOperation::Release { lock, mode });
+    }
     held.state().scheduler.wake_all(owned.waits_for);
     held.has_changed();
     let wait = timeout.begins(&mut held);
-    let too_late = held.wait(
-        context,
-        WaitsFor::Condition(condition as u64),
-        wait.deadline,
-    );
+    held.sync(context, SyncKind::Change, address_of(condition as u64), 0);
+    let impatient = matches!(timeout, Timeout::After(time) if Scheduler::is_impatient(time));
+    let too_late = if impatient && held.explores() {
+        let too_late = held.wait_impatiently(address_of(condition as u64), context);
+        // The mutex is another step.
+        held.point(Kind::Operation);
+        too_late
+    } else {
+        let what = WaitsFor::Condition(address_of(condition as u64));
+        held.wait_to_be_let(context, what, wait.deadline)
+    };
     if too_late {
         wait.gave_up();
     }
     loop {
         let result = attempt_mutex(mutex);
         if result != libc::EBUSY {
+            if !impatient {
+                held.was_let(context);
+            }
             acquired(&mut held, context, &owned);
+            held.cancellation_point();
             return match result {
                 0 if too_late => libc::ETIMEDOUT,
                 result => result,
@@ -82,13 +99,8 @@ pub(super) unsafe extern "C" fn timedwait(
     time: *const libc::timespec,
     pc: u64,
 ) -> c_int {
-    // Which clock a condition was made with is the library's secret. A moment
-    // far in the past of one clock is meant for the other.
-    let by_date = Timeout::until(libc::CLOCK_REALTIME, time);
-    let timeout = match by_date {
-        Timeout::After(0) => Timeout::until(libc::CLOCK_MONOTONIC, time),
-        timeout => timeout,
-    };
+    // Which clock a condition was made with is the library's secret.
+    let timeout = Timeout::until(likely_clock(time), time);
     wait_for(condition, mutex, timeout, pc, || {
         real::pthread_cond_timedwait(condition, mutex, time)
     })
@@ -106,7 +118,7 @@ unsafe extern "C" fn clockwait(
     })
 }
 
-fn wake(condition: *mut c_void, all: bool) {
+fn wake(condition: *mut c_void, all: bool, pc: u64) {
     let Some(mut held) = turn::enter() else {
         return;
     };
@@ -115,24 +127,26 @@ fn wake(condition: *mut c_void, all: bool) {
         return;
     }
     held.point(Kind::Operation);
-    let scheduler = &mut held.state().scheduler;
-    let waiters = scheduler.waiting(WaitsFor::Condition(condition as u64));
-    if all {
-        waiters.iter().for_each(|&waiter| scheduler.wake(waiter));
-    } else if !waiters.is_empty() {
-        let one = scheduler.pick(&waiters);
-        scheduler.wake(one);
-    }
+    let context = match held.explores() {
+        true => held.context(pc),
+        false => 0,
+    };
+    let most = if all { usize::MAX } else { 1 };
+    held.let_go_on(
+        WaitsFor::Condition(address_of(condition as u64)),
+        most,
+        context,
+    );
     held.has_changed();
 }
 
-pub(super) unsafe extern "C" fn signal(condition: *mut c_void, _pc: u64) -> c_int {
-    wake(condition, false);
+pub(super) unsafe extern "C" fn signal(condition: *mut c_void, pc: u64) -> c_int {
+    wake(condition, false, pc);
     real::pthread_cond_signal(condition)
 }
 
-pub(super) unsafe extern "C" fn broadcast(condition: *mut c_void, _pc: u64) -> c_int {
-    wake(condition, true);
+pub(super) unsafe extern "C" fn broadcast(condition: *mut c_void, pc: u64) -> c_int {
+    wake(condition, true, pc);
     real::pthread_cond_broadcast(condition)
 }
 

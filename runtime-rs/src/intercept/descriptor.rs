@@ -51,6 +51,7 @@ impl Transfer {
         flush_volatile(&mut held);
         held.point(Kind::Operation);
         let context = held.context(self.pc);
+        held.unexplored(context);
         if !held.controlled() {
             if self.direction == Direction::Send {
                 send(&mut held, context, channel);
@@ -63,20 +64,48 @@ impl Transfer {
             return result;
         }
         if !self.nonblocking && !refuses_to_block(self.descriptor) {
+            held.was_interrupted();
+            held.cancellation_point();
             while !is_ready(self.descriptor, self.direction) {
                 wait(&mut held, context, channel.key(), None);
+                held.cancellation_point();
+                if held.was_interrupted() {
+                    drop(held);
+                    return fail_with(libc::EINTR) as isize;
+                }
             }
         }
-        // SAFETY: the program's own call.
-        let result = unsafe { sys::raw_syscall(self.number, self.arguments) };
+        let blocking = !self.nonblocking && !refuses_to_block(self.descriptor);
+        if blocking && self.direction == Direction::Send {
+            // Others may have a part of the message before all of it is sent.
+            send(&mut held, context, channel);
+        }
+        let mut result = 0;
+        let mut call = || {
+            // SAFETY: the program's own call.
+            result = unsafe { sys::raw_syscall(self.number, self.arguments) };
+        };
+        if blocking {
+            // It may wait after all: for room for the rest, or as somebody outside was
+            // faster. Then the others go on.
+            held.step_out(call);
+        } else {
+            call();
+        }
         if result < 0 {
             tries_again(&mut held, context, channel.key());
             drop(held);
             return fail_with(-result as c_int) as isize;
         }
         match self.direction {
+            Direction::Send if blocking => {}
             Direction::Send => send(&mut held, context, channel),
-            Direction::Receive => receive(&mut held, context, channel.key()),
+            Direction::Receive => {
+                receive(&mut held, context, channel.key());
+                if held.state().descriptors.tells_signals(self.descriptor) {
+                    receive(&mut held, context, ANY);
+                }
+            }
         }
         wake(&mut held, channel);
         result
@@ -270,6 +299,33 @@ unsafe extern "C" fn shutdown(socket: c_int, how: c_int, pc: u64) -> c_int {
     real::shutdown(socket, how)
 }
 
+/// Whoever accepts a connection does so after it was asked for.
+unsafe extern "C" fn connect(
+    socket: c_int,
+    address: *const c_void,
+    len: libc::socklen_t,
+    pc: u64,
+) -> c_int {
+    // SAFETY: the program's own address, as long as it says.
+    let channel = unsafe { Channel::of_address(address.cast(), len as usize) };
+    if let Some(channel) = channel
+        && let Some(mut held) = turn::enter()
+    {
+        flush_volatile(&mut held);
+        held.point(Kind::Operation);
+        let context = held.context(pc);
+        send(&mut held, context, channel);
+    }
+    let result = real::connect(socket, address, len);
+    if result == 0
+        && let Some(channel) = channel
+        && let Some(mut held) = turn::enter()
+    {
+        wake(&mut held, channel);
+    }
+    result
+}
+
 /// Descriptors that were made as the two ends of one thing.
 fn made_pair(result: c_int, ends: *const c_int) -> c_int {
     if result == 0
@@ -335,6 +391,7 @@ unsafe extern "C" fn eventfd_write(descriptor: c_int, value: u64, pc: u64) -> c_
 
 trampoline!(weak, "close", 1, close);
 trampoline!(weak, "shutdown", 2, shutdown);
+trampoline!(weak, "connect", 3, connect);
 trampoline!(weak, "pipe", 1, pipe);
 trampoline!(weak, "pipe2", 2, pipe2);
 trampoline!(weak, "socketpair", 4, socketpair);

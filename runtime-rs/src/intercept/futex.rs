@@ -3,12 +3,16 @@
 
 use core::ffi::{c_int, c_long};
 
-use wmfix_trace::WaitsFor;
+use wmfix_trace::{LockMode, SyncKind, WaitsFor};
 
+use super::take::{self, LockRequest};
 use super::time::{Timeout, fail_with, nanoseconds};
 use crate::abi::flush_volatile;
 use crate::finish;
 use crate::memory::Word;
+use crate::misuse::LockKind;
+use crate::scheduler::Scheduler;
+use crate::shared_memory::address_of;
 use crate::strategy::Kind;
 use crate::sys;
 use crate::turn;
@@ -28,8 +32,14 @@ unsafe extern "C" fn syscall(
     pc: u64,
 ) -> c_long {
     if number == libc::SYS_futex
-        && let Some(result) = futex(a as *mut u32, b as c_int, c as u32, d, pc)
+        && let Some(result) = futex([a, b, c, d, e, f], pc)
     {
+        return result;
+    }
+    if number == libc::SYS_membarrier && a != libc::MEMBARRIER_CMD_QUERY as usize {
+        membarrier(a as c_int);
+    }
+    if let Some(result) = super::process::forks(number, [a, b, c, d, e, f]) {
         return result;
     }
     if number == libc::SYS_exit_group {
@@ -48,7 +58,9 @@ unsafe extern "C" fn syscall(
 }
 
 /// The result, where the runtime schedules and knows the operation.
-fn futex(word: *mut u32, operation: c_int, value: u32, time: usize, pc: u64) -> Option<c_long> {
+fn futex(arguments: [usize; 6], pc: u64) -> Option<c_long> {
+    let [word, operation, value, time, other, _] = arguments;
+    let (word, operation, value) = (word as *mut u32, operation as c_int, value as u32);
     match operation & !FUTEX_FLAGS {
         libc::FUTEX_WAIT => {
             // SAFETY: the program's own record, or null.
@@ -65,8 +77,131 @@ fn futex(word: *mut u32, operation: c_int, value: u32, time: usize, pc: u64) -> 
             let timeout = Timeout::until(clock, time as *const libc::timespec);
             wait(word, value, timeout, pc)
         }
-        libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => wake(word, operation, value),
+        libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => wake(word, operation, value, pc),
+        libc::FUTEX_REQUEUE | libc::FUTEX_CMP_REQUEUE => requeue(arguments),
+        libc::FUTEX_WAKE_OP => {
+            turn::enter()?.unexplored(0);
+            // SAFETY: the program's own call: changes a word and wakes in the kernel.
+            let in_kernel = unsafe { sys::raw_syscall(libc::SYS_futex, arguments) };
+            // Whoever is woken looks again, as futexes may end a wait for no reason.
+            let woken = wake(word, operation, value, pc)?;
+            let others = wake(other as *mut u32, operation, time as u32, pc)?;
+            Some(woken + others + in_kernel.max(0) as c_long)
+        }
+        libc::FUTEX_LOCK_PI | FUTEX_LOCK_PI2 | libc::FUTEX_TRYLOCK_PI => {
+            lock_with_owner(word, operation, pc)
+        }
+        libc::FUTEX_UNLOCK_PI => unlock_with_owner(word, operation, pc),
         _ => None,
+    }
+}
+
+/// Not in every version of the C library's headers.
+const FUTEX_LOCK_PI2: c_int = 13;
+
+/// A lock whose word has the owner's number, which the kernel keeps.
+fn owned(word: *mut u32) -> LockRequest {
+    let word = address_of(word as u64);
+    LockRequest {
+        lock: word,
+        // Taken and given back without the kernel where nobody waits.
+        mode: LockMode::Signal,
+        waits_for: WaitsFor::Lock(word),
+        kind: LockKind::Other,
+    }
+}
+
+fn lock_with_owner(word: *mut u32, operation: c_int, pc: u64) -> Option<c_long> {
+    let held = turn::enter()?;
+    if !held.controlled() {
+        return None;
+    }
+    drop(held);
+    let only_tries = operation & !FUTEX_FLAGS == libc::FUTEX_TRYLOCK_PI;
+    let tried = operation & libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_TRYLOCK_PI;
+    let attempt = || {
+        let arguments = [word as usize, tried as usize, 0, 0, 0, 0];
+        // SAFETY: the program's own word.
+        match unsafe { sys::raw_syscall(libc::SYS_futex, arguments) } {
+            0 => 0,
+            error if -error as c_int == libc::EAGAIN => libc::EBUSY,
+            error => -error as c_int,
+        }
+    };
+    let result = if only_tries {
+        match take::try_to_take(&owned(word), pc, attempt) {
+            libc::EBUSY => libc::EAGAIN,
+            other => other,
+        }
+    } else {
+        take::take(&owned(word), Timeout::Never, pc, attempt, attempt)
+    };
+    Some(fail_with(result).into())
+}
+
+fn unlock_with_owner(word: *mut u32, operation: c_int, pc: u64) -> Option<c_long> {
+    let held = turn::enter()?;
+    if !held.controlled() {
+        return None;
+    }
+    drop(held);
+    let result = take::give(&owned(word), pc, || {
+        let arguments = [word as usize, operation as usize, 0, 0, 0, 0];
+        // SAFETY: the program's own word.
+        -unsafe { sys::raw_syscall(libc::SYS_futex, arguments) } as c_int
+    });
+    Some(fail_with(result).into())
+}
+
+/// Has some waiters wait for another word.
+fn requeue(arguments: [usize; 6]) -> Option<c_long> {
+    let [word, operation, most, moved, other, value] = arguments;
+    let mut held = turn::enter()?;
+    flush_volatile(&mut held);
+    if !held.controlled() {
+        return None;
+    }
+    held.point(Kind::Operation);
+    held.unexplored(0);
+    let compares = operation as c_int & !FUTEX_FLAGS == libc::FUTEX_CMP_REQUEUE;
+    // SAFETY: the program asks the kernel to read there.
+    if compares && unsafe { u32::load(word as *mut u32) } != value as u32 {
+        return Some(fail_with(libc::EAGAIN).into());
+    }
+    let scheduler = &mut held.state().scheduler;
+    let mut waiters = scheduler.waiting(WaitsFor::Futex(address_of(word as u64)));
+    let mut woken = 0;
+    while woken < most && !waiters.is_empty() {
+        let one = scheduler.pick(&waiters);
+        scheduler.wake(one);
+        waiters.retain(|&waiter| waiter != one);
+        woken += 1;
+    }
+    let rest = waiters.iter().take(moved);
+    let requeued = rest.clone().count();
+    rest.for_each(|&waiter| {
+        scheduler.waits_for_another(waiter, WaitsFor::Futex(address_of(other as u64)))
+    });
+    held.has_changed();
+    Some((woken + if compares { requeued } else { 0 }) as c_long)
+}
+
+/// All threads of the process pass a fence, wherever they are, before the call
+/// returns: they meet.
+fn membarrier(command: c_int) {
+    const REGISTRATIONS: [c_int; 3] = [
+        libc::MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED,
+        libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED,
+        libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE,
+    ];
+    if let Some(mut held) = turn::enter() {
+        held.state().meets_everywhere = true;
+        if REGISTRATIONS.contains(&command) {
+            return;
+        }
+        flush_volatile(&mut held);
+        held.point(Kind::Operation);
+        held.meet_everywhere();
     }
 }
 
@@ -78,34 +213,42 @@ fn wait(word: *mut u32, value: u32, timeout: Timeout, pc: u64) -> Option<c_long>
     }
     held.point(Kind::Operation);
     let context = held.context(pc);
+    held.sync(context, SyncKind::ReadWord, address_of(word as u64), 0);
     // SAFETY: the program asks the kernel to read there.
     if unsafe { u32::load(word) } != value {
         return Some(fail_with(libc::EAGAIN).into());
     }
     let wait = timeout.begins(&mut held);
-    if held.wait(context, WaitsFor::Futex(word as u64), wait.deadline) {
+    held.sync(context, SyncKind::Change, address_of(word as u64), 0);
+    let impatient = matches!(timeout, Timeout::After(time) if Scheduler::is_impatient(time));
+    let too_late = if impatient && held.explores() {
+        held.wait_impatiently(address_of(word as u64), context)
+    } else {
+        let what = WaitsFor::Futex(address_of(word as u64));
+        let too_late = held.wait_to_be_let(context, what, wait.deadline);
+        held.was_let(context);
+        too_late
+    };
+    if too_late {
         wait.gave_up();
         return Some(fail_with(libc::ETIMEDOUT).into());
     }
     Some(0)
 }
 
-fn wake(word: *mut u32, operation: c_int, most: u32) -> Option<c_long> {
+fn wake(word: *mut u32, operation: c_int, most: u32, pc: u64) -> Option<c_long> {
     let mut held = turn::enter()?;
     flush_volatile(&mut held);
     if !held.controlled() {
         return None;
     }
     held.point(Kind::Operation);
-    let scheduler = &mut held.state().scheduler;
-    let mut waiters = scheduler.waiting(WaitsFor::Futex(word as u64));
-    let mut woken = 0;
-    while woken < most && !waiters.is_empty() {
-        let one = scheduler.pick(&waiters);
-        scheduler.wake(one);
-        waiters.retain(|&waiter| waiter != one);
-        woken += 1;
-    }
+    let context = match held.explores() {
+        true => held.context(pc),
+        false => 0,
+    };
+    let what = WaitsFor::Futex(address_of(word as u64));
+    let woken = held.let_go_on(what, most as usize, context) as u32;
     held.has_changed();
     // Others may wait in the kernel: other processes, uncontrolled libraries.
     let left = (most - woken) as usize;

@@ -6,21 +6,30 @@ use wmfix_trace::{LockMode, WaitsFor};
 
 use super::take::{LockRequest, give, take, try_to_take};
 use super::time::Timeout;
+use crate::misuse::{self, LockKind};
 use crate::real;
+use crate::shared_memory::address_of;
 use crate::trampoline;
 use crate::turn;
 
 /// A lock as its address, taken this way.
-pub(super) fn wanted(lock: *mut c_void, mode: LockMode) -> LockRequest {
+fn wanted(lock: *mut c_void, mode: LockMode, kind: LockKind) -> LockRequest {
+    let lock = address_of(lock as u64);
     LockRequest {
-        lock: lock as u64,
+        lock,
         mode,
-        waits_for: WaitsFor::Lock(lock as u64),
+        waits_for: WaitsFor::Lock(lock),
+        kind,
     }
 }
 
-fn mutex(mutex: *mut c_void) -> LockRequest {
-    wanted(mutex, LockMode::Exclusive)
+/// A mutex.
+pub(super) fn mutex(mutex: *mut c_void) -> LockRequest {
+    wanted(mutex, LockMode::Exclusive, LockKind::Mutex)
+}
+
+fn writer(lock: *mut c_void) -> LockRequest {
+    wanted(lock, LockMode::Exclusive, LockKind::Other)
 }
 
 /// Tries to lock a mutex. A mutex that checks for errors says so when its owner
@@ -88,8 +97,25 @@ pub(super) unsafe extern "C" fn mutex_unlock(object: *mut c_void, pc: u64) -> c_
     give(&mutex(object), pc, || real::pthread_mutex_unlock(object))
 }
 
+/// A mutex that is destroyed must be free.
+unsafe extern "C" fn mutex_destroy(object: *mut c_void, pc: u64) -> c_int {
+    let result = real::pthread_mutex_destroy(object);
+    if let Some(mut held) = turn::enter() {
+        let context = held.context(pc);
+        misuse::ends(
+            &mut held,
+            context,
+            address_of(object as u64),
+            result == libc::EBUSY,
+        );
+    }
+    result
+}
+
+trampoline!(weak, "pthread_mutex_destroy", 1, mutex_destroy);
+
 fn reader(lock: *mut c_void) -> LockRequest {
-    wanted(lock, LockMode::Shared)
+    wanted(lock, LockMode::Shared, LockKind::Other)
 }
 
 unsafe extern "C" fn rwlock_rdlock(lock: *mut c_void, pc: u64) -> c_int {
@@ -142,7 +168,7 @@ unsafe extern "C" fn rwlock_clockwrlock(
     pc: u64,
 ) -> c_int {
     let result = take(
-        &mutex(lock),
+        &writer(lock),
         Timeout::until(clock, time),
         pc,
         || real::pthread_rwlock_trywrlock(lock),
@@ -153,7 +179,7 @@ unsafe extern "C" fn rwlock_clockwrlock(
 
 unsafe extern "C" fn rwlock_wrlock(lock: *mut c_void, pc: u64) -> c_int {
     let result = take(
-        &mutex(lock),
+        &writer(lock),
         Timeout::Never,
         pc,
         || real::pthread_rwlock_trywrlock(lock),
@@ -163,7 +189,7 @@ unsafe extern "C" fn rwlock_wrlock(lock: *mut c_void, pc: u64) -> c_int {
 }
 
 unsafe extern "C" fn rwlock_trywrlock(lock: *mut c_void, pc: u64) -> c_int {
-    let result = try_to_take(&mutex(lock), pc, || real::pthread_rwlock_trywrlock(lock));
+    let result = try_to_take(&writer(lock), pc, || real::pthread_rwlock_trywrlock(lock));
     has_writer(lock, result)
 }
 
@@ -173,7 +199,7 @@ unsafe extern "C" fn rwlock_timedwrlock(
     pc: u64,
 ) -> c_int {
     let result = take(
-        &mutex(lock),
+        &writer(lock),
         Timeout::until(libc::CLOCK_REALTIME, time),
         pc,
         || real::pthread_rwlock_trywrlock(lock),
@@ -188,7 +214,7 @@ fn has_writer(lock: *mut c_void, result: c_int) -> c_int {
     if result == 0
         && let Some(mut held) = turn::enter()
     {
-        held.state().writers.push(lock as u64);
+        held.state().writers.push(address_of(lock as u64));
     }
     result
 }
@@ -197,19 +223,22 @@ unsafe extern "C" fn rwlock_unlock(lock: *mut c_void, pc: u64) -> c_int {
     let mut mode = LockMode::Shared;
     if let Some(mut held) = turn::enter() {
         let writers = &mut held.state().writers;
-        if let Some(at) = writers.iter().position(|&held| held == lock as u64) {
+        if let Some(at) = writers
+            .iter()
+            .position(|&held| held == address_of(lock as u64))
+        {
             writers.swap_remove(at);
             mode = LockMode::Exclusive;
         }
     }
-    give(&wanted(lock, mode), pc, || {
+    give(&wanted(lock, mode, LockKind::Other), pc, || {
         real::pthread_rwlock_unlock(lock)
     })
 }
 
 unsafe extern "C" fn spin_lock(lock: *mut c_void, pc: u64) -> c_int {
     take(
-        &mutex(lock),
+        &writer(lock),
         Timeout::Never,
         pc,
         || real::pthread_spin_trylock(lock),
@@ -218,11 +247,11 @@ unsafe extern "C" fn spin_lock(lock: *mut c_void, pc: u64) -> c_int {
 }
 
 unsafe extern "C" fn spin_trylock(lock: *mut c_void, pc: u64) -> c_int {
-    try_to_take(&mutex(lock), pc, || real::pthread_spin_trylock(lock))
+    try_to_take(&writer(lock), pc, || real::pthread_spin_trylock(lock))
 }
 
 unsafe extern "C" fn spin_unlock(lock: *mut c_void, pc: u64) -> c_int {
-    give(&mutex(lock), pc, || real::pthread_spin_unlock(lock))
+    give(&writer(lock), pc, || real::pthread_spin_unlock(lock))
 }
 
 trampoline!(weak, "pthread_mutex_lock", 1, mutex_lock);

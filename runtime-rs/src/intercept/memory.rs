@@ -2,7 +2,7 @@
 //! address is a new one. Handing memory out needs no hook, and `operator
 //! delete` comes here through `free`.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::c_void;
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use wmfix_trace::RecordedOperation;
@@ -14,11 +14,10 @@ use crate::stale_run;
 use crate::trampoline;
 use crate::turn;
 
-fn given_back(address: u64, size: u64, pc: u64) {
+pub(super) fn given_back(address: u64, size: u64, pc: u64) {
     if size == 0
-        || !(filter::plain_mode() == plain::ALL
-            || filter::plain_mode() == plain::FILTERED
-            || may_hold_atomic(address, size))
+        || (matches!(filter::plain_mode(), plain::OFF | plain::ALONE)
+            && !may_hold_atomic(address, size))
     {
         return;
     }
@@ -29,7 +28,7 @@ fn given_back(address: u64, size: u64, pc: u64) {
         // run to run, and a new context is a record.
         let context = held.context(pc);
         let free = RecordedOperation::Free { address, size };
-        held.state().recorder.event(context, &free);
+        held.state().event(context, &free, 0);
     }
 }
 
@@ -97,14 +96,6 @@ unsafe extern "C" fn reallocarray(
     }
 }
 
-unsafe extern "C" fn munmap(address: *mut c_void, size: usize, pc: u64) -> c_int {
-    if turn::is_on() {
-        given_back(address as u64, size as u64, pc);
-    }
-    real::munmap(address, size)
-}
-
 trampoline!(weak, "free", 1, free);
 trampoline!(weak, "realloc", 2, realloc);
 trampoline!(weak, "reallocarray", 3, reallocarray);
-trampoline!(weak, "munmap", 2, munmap);

@@ -4,7 +4,7 @@
 
 use core::ffi::{c_int, c_void};
 
-use wmfix_trace::{LocationId, LockMode, Order, RecordedOperation, WaitsFor};
+use wmfix_trace::{LocationId, LockMode, Order, RecordedOperation, SyncKind, WaitsFor};
 
 use crate::abi::flush_volatile;
 use crate::initialisations::{DONE, Initialisation};
@@ -13,10 +13,19 @@ use crate::strategy::Kind;
 use crate::trampoline;
 use crate::turn::{self, Held};
 
+/// What an exploration is told of the state of an initialisation: under way, to be
+/// begun, done.
+mod progress {
+    pub(super) const UNDER_WAY: u64 = 0;
+    pub(super) const TO_BEGIN: u64 = 1;
+    pub(super) const DONE: u64 = 2;
+}
+
 /// Waits until no other thread runs the initialiser; returns what `done` says.
 fn wait_turn(held: &mut Held, address: u64, context: u32, done: impl Fn() -> bool) -> bool {
     loop {
         if done() {
+            held.sync(context, SyncKind::Pass, address, progress::DONE);
             return true;
         }
         let me = held.thread().id;
@@ -26,6 +35,7 @@ fn wait_turn(held: &mut Held, address: u64, context: u32, done: impl Fn() -> boo
             .iter()
             .any(|other| other.address == address && other.thread != me && !other.abandoned());
         if !busy {
+            held.sync(context, SyncKind::Take, address, progress::TO_BEGIN);
             return false;
         }
         held.wait(context, WaitsFor::Lock(address), None);
@@ -42,7 +52,8 @@ fn begin(held: &mut Held, address: u64, by_control_word: bool) {
 }
 
 /// Whether it was under way.
-fn end(held: &mut Held, address: u64) -> bool {
+fn end(held: &mut Held, context: u32, address: u64) -> bool {
+    held.sync(context, SyncKind::Change, address, progress::UNDER_WAY);
     let initialisations = &mut held.state().initialisations;
     let before = initialisations.len();
     initialisations.retain(|other| other.address != address);
@@ -75,7 +86,7 @@ pub(super) unsafe extern "C" fn once(control: *mut c_int, routine: *mut c_void, 
         let (lock, mode) = (address, LockMode::Signal);
         if first {
             held.record(context, &RecordedOperation::Release { lock, mode });
-            end(&mut held, address);
+            end(&mut held, context, address);
         }
         held.record(context, &RecordedOperation::Acquire { lock, mode });
     }
@@ -122,7 +133,7 @@ unsafe extern "C" fn guard_release(guard: *mut u8, pc: u64) {
     held.point(Kind::Operation);
     let context = held.context(pc);
     held.record(context, &RecordedOperation::Release { lock, mode });
-    if !held.controlled() || !end(&mut held, lock) {
+    if !held.controlled() || !end(&mut held, context, lock) {
         drop(held);
         return real::__cxa_guard_release(guard);
     }
@@ -140,11 +151,15 @@ unsafe extern "C" fn guard_release(guard: *mut u8, pc: u64) {
     held.record(context, &store);
 }
 
-unsafe extern "C" fn guard_abort(guard: *mut u8, _pc: u64) {
+unsafe extern "C" fn guard_abort(guard: *mut u8, pc: u64) {
     let Some(mut held) = turn::enter() else {
         return real::__cxa_guard_abort(guard);
     };
-    if !held.controlled() || !end(&mut held, guard as u64) {
+    let context = match held.explores() {
+        true => held.context(pc),
+        false => 0,
+    };
+    if !held.controlled() || !end(&mut held, context, guard as u64) {
         drop(held);
         real::__cxa_guard_abort(guard);
     }

@@ -28,6 +28,7 @@ fn poll_for(
     flush_volatile(&mut held);
     held.point(Kind::Operation);
     let context = held.context(pc);
+    held.unexplored(context);
     if !held.controlled() {
         drop(held);
         let found = block();
@@ -40,7 +41,12 @@ fn poll_for(
         return found;
     }
     let deadline = timeout.deadline(held.state().scheduler.now);
+    held.was_interrupted();
     let found = loop {
+        held.cancellation_point();
+        if held.was_interrupted() {
+            break -(libc::EINTR as isize);
+        }
         let found = ask();
         if found != 0 {
             break found;

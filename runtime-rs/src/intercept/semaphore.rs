@@ -2,18 +2,24 @@
 
 use core::ffi::{c_int, c_void};
 
-use wmfix_trace::{LockMode, WaitsFor};
+use wmfix_trace::{LockMode, SyncKind, WaitsFor};
 
 use super::take::{LockRequest, give, take, try_to_take};
 use super::time::{Timeout, fail_with};
+use crate::misuse::LockKind;
 use crate::real;
+use crate::shared_memory::address_of;
+use crate::strategy::Kind;
 use crate::trampoline;
+use crate::turn;
 
 fn wanted(semaphore: *mut c_void) -> LockRequest {
+    let semaphore = address_of(semaphore as u64);
     LockRequest {
-        lock: semaphore as u64,
+        lock: semaphore,
         mode: LockMode::Signal,
-        waits_for: WaitsFor::Semaphore(semaphore as u64),
+        waits_for: WaitsFor::Semaphore(semaphore),
+        kind: LockKind::Semaphore,
     }
 }
 
@@ -84,6 +90,21 @@ unsafe extern "C" fn post(semaphore: *mut c_void, pc: u64) -> c_int {
     }))
 }
 
+/// Looking at a semaphore orders nothing, but what it shows depends on who came first.
+unsafe extern "C" fn getvalue(semaphore: *mut c_void, level: *mut c_int, pc: u64) -> c_int {
+    if let Some(mut held) = turn::enter()
+        && held.explores()
+    {
+        held.point(Kind::Operation);
+        let context = held.context(pc);
+        let result = real::sem_getvalue(semaphore, level);
+        held.sync(context, SyncKind::Look, address_of(semaphore as u64), 0);
+        return result;
+    }
+    real::sem_getvalue(semaphore, level)
+}
+
+trampoline!(weak, "sem_getvalue", 2, getvalue);
 trampoline!(weak, "sem_wait", 1, wait);
 trampoline!(weak, "sem_timedwait", 2, timedwait);
 trampoline!(weak, "sem_clockwait", 3, clockwait);

@@ -3,34 +3,18 @@
 
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use core::sync::atomic::Ordering;
 
 use super::descriptor::{receive, send, wait, wake};
 use super::time::{Timeout, fail_with, nanoseconds};
 use crate::abi::flush_volatile;
 use crate::descriptors::{ANY, Channel};
+use crate::handlers::{self, SIGNALS};
 use crate::real;
 use crate::strategy::Kind;
 use crate::sys;
 use crate::trampoline;
 use crate::turn;
-
-/// Signals there can be, and none.
-const SIGNALS: usize = 65;
-
-/// A handler of the program's own.
-struct Handler {
-    function: AtomicUsize,
-    /// Whether it takes three arguments.
-    with_info: AtomicBool,
-}
-
-static HANDLERS: [Handler; SIGNALS] = [const {
-    Handler {
-        function: AtomicUsize::new(0),
-        with_info: AtomicBool::new(false),
-    }
-}; SIGNALS];
 
 /// In front of every handler of the program: it learns from those who sent the
 /// signal.
@@ -38,23 +22,28 @@ unsafe extern "C" fn handle(signal: c_int, info: *mut c_void, context: *mut c_vo
     match turn::enter() {
         Some(mut held) => {
             let place = held.context(0);
+            held.unexplored(place);
             receive(&mut held, place, Channel::of_signal(signal).key());
         }
+        None if !is_fault(signal) && turn::defer_signal(signal, info) => return,
         None => turn::note_signal(signal),
     }
-    let handler = &HANDLERS[signal as usize % SIGNALS];
-    let function = handler.function.load(Ordering::Relaxed);
-    // SAFETY: what the program has set, with the arguments that it asked for.
-    unsafe {
-        if handler.with_info.load(Ordering::Relaxed) {
-            let function: unsafe extern "C" fn(c_int, *mut c_void, *mut c_void) =
-                core::mem::transmute(function);
-            function(signal, info, context);
-        } else {
-            let function: unsafe extern "C" fn(c_int) = core::mem::transmute(function);
-            function(signal);
-        }
-    }
+    // SAFETY: the kernel's own arguments.
+    unsafe { handlers::of(signal).call(signal, info, context) };
+}
+
+/// Signals that a thread raises by what it does: the handler must run at once.
+fn is_fault(signal: c_int) -> bool {
+    matches!(
+        signal,
+        libc::SIGSEGV
+            | libc::SIGBUS
+            | libc::SIGFPE
+            | libc::SIGILL
+            | libc::SIGTRAP
+            | libc::SIGSYS
+            | libc::SIGABRT
+    )
 }
 
 fn ours() -> usize {
@@ -78,20 +67,22 @@ unsafe extern "C" fn action(
     if !known || !turn::is_on() {
         return real::sigaction(signal, new, old);
     }
-    let handler = &HANDLERS[signal as usize];
+    let handler = handlers::of(signal);
     let before = handler.function.load(Ordering::Relaxed);
+    let before_flags = handler.flags();
     // SAFETY: the program's own record, or null.
     let mut wanted = unsafe { new.as_ref() }.copied();
     if let Some(wanted) = &mut wanted
         && wanted.sa_sigaction > libc::SIG_IGN
     {
         expect_help(wanted.sa_sigaction);
-        let with_info = wanted.sa_flags & libc::SA_SIGINFO != 0;
-        handler.with_info.store(with_info, Ordering::Relaxed);
-        handler
-            .function
-            .store(wanted.sa_sigaction, Ordering::Relaxed);
+        let blocked = (&raw const wanted.sa_mask).cast::<u64>();
+        // SAFETY: a set of signals begins with the first 64 of them.
+        let blocked = unsafe { blocked.read() };
+        handler.set(wanted.sa_sigaction, wanted.sa_flags, blocked);
         wanted.sa_sigaction = ours();
+        // What the kernel says of a signal is kept where its handler runs later.
+        wanted.sa_flags |= libc::SA_SIGINFO;
     }
     let new = wanted
         .as_ref()
@@ -103,6 +94,7 @@ unsafe extern "C" fn action(
         && old.sa_sigaction == ours()
     {
         old.sa_sigaction = before;
+        old.sa_flags = before_flags;
     }
     result
 }
@@ -112,12 +104,11 @@ unsafe extern "C" fn signal(signal: c_int, function: usize, _pc: u64) -> usize {
     if !known || !turn::is_on() {
         return real::signal(signal, function);
     }
-    let handler = &HANDLERS[signal as usize];
+    let handler = handlers::of(signal);
     let before = handler.function.load(Ordering::Relaxed);
     let wanted = if function > libc::SIG_IGN && function != libc::SIG_ERR {
         expect_help(function);
-        handler.with_info.store(false, Ordering::Relaxed);
-        handler.function.store(function, Ordering::Relaxed);
+        handler.set(function, libc::SA_RESTART, 0);
         ours()
     } else {
         function
@@ -135,6 +126,7 @@ fn sends(signal: c_int, pc: u64) {
         flush_volatile(&mut held);
         held.point(Kind::Operation);
         let context = held.context(pc);
+        held.unexplored(context);
         let channel = Channel::of_signal(signal);
         send(&mut held, context, channel);
         wake(&mut held, channel);

@@ -6,6 +6,7 @@ use wmfix_trace::{LockMode, WaitsFor};
 
 use super::take::{LockRequest, give, take, try_to_take};
 use super::time::Timeout;
+use crate::misuse::LockKind;
 use crate::real;
 use crate::trampoline;
 
@@ -16,6 +17,7 @@ fn wanted(file: *mut c_void) -> LockRequest {
         lock: file as u64,
         mode: LockMode::Signal,
         waits_for: WaitsFor::Lock(file as u64),
+        kind: LockKind::Other,
     }
 }
 

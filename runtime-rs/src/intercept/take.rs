@@ -3,10 +3,13 @@
 
 use core::ffi::c_int;
 
-use wmfix_trace::{LockMode, RecordedOperation, WaitsFor};
+use wmfix_trace::{LockMode, RecordedOperation, SyncKind, WaitsFor};
 
 use super::time::Timeout;
 use crate::abi::flush_volatile;
+use crate::misuse::{self, LockKind};
+use crate::real;
+use crate::scheduler::Scheduler;
 use crate::spin::Read;
 use crate::strategy::Kind;
 use crate::turn::{self, Held};
@@ -19,6 +22,42 @@ pub(super) struct LockRequest {
     pub(super) mode: LockMode,
     /// What a thread that does not get it waits for.
     pub(super) waits_for: WaitsFor,
+    /// What it is.
+    pub(super) kind: LockKind,
+}
+
+impl LockRequest {
+    /// What an exploration must know of it before it is tried: how often a semaphore
+    /// can be passed.
+    fn state(&self, held: &mut Held) -> u64 {
+        if self.kind != LockKind::Semaphore || !held.explores() {
+            return 0;
+        }
+        let mut level = 0;
+        real::sem_getvalue(self.lock as *mut _, &mut level);
+        u64::try_from(level).unwrap_or(0)
+    }
+
+    /// Tells an exploration what was done with a semaphore that had this state, and
+    /// whether this is something that it knows nothing of.
+    fn tell(&self, held: &mut Held, context: u32, kind: SyncKind, state: u64) {
+        match (self.kind, self.mode) {
+            (LockKind::Semaphore, _) => held.sync(context, kind, self.lock, state),
+            (_, LockMode::Signal) => held.unexplored(context),
+            _ => {}
+        }
+    }
+
+    /// Tells an exploration that it was tried, and not waited for.
+    fn tell_tried(&self, held: &mut Held, context: u32, state: u64) {
+        match (self.kind, self.mode) {
+            (LockKind::Semaphore, _) | (_, LockMode::Signal) => {
+                self.tell(held, context, SyncKind::Try, state);
+            }
+            (_, LockMode::Exclusive) => held.sync(context, SyncKind::TryExclusive, self.lock, 0),
+            (_, LockMode::Shared) => held.sync(context, SyncKind::TryShared, self.lock, 0),
+        }
+    }
 }
 
 /// Whether a result of the library means that it was taken.
@@ -51,10 +90,36 @@ pub(super) fn take(
     held.point(Kind::Operation);
     let context = held.context(pc);
     let wait = timeout.begins(&mut held);
+    held.was_interrupted();
+    if let Timeout::After(time) = timeout
+        && held.explores()
+    {
+        // The time may be over at any step: then it is a wait that ends now, or has
+        // not begun.
+        if Scheduler::is_impatient(time) {
+            let result = attempt_once(&mut held, context, wanted, attempt);
+            if result != libc::EBUSY {
+                return result;
+            }
+            wait.gave_up();
+            return libc::ETIMEDOUT;
+        }
+        held.unexplored(context);
+    }
     loop {
+        if wanted.kind == LockKind::Semaphore {
+            held.cancellation_point();
+            if held.was_interrupted() {
+                return libc::EINTR;
+            }
+        }
+        let state = wanted.state(&mut held);
         let result = attempt();
         if taken(result) {
+            wanted.tell(&mut held, context, SyncKind::Take, state);
             acquired(&mut held, context, wanted);
+        } else if result == libc::EINVAL {
+            misuse::refused(&mut held, context, wanted.lock, wanted.kind);
         }
         if result != libc::EBUSY {
             return result;
@@ -74,9 +139,20 @@ pub(super) fn try_to_take(wanted: &LockRequest, pc: u64, attempt: impl FnOnce() 
     flush_volatile(&mut held);
     held.point(Kind::Operation);
     let context = held.context(pc);
+    attempt_once(&mut held, context, wanted, attempt)
+}
+
+fn attempt_once(
+    held: &mut Held,
+    context: u32,
+    wanted: &LockRequest,
+    attempt: impl FnOnce() -> c_int,
+) -> c_int {
+    let state = wanted.state(held);
     let result = attempt();
+    wanted.tell_tried(held, context, state);
     if taken(result) {
-        acquired(&mut held, context, wanted);
+        acquired(held, context, wanted);
     } else {
         // Whoever tries again and again is spinning.
         held.has_read(Read {
@@ -97,19 +173,32 @@ pub(super) fn give(wanted: &LockRequest, pc: u64, release: impl FnOnce() -> c_in
     flush_volatile(&mut held);
     held.point(Kind::Operation);
     let context = held.context(pc);
-    let record = RecordedOperation::Release {
-        lock: wanted.lock,
-        mode: wanted.mode,
-    };
+    let given = misuse::gives(&mut held, wanted.lock, wanted.mode, wanted.kind);
     if !held.controlled() {
         // Before others can take it.
-        held.record(context, &record);
+        if let Some(mode) = given.mode {
+            let lock = wanted.lock;
+            held.record(context, &RecordedOperation::Release { lock, mode });
+        }
         drop(held);
-        return release();
+        let result = release();
+        if result == 0
+            && given.wrong.is_some()
+            && let Some(mut held) = turn::enter()
+        {
+            given.report(&mut held, context, wanted.lock);
+        }
+        return result;
     }
+    let state = wanted.state(&mut held);
     let result = release();
     if result == 0 {
-        held.record(context, &record);
+        wanted.tell(&mut held, context, SyncKind::Change, state);
+        given.report(&mut held, context, wanted.lock);
+        if let Some(mode) = given.mode {
+            let lock = wanted.lock;
+            held.record(context, &RecordedOperation::Release { lock, mode });
+        }
         held.state().scheduler.wake_all(wanted.waits_for);
         held.has_changed();
     }
@@ -118,11 +207,9 @@ pub(super) fn give(wanted: &LockRequest, pc: u64, release: impl FnOnce() -> c_in
 
 /// Records that it was taken.
 pub(super) fn acquired(held: &mut Held, context: u32, wanted: &LockRequest) {
-    let record = RecordedOperation::Acquire {
-        lock: wanted.lock,
-        mode: wanted.mode,
-    };
-    held.record(context, &record);
+    let mode = misuse::takes(held, wanted.lock, wanted.mode, wanted.kind);
+    let lock = wanted.lock;
+    held.record(context, &RecordedOperation::Acquire { lock, mode });
     held.has_changed();
 }
 

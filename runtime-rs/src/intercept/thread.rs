@@ -13,6 +13,7 @@ use crate::start;
 use crate::strategy::Kind;
 use crate::sys;
 use crate::thread::{Thread, phase};
+use crate::thread_key;
 use crate::trampoline;
 use crate::turn::{self, Held};
 
@@ -31,11 +32,18 @@ pub(super) unsafe extern "C" fn create(
     held.point(Kind::Create);
     watch_for_leaving();
     let context = held.context(pc);
-    let child = Thread::new(u32::MAX, phase::INSIDE);
+    // A library that makes threads lets them run as it likes.
+    let of_library = held.controlled() && held.thread().openmp.in_library;
+    let child = match held.state().scheduler.spare_record() {
+        // SAFETY: it was given back when its thread was joined.
+        Some(record) => unsafe { Thread::renewed(record, phase::INSIDE) },
+        None => Thread::new(u32::MAX, phase::INSIDE),
+    };
     // SAFETY: nobody else knows the record yet.
     unsafe {
         (*child).routine = routine;
         (*child).argument = argument;
+        (*child).starts_away = of_library;
         (*child).id = held.state().scheduler.threads.len() as u32;
     }
     // SAFETY: nobody else knows the record yet.
@@ -54,6 +62,9 @@ pub(super) unsafe extern "C" fn create(
     if result != 0 {
         return result;
     }
+    // SAFETY: the library has filled it, and the child cannot end before it has had
+    // the turn.
+    unsafe { thread_key::find_stack(child_record, *handle) };
     // SAFETY: the library has filled it.
     let id = held.state().scheduler.add(child, unsafe { *handle });
     let create = RecordedOperation::Create {
@@ -62,6 +73,11 @@ pub(super) unsafe extern "C" fn create(
     };
     held.record(context, &create);
     held.has_changed();
+    if of_library {
+        held.unexplored(context);
+        held.state().scheduler.send_away(id);
+        held.go_away();
+    }
     0
 }
 
@@ -120,7 +136,7 @@ core::arch::global_asm!(
 
 /// The thread that a handle names, if it was not joined yet. The last one, as
 /// the library uses handles again.
-fn named(held: &mut Held, handle: libc::pthread_t) -> Option<u32> {
+pub(super) fn named(held: &mut Held, handle: libc::pthread_t) -> Option<u32> {
     let threads = &held.state().scheduler.threads;
     let found = threads
         .iter()
@@ -186,7 +202,17 @@ fn wait_for_end(
     held.point(Kind::Operation);
     let context = held.context(pc);
     let wait = timeout.begins(&mut held);
-    while held.state().scheduler.entry(child).status != Status::Ended {
+    if matches!(timeout, Timeout::After(_)) {
+        held.unexplored(context);
+    }
+    loop {
+        held.cancellation_point();
+        if held.state().scheduler.entry(child).status == Status::Ended {
+            break;
+        }
+        if wait.deadline.is_none() {
+            held.state().awaits_end(child);
+        }
         if held.wait(context, WaitsFor::Thread(ThreadId(child)), wait.deadline) {
             wait.gave_up();
             return libc::ETIMEDOUT;
@@ -209,6 +235,7 @@ fn note_join(held: &mut Held, child: u32, context: u32) {
     let (thread, state) = held.parts();
     // SAFETY: threads' records are never freed, and this one has ended.
     state.join(thread, unsafe { &*record });
+    state.scheduler.give_back(child.0);
     held.has_changed();
 }
 

@@ -76,6 +76,17 @@ impl TimedWait {
     }
 }
 
+/// The clock that a moment is on: one far in the past of one clock is meant for the
+/// other, which began when the machine was started.
+pub(super) fn likely_clock(time: *const libc::timespec) -> c_int {
+    // SAFETY: the program's own record, or null.
+    let time = unsafe { time.as_ref() }.map_or(0, nanoseconds);
+    match time > program_clock(libc::CLOCK_REALTIME) / 2 {
+        true => libc::CLOCK_REALTIME,
+        false => libc::CLOCK_MONOTONIC,
+    }
+}
+
 /// How far the program's clocks are ahead of the real ones.
 static AHEAD_NS: AtomicU64 = AtomicU64::new(0);
 
@@ -116,7 +127,9 @@ fn sleep_for(time: u64, pc: u64) -> bool {
         deadline: Some(held.state().scheduler.end_of_sleep(time)),
         over: program_clock(libc::CLOCK_MONOTONIC).saturating_add(time),
     };
+    held.cancellation_point();
     held.wait(context, WaitsFor::Time, sleep.deadline);
+    held.cancellation_point();
     sleep.gave_up();
     true
 }
@@ -177,6 +190,9 @@ unsafe extern "C" fn clock_nanosleep(
 
 /// Yields to the other threads; false where the runtime does not schedule.
 pub(super) fn yields() -> bool {
+    if turn::waits_in_library() {
+        return false;
+    }
     let Some(mut held) = turn::enter() else {
         return false;
     };

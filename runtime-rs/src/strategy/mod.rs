@@ -2,6 +2,7 @@
 //! it knows neither what they do nor how the turn is handed over. Everything
 //! that a run leaves open is decided here and nowhere else.
 
+mod explore;
 mod pct;
 mod plan;
 mod random;
@@ -11,6 +12,7 @@ mod seek;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use explore::{Explore, Pending};
 pub(crate) use pct::Pct;
 pub(crate) use plan::Plan;
 pub(crate) use random::Random;
@@ -35,6 +37,8 @@ pub(crate) struct Point<'a> {
     /// The atomic object that it is about to access, by its number, if there is
     /// one and it is not new.
     pub(crate) object: Option<u32>,
+    /// The same as far as it can be told for any operation.
+    pub(crate) pending: Pending,
 }
 
 /// What the thread that has the turn is about to do.
@@ -79,6 +83,7 @@ pub(crate) enum AnyStrategy {
     Seek(Seek),
     Replay(Replay),
     Plan(Plan),
+    Explore(Explore),
 }
 
 /// Of this many runs half have priorities, which leave threads much room to miss what
@@ -110,6 +115,7 @@ impl Strategy for AnyStrategy {
             Self::Pct(strategy) => strategy.started(thread),
             Self::Replay(strategy) => strategy.started(thread),
             Self::Plan(strategy) => strategy.started(thread),
+            Self::Explore(strategy) => strategy.started(thread),
         }
     }
 
@@ -121,6 +127,7 @@ impl Strategy for AnyStrategy {
             Self::Pct(strategy) => strategy.choose(point),
             Self::Replay(strategy) => strategy.choose(point),
             Self::Plan(strategy) => strategy.choose(point),
+            Self::Explore(strategy) => strategy.choose(point),
         }
     }
 
@@ -131,6 +138,7 @@ impl Strategy for AnyStrategy {
             Self::Pct(strategy) => strategy.pick(end),
             Self::Replay(strategy) => strategy.pick(end),
             Self::Plan(strategy) => strategy.pick(end),
+            Self::Explore(strategy) => strategy.pick(end),
         }
     }
     #[inline]

@@ -106,6 +106,7 @@ mod tests {
             version: 0,
             kind: Kind::Operation,
             object: None,
+            pending: crate::strategy::Pending::Other,
         }
     }
 

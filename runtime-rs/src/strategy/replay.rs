@@ -27,8 +27,9 @@ impl Replay {
         let mut turns: Vec<(u64, u32)> = reader
             .filter_map(|record| match record {
                 // A turn that the watchdog took was nobody's choice; it comes
-                // about again, or it does not.
-                Record::Turn(turn) if turn.cause != Cause::Watchdog => {
+                // about again, or it does not. One of the system's is where all
+                // threads meet at once.
+                Record::Turn(turn) if !matches!(turn.cause, Cause::Watchdog | Cause::System) => {
                     Some((turn.choices, turn.thread.0))
                 }
                 _ => None,

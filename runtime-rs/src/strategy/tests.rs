@@ -29,6 +29,7 @@ fn run(strategy: &mut impl Strategy, operations: &[usize]) -> Vec<u32> {
                     version,
                     kind: Kind::Create,
                     object: None,
+                    pending: Pending::Other,
                 });
                 if current != 0 {
                     continue;
@@ -55,6 +56,7 @@ fn run(strategy: &mut impl Strategy, operations: &[usize]) -> Vec<u32> {
             version,
             kind,
             object: None,
+            pending: Pending::Other,
         });
         assert!(candidates.contains(&next));
         if next == current && !done {
@@ -118,6 +120,7 @@ fn a_thread_that_would_look_at_its_own_write_lets_others_look_first() {
                 version: 0,
                 kind: Kind::Operation,
                 object,
+                pending: Pending::Other,
             })
         };
         while choose(None) != 0 {}
@@ -128,6 +131,7 @@ fn a_thread_that_would_look_at_its_own_write_lets_others_look_first() {
             version: 0,
             kind: Kind::Operation,
             object: Some(5),
+            pending: Pending::Other,
         });
         others += usize::from(next == 1);
     }

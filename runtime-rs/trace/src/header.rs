@@ -8,6 +8,9 @@ use core::fmt;
 use crate::bytes::{ByteError, Source};
 use crate::stale::process_key;
 
+/// What the name of a trace ends in until its header is written.
+pub const UNFINISHED: &str = ".new";
+
 /// The first bytes of a trace.
 pub const MAGIC: [u8; 8] = *b"WMFIXTRC";
 
@@ -32,6 +35,8 @@ pub enum Strategy {
     Mixed,
     /// A walk that seeks communication.
     Seek,
+    /// Steps that an exploration of all runs asked for.
+    Explore,
 }
 
 /// What a volatile access is taken for.
@@ -66,6 +71,9 @@ pub struct Header {
     /// Whether this process is a fork of a recorded one and starts in the
     /// middle of its program.
     pub forked: bool,
+    /// Whether the run was checked in the process: the trace says what that showed
+    /// instead of what the threads did.
+    pub checked: bool,
     /// The command line, bytes that are no UTF-8 replaced.
     pub command: Vec<String>,
 }
@@ -124,6 +132,7 @@ pub fn encode_header(header: &Header, command: &[u8]) -> Vec<u8> {
     out.push(header.volatile as u8);
     out.push(u8::from(header.races));
     out.push(u8::from(header.forked));
+    out.push(u8::from(header.checked));
     out.resize(HEADER_FIXED, 0);
     out.extend_from_slice(command);
     out
@@ -156,6 +165,7 @@ pub(crate) fn decode_header(bytes: &[u8]) -> Result<(Header, usize), HeaderError
         3 => Strategy::Os,
         4 => Strategy::Mixed,
         5 => Strategy::Seek,
+        6 => Strategy::Explore,
         _ => return Err(HeaderError::Field("an unknown strategy")),
     };
     let volatile = match source.byte()? {
@@ -166,6 +176,7 @@ pub(crate) fn decode_header(bytes: &[u8]) -> Result<(Header, usize), HeaderError
     };
     let races = flag(source.byte()?)?;
     let forked = flag(source.byte()?)?;
+    let checked = flag(source.byte()?)?;
     let mut source = Source::new(bytes, HEADER_FIXED);
     let command = source.slice(command_len)?;
     let command = command
@@ -183,6 +194,7 @@ pub(crate) fn decode_header(bytes: &[u8]) -> Result<(Header, usize), HeaderError
         volatile,
         races,
         forked,
+        checked,
         command,
     };
     Ok((header, source.at()))

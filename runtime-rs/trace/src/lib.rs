@@ -21,6 +21,7 @@
 //!     volatile: Volatile::Ignore,
 //!     races: true,
 //!     forked: false,
+//!     checked: false,
 //!     command: Vec::new(),
 //! };
 //! let mut trace = encode_header(&header, b"./program\0");
@@ -70,18 +71,21 @@ mod read;
 mod record;
 mod serve;
 mod stale;
+mod sync;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
 pub use header::{
-    HEADER_FIXED, Header, HeaderError, MAGIC, Strategy, VERSION, Volatile, encode_header,
+    HEADER_FIXED, Header, HeaderError, MAGIC, Strategy, UNFINISHED, VERSION, Volatile,
+    encode_header,
 };
 pub use read::{Corruption, Ending, Reader};
 pub use record::{
-    AccessName, Cause, ContextId, End, Event, LocationId, LockMode, Module, Order, Record,
-    RecordedOperation, RmwKind, StackId, StuckThread, ThreadId, Turn, WaitsFor,
+    AccessName, Cause, CheckRecord, ContextId, Counts, End, Event, GiveUp, Limit, LocalSite,
+    LocationId, LockMode, Misuse, MisuseKind, Module, Order, Record, RecordedOperation, RmwKind,
+    StackId, StuckThread, SyncRecord, ThreadId, Turn, WaitsFor,
 };
 pub use serve::{
     CANNOT, INHERITED_VARIABLE, Obstacle, READY, RUN_VARIABLES, SERVER_SYMBOL, SERVER_VARIABLE,
@@ -89,8 +93,10 @@ pub use serve::{
 pub use stale::{
     BadStaleTarget, StaleTarget, StaleTargets, TakenWrite, process_key, process_key_of,
 };
+pub use sync::SyncKind;
 pub use write::{
-    MAX_RECORD, encode_context, encode_end, encode_event, encode_exec, encode_ignored,
-    encode_module, encode_quarantine, encode_stack, encode_stale, encode_stuck, encode_turn,
+    MAX_RECORD, encode_check, encode_context, encode_end, encode_event, encode_exec,
+    encode_ignored, encode_limit, encode_misuse, encode_module, encode_quarantine, encode_stack,
+    encode_stale, encode_stored, encode_stuck, encode_sync, encode_turn, encode_volatile_spin,
     module_len,
 };

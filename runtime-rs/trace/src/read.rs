@@ -9,10 +9,12 @@ use core::fmt;
 use crate::bytes::{ByteError, Source};
 use crate::header::{Header, HeaderError, decode_header};
 use crate::record::{
-    AccessName, Cause, ContextId, End, Event, LocationId, LockMode, Module, Order, Record,
-    RecordedOperation, RmwKind, StackId, StuckThread, ThreadId, Turn, WaitsFor,
+    AccessName, Cause, CheckRecord, ContextId, Counts, End, Event, GiveUp, Limit, LocalSite,
+    LocationId, LockMode, Misuse, MisuseKind, Module, Order, Record, RecordedOperation, RmwKind,
+    StackId, StuckThread, SyncRecord, ThreadId, Turn, WaitsFor,
 };
-use crate::write::tag;
+use crate::sync::SyncKind;
+use crate::write::{NO_ORDER, tag};
 
 /// Yields the records of a trace in the order of the turn. When it yields no
 /// more, [`Reader::ending`] says why.
@@ -28,6 +30,7 @@ pub struct Reader<'a> {
     stacks: u32,
     contexts: u32,
     locations: u32,
+    unlisted: u32,
 }
 
 /// Why a trace has no more records.
@@ -118,6 +121,7 @@ impl<'a> Reader<'a> {
             stacks: 0,
             contexts: 0,
             locations: 0,
+            unlisted: 0,
         })
     }
 
@@ -159,6 +163,7 @@ impl<'a> Reader<'a> {
                     3 => Cause::Watchdog,
                     4 => Cause::System,
                     5 => Cause::Planned,
+                    6 => Cause::Unexplored,
                     _ => return Err(Fault::field("an unknown cause of a turn")),
                 };
                 self.thread = thread;
@@ -169,6 +174,19 @@ impl<'a> Reader<'a> {
                 })
             }
             tag::STUCK => Record::Stuck(self.stuck(source)?),
+            tag::MISUSE => Record::Misuse(self.misuse(source)?),
+            tag::VOLATILE_SPIN => Record::VolatileSpin,
+            tag::SYNC => Record::Sync(SyncRecord {
+                context: self.context(source)?,
+                kind: SyncKind::from_byte(source.byte()?)
+                    .ok_or(Fault::field("an unknown use of a synchronisation object"))?,
+                object: source.address()?,
+                state: source.number()?,
+            }),
+            tag::LIMIT => {
+                let limit = Limit::ALL.get(usize::from(source.byte()?));
+                Record::Limit(*limit.ok_or(Fault::field("an unknown limit"))?)
+            }
             tag::EXEC => Record::Exec,
             tag::STALE => match source.byte()? {
                 0 => Record::Stale(None),
@@ -179,10 +197,12 @@ impl<'a> Reader<'a> {
                 _ => return Err(Fault::field("an unknown stale write")),
             },
             tag::IGNORED => Record::Ignored(source.number()?),
+            tag::STORED => Record::Stored(source.address()?),
             tag::QUARANTINE => Record::Quarantine {
                 address: source.address()?,
                 size: source.number()?,
             },
+            tag::REACHED..=tag::GAVE_UP => Record::Check(self.check(kind, source)?),
             tag::END => {
                 self.end(source)?;
                 return Ok(None);
@@ -201,6 +221,66 @@ impl<'a> Reader<'a> {
             }
         };
         Ok(Some(record))
+    }
+
+    fn check(&mut self, kind: u8, source: &mut Source<'_>) -> Result<CheckRecord, Fault> {
+        Ok(match kind {
+            tag::REACHED => CheckRecord::Reached(self.site(source)?),
+            tag::UNLISTED => {
+                let context = self.context(source)?;
+                let kind = source.byte()?;
+                let order = match source.byte()? {
+                    NO_ORDER => None,
+                    byte => Some(order(byte)?),
+                };
+                self.unlisted += 1;
+                CheckRecord::Unlisted {
+                    context,
+                    kind,
+                    order,
+                }
+            }
+            tag::VIOLATION => {
+                let kind = source.byte()?;
+                let access = self.site(source)?;
+                let has_newer = flag(source.byte()?)?;
+                let newer = self.site(source)?;
+                CheckRecord::Violation {
+                    access,
+                    newer: has_newer.then_some(newer),
+                    kind,
+                }
+            }
+            tag::RACE => CheckRecord::Race {
+                predicted: flag(source.byte()?)?,
+                first: self.site(source)?,
+                second: self.site(source)?,
+            },
+            tag::COUNTS => CheckRecord::Counts(Counts {
+                events: source.number()?,
+                plain_events: source.number()?,
+                schedule: source.address()?,
+                concurrent: flag(source.byte()?)?,
+            }),
+            _ => CheckRecord::GaveUp(match source.byte()? {
+                0 => GiveUp::LongWait,
+                1 => GiveUp::Contradiction,
+                2 => GiveUp::Refused,
+                3 => GiveUp::NoMemory,
+                4 => GiveUp::Prediction,
+                _ => return Err(Fault::field("an unknown reason to give up")),
+            }),
+        })
+    }
+
+    fn site(&self, source: &mut Source<'_>) -> Result<LocalSite, Fault> {
+        let number = source.small()?;
+        match number.checked_sub(LocalSite::FIRST_UNLISTED) {
+            Some(unlisted) if unlisted >= self.unlisted => {
+                Err(Fault::unknown("unlisted operation", unlisted))
+            }
+            _ => Ok(LocalSite(number)),
+        }
     }
 
     fn operation(&mut self, kind: u8, source: &mut Source<'_>) -> Result<RecordedOperation, Fault> {
@@ -342,6 +422,21 @@ impl<'a> Reader<'a> {
         })
     }
 
+    fn misuse(&self, source: &mut Source<'_>) -> Result<Misuse, Fault> {
+        Ok(Misuse {
+            thread: self.known_thread(source)?,
+            context: self.context(source)?,
+            kind: match source.byte()? {
+                0 => MisuseKind::UnlockedFree,
+                1 => MisuseKind::UnlockedByOther,
+                2 => MisuseKind::UsedAfterEnd,
+                3 => MisuseKind::EndedInUse,
+                _ => return Err(Fault::field("an unknown misuse of a lock")),
+            },
+            lock: source.address()?,
+        })
+    }
+
     fn end(&mut self, source: &mut Source<'_>) -> Result<(), Fault> {
         let count = source.number()?;
         let end = match source.byte()? {
@@ -371,7 +466,8 @@ impl<'a> Reader<'a> {
 
     fn known_thread(&self, source: &mut Source<'_>) -> Result<ThreadId, Fault> {
         let number = source.small()?;
-        if number < self.threads {
+        // A run that is checked in the process does not introduce its threads.
+        if number < self.threads || self.header.checked {
             Ok(ThreadId(number))
         } else {
             Err(Fault::unknown("thread", number))
@@ -459,6 +555,14 @@ impl From<ByteError> for Fault {
             ByteError::Short => Self::Short,
             ByteError::Value(what) => Self::field(what),
         }
+    }
+}
+
+fn flag(byte: u8) -> Result<bool, Fault> {
+    match byte {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(Fault::field("a flag that is neither 0 nor 1")),
     }
 }
 

@@ -4,6 +4,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::sync::SyncKind;
+
 /// A thread of the process; 0 is the one that ran `main`. Never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ThreadId(pub u32);
@@ -15,6 +17,21 @@ pub struct LocationId(pub u32);
 /// A program counter together with the call stack above it. 0 is "unknown".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContextId(pub u32);
+
+/// A step's access to a synchronisation object. Written only in runs of an
+/// exploration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SyncRecord {
+    /// Where.
+    pub context: ContextId,
+    /// What it did.
+    pub kind: SyncKind,
+    /// The object: an address, or the number of a thread that waits.
+    pub object: u64,
+    /// What it found there, as a number; for [`SyncKind::Publish`] and
+    /// [`SyncKind::Learn`] which of the object's rounds is meant.
+    pub state: u64,
+}
 
 /// A call stack: a caller's stack and one more frame. 0 is the empty stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -58,6 +75,8 @@ pub enum Record {
     Event(Event),
     /// A thread that could not go on when the run was ended.
     Stuck(StuckThread),
+    /// A thread used a lock as it must not be used.
+    Misuse(Misuse),
     /// The process is about to become another program. If records follow, it
     /// could not.
     Exec,
@@ -65,6 +84,14 @@ pub enum Record {
     /// newest one; `None` for the location's first value. What it wrote, if it did,
     /// is older than what memory holds.
     Stale(Option<AccessName>),
+    /// A thread spins on a volatile object, and volatile accesses are taken for plain
+    /// ones: written once.
+    VolatileSpin,
+    /// Of a run of an exploration: what a step did with a synchronisation object.
+    Sync(SyncRecord),
+    /// The program does something that is not modelled to the end: written once of each
+    /// kind.
+    Limit(Limit),
     /// So many annotations of happens-before were ignored so far: written whenever the
     /// number has doubled.
     Ignored(u64),
@@ -76,6 +103,119 @@ pub enum Record {
         /// How many.
         size: u64,
     },
+    /// What the last plain write of this thread stored, as a digest; 0 if it could not
+    /// be read any more. Written where runs are held against each other.
+    Stored(u64),
+    /// Of a run that is checked in the process: what that showed.
+    Check(CheckRecord),
+}
+
+/// Something that a program does and the runtime does not see to the end. Where it can
+/// make a finding wrong or hide one, whoever reads the report is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Limit {
+    /// It shares memory with a process that it was forked by or has forked.
+    SharedMemory,
+    /// It makes a thread or a process by `clone` that has the same memory.
+    SharedAddressSpace,
+    /// It maps memory at more addresses than can be told to be the same.
+    ManyMappings,
+    /// It has atomics of 3, 5, 6 or 7 bytes.
+    OddAtomics,
+    /// A thread appears that nobody was seen to start.
+    UnknownThread,
+    /// OpenMP's teams are within teams.
+    NestedTeams,
+}
+
+impl Limit {
+    /// All of them, each at its number.
+    pub const ALL: [Self; 6] = [
+        Self::SharedMemory,
+        Self::SharedAddressSpace,
+        Self::ManyMappings,
+        Self::OddAtomics,
+        Self::UnknownThread,
+        Self::NestedTeams,
+    ];
+}
+
+/// A site, as a run that is checked in the process names it: a number of the table
+/// that the run was given, or [`LocalSite::FIRST_UNLISTED`] and the number of the
+/// operation among those that the table does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LocalSite(pub u32);
+
+impl LocalSite {
+    /// From here on the table does not have it.
+    pub const FIRST_UNLISTED: u32 = 1 << 31;
+}
+
+/// What a run that is checked in the process has instead of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckRecord {
+    /// An atomic operation of the table was executed.
+    Reached(LocalSite),
+    /// An operation that the table does not have. They are numbered from 0.
+    Unlisted {
+        /// Its context.
+        context: ContextId,
+        /// What it does, as a number that the host knows.
+        kind: u8,
+        /// Its memory order, if it has one.
+        order: Option<Order>,
+    },
+    /// A violation.
+    Violation {
+        /// The access.
+        access: LocalSite,
+        /// The newer write; `None` for the location's first value.
+        newer: Option<LocalSite>,
+        /// What could go stale: 0 a read, 1 a write, 2 both.
+        kind: u8,
+    },
+    /// A race.
+    Race {
+        /// The access that came first.
+        first: LocalSite,
+        /// The other one.
+        second: LocalSite,
+        /// Another order of the events shows it, and this one does not.
+        predicted: bool,
+    },
+    /// How much the run has done so far. The last one counts.
+    Counts(Counts),
+    /// The rest of the run is not checked, or not as it was asked for.
+    GaveUp(GiveUp),
+}
+
+/// How much a run did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Events, but for relaxed fences and plain ones.
+    pub events: u64,
+    /// Plain accesses that were looked at, and ends of memory.
+    pub plain_events: u64,
+    /// Equal for equal schedules.
+    pub schedule: u64,
+    /// There was more than one thread.
+    pub concurrent: bool,
+}
+
+/// Why a run is not checked any further while it goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum GiveUp {
+    /// A thread waited for so long that too many events had to wait with it.
+    LongWait,
+    /// A thread came back to a loop on a way that the text does not show.
+    Contradiction,
+    /// An event cannot have happened where it did.
+    Refused,
+    /// There is no memory for it.
+    NoMemory,
+    /// There are too many threads or critical sections for predictions; all else goes
+    /// on.
+    Prediction,
 }
 
 /// A file mapped into the process that holds code.
@@ -122,6 +262,9 @@ pub enum Cause {
     /// Nobody did yet: this is how a schedule is to be followed. `choices` counts
     /// the operations of the thread before, instead of choices.
     Planned,
+    /// The thread before waits for something that an exploration of all runs does not
+    /// control.
+    Unexplored,
 }
 
 /// Something that a thread did.
@@ -350,6 +493,32 @@ pub struct StuckThread {
     pub context: ContextId,
     /// On what.
     pub waits_for: WaitsFor,
+}
+
+/// A lock or barrier that was used as it must not be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Misuse {
+    /// Who did it.
+    pub thread: ThreadId,
+    /// Where.
+    pub context: ContextId,
+    /// The lock's address.
+    pub lock: u64,
+    /// What was done.
+    pub kind: MisuseKind,
+}
+
+/// How a lock was misused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MisuseKind {
+    /// It was given back while nobody had it.
+    UnlockedFree,
+    /// It was given back by a thread that did not have it.
+    UnlockedByOther,
+    /// It was used after its end.
+    UsedAfterEnd,
+    /// It was ended while it was held, or waited for.
+    EndedInUse,
 }
 
 /// What a thread waits for.

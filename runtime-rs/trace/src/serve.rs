@@ -25,7 +25,16 @@ pub const SERVER_SYMBOL: &str = "__wmfix_fork_server_1";
 
 /// Settings that not every run of a program has. A server has none of them, and a run
 /// only those of its request.
-pub const RUN_VARIABLES: [&str; 4] = ["WMFIX_FILTER", "WMFIX_REPLAY", "WMFIX_STALE", "WMFIX_WEAK"];
+pub const RUN_VARIABLES: [&str; 8] = [
+    "WMFIX_CHECK",
+    "WMFIX_EXPLORE",
+    "WMFIX_FILTER",
+    "WMFIX_MODEL",
+    "WMFIX_PREDICT",
+    "WMFIX_REPLAY",
+    "WMFIX_STALE",
+    "WMFIX_WEAK",
+];
 
 /// The program can serve.
 pub const READY: u8 = b'r';

@@ -20,6 +20,7 @@ fn header() -> Header {
         volatile: Volatile::Relaxed,
         races: true,
         forked: false,
+        checked: false,
         command: vec![String::from("./prog"), String::new(), String::from("a b")],
     }
 }
@@ -61,12 +62,18 @@ impl Trace {
                 encode_event(out, event.context, &event.operation)
             }),
             Record::Stuck(stuck) => self.push(MAX_RECORD, |out| encode_stuck(out, stuck)),
+            Record::Misuse(misuse) => self.push(MAX_RECORD, |out| encode_misuse(out, misuse)),
+            Record::VolatileSpin => self.push(MAX_RECORD, encode_volatile_spin),
+            Record::Sync(sync) => self.push(MAX_RECORD, |out| encode_sync(out, sync)),
+            Record::Limit(limit) => self.push(MAX_RECORD, |out| encode_limit(out, *limit)),
             Record::Exec => self.push(MAX_RECORD, encode_exec),
             Record::Stale(source) => self.push(MAX_RECORD, |out| encode_stale(out, *source)),
             Record::Ignored(count) => self.push(MAX_RECORD, |out| encode_ignored(out, *count)),
+            Record::Stored(digest) => self.push(MAX_RECORD, |out| encode_stored(out, *digest)),
             Record::Quarantine { address, size } => {
                 self.push(MAX_RECORD, |out| encode_quarantine(out, *address, *size));
             }
+            Record::Check(record) => self.push(MAX_RECORD, |out| encode_check(out, record)),
         }
     }
 
@@ -134,6 +141,70 @@ fn introduction() -> Vec<Record> {
         }));
     }
     records
+}
+
+#[test]
+fn what_checking_a_run_showed_is_read_as_it_was_written() {
+    let unlisted = LocalSite(LocalSite::FIRST_UNLISTED);
+    let found = CheckRecord::Violation {
+        access: unlisted,
+        newer: Some(LocalSite(3)),
+        kind: 2,
+    };
+    let reasons = [
+        GiveUp::LongWait,
+        GiveUp::Contradiction,
+        GiveUp::Refused,
+        GiveUp::NoMemory,
+        GiveUp::Prediction,
+    ];
+    let records = [
+        CheckRecord::Reached(LocalSite(7)),
+        CheckRecord::Unlisted {
+            context: ContextId(0),
+            kind: 5,
+            order: None,
+        },
+        CheckRecord::Unlisted {
+            context: ContextId(0),
+            kind: 0,
+            order: Some(Order::SeqCst),
+        },
+        found,
+        CheckRecord::Violation {
+            access: LocalSite(0),
+            newer: None,
+            kind: 0,
+        },
+        CheckRecord::Race {
+            first: LocalSite(1),
+            second: LocalSite(LocalSite::FIRST_UNLISTED + 1),
+            predicted: true,
+        },
+        CheckRecord::Counts(Counts {
+            events: u64::MAX,
+            plain_events: 300,
+            schedule: 1,
+            concurrent: true,
+        }),
+    ];
+    let records = records.into_iter();
+    let records: Vec<Record> = records
+        .chain(reasons.map(CheckRecord::GaveUp))
+        .map(Record::Check)
+        .collect();
+    let mut trace = Trace::new();
+    for record in &records {
+        trace.record(record);
+    }
+    let (read_back, ending) = read(&trace.end(End::Deadlock));
+    assert_eq!(read_back, records);
+    assert_eq!(ending, Ending::Complete(End::Deadlock));
+    // A site that nothing has introduced is damage.
+    let mut trace = Trace::new();
+    trace.record(&Record::Check(found));
+    let (_, ending) = read(&trace.end(End::Deadlock));
+    assert!(matches!(ending, Ending::Corrupt { .. }), "{ending:?}");
 }
 
 fn orders() -> impl Generate<Value = Order> {
@@ -351,6 +422,30 @@ fn every_end_and_every_wait_is_read_back() {
                 waits_for,
             })
         }));
+        let misuses = [
+            MisuseKind::UnlockedFree,
+            MisuseKind::UnlockedByOther,
+            MisuseKind::UsedAfterEnd,
+            MisuseKind::EndedInUse,
+        ];
+        records.extend(misuses.map(|kind| {
+            Record::Misuse(Misuse {
+                thread: ThreadId(1),
+                context: ContextId(2),
+                lock: 0x4000,
+                kind,
+            })
+        }));
+        records.push(Record::VolatileSpin);
+        records.extend([SyncKind::TryExclusive, SyncKind::Unexplored].map(|kind| {
+            Record::Sync(SyncRecord {
+                context: ContextId(2),
+                kind,
+                object: 0x4000,
+                state: 3,
+            })
+        }));
+        records.extend(Limit::ALL.map(Record::Limit));
         records.push(Record::Exec);
         records.push(Record::Stale(None));
         records.push(Record::Stale(Some(AccessName {
@@ -358,6 +453,7 @@ fn every_end_and_every_wait_is_read_back() {
             number: 17,
         })));
         records.push(Record::Ignored(4));
+        records.push(Record::Stored(u64::MAX));
         records.push(Record::Quarantine {
             address: 0x7000,
             size: 64,

@@ -3,8 +3,9 @@
 
 use crate::bytes::Sink;
 use crate::record::{
-    AccessName, Cause, ContextId, End, LocationId, LockMode, Module, Order, RecordedOperation,
-    StackId, StuckThread, ThreadId, Turn, WaitsFor,
+    AccessName, Cause, CheckRecord, ContextId, End, GiveUp, Limit, LocationId, LockMode, Misuse,
+    MisuseKind, Module, Order, RecordedOperation, StackId, StuckThread, SyncRecord, ThreadId, Turn,
+    WaitsFor,
 };
 
 /// No record but a module's is longer: `out` must have this much room.
@@ -21,6 +22,11 @@ pub(crate) mod tag {
     pub(crate) const STALE: u8 = 8;
     pub(crate) const QUARANTINE: u8 = 9;
     pub(crate) const IGNORED: u8 = 10;
+    pub(crate) const STORED: u8 = 11;
+    pub(crate) const MISUSE: u8 = 13;
+    pub(crate) const VOLATILE_SPIN: u8 = 14;
+    pub(crate) const SYNC: u8 = 15;
+    pub(crate) const LIMIT: u8 = 12;
     pub(crate) const LOAD: u8 = 16;
     pub(crate) const STORE: u8 = 17;
     pub(crate) const RMW: u8 = 18;
@@ -37,6 +43,12 @@ pub(crate) mod tag {
     pub(crate) const READ: u8 = 29;
     pub(crate) const WRITE: u8 = 30;
     pub(crate) const RECLAIM: u8 = 31;
+    pub(crate) const REACHED: u8 = 48;
+    pub(crate) const UNLISTED: u8 = 49;
+    pub(crate) const VIOLATION: u8 = 50;
+    pub(crate) const RACE: u8 = 51;
+    pub(crate) const COUNTS: u8 = 52;
+    pub(crate) const GAVE_UP: u8 = 53;
 }
 
 /// The room that a module's record needs.
@@ -88,6 +100,7 @@ pub fn encode_turn(out: &mut [u8], turn: Turn) -> usize {
         Cause::Watchdog => 3,
         Cause::System => 4,
         Cause::Planned => 5,
+        Cause::Unexplored => 6,
     });
     sink.commit(tag::TURN)
 }
@@ -113,6 +126,43 @@ pub fn encode_stuck(out: &mut [u8], stuck: &StuckThread) -> usize {
     sink.byte(kind);
     sink.address(address);
     sink.commit(tag::STUCK)
+}
+
+/// Writes that a lock was misused.
+pub fn encode_misuse(out: &mut [u8], misuse: &Misuse) -> usize {
+    let mut sink = Sink::new(out);
+    sink.number(u64::from(misuse.thread.0));
+    sink.number(u64::from(misuse.context.0));
+    sink.byte(match misuse.kind {
+        MisuseKind::UnlockedFree => 0,
+        MisuseKind::UnlockedByOther => 1,
+        MisuseKind::UsedAfterEnd => 2,
+        MisuseKind::EndedInUse => 3,
+    });
+    sink.address(misuse.lock);
+    sink.commit(tag::MISUSE)
+}
+
+/// Writes that a thread spins on a volatile object.
+pub fn encode_volatile_spin(out: &mut [u8]) -> usize {
+    Sink::new(out).commit(tag::VOLATILE_SPIN)
+}
+
+/// Writes what a step of an exploration did with a synchronisation object.
+pub fn encode_sync(out: &mut [u8], sync: &SyncRecord) -> usize {
+    let mut sink = Sink::new(out);
+    sink.number(u64::from(sync.context.0));
+    sink.byte(sync.kind.byte());
+    sink.address(sync.object);
+    sink.number(sync.state);
+    sink.commit(tag::SYNC)
+}
+
+/// Writes that the program does something that is not modelled to the end.
+pub fn encode_limit(out: &mut [u8], limit: Limit) -> usize {
+    let mut sink = Sink::new(out);
+    sink.byte(limit as u8);
+    sink.commit(tag::LIMIT)
 }
 
 /// Writes that the process is about to become another program.
@@ -148,6 +198,76 @@ pub fn encode_ignored(out: &mut [u8], count: u64) -> usize {
     sink.number(count);
     sink.commit(tag::IGNORED)
 }
+
+/// Writes the digest of what a plain write stored.
+pub fn encode_stored(out: &mut [u8], digest: u64) -> usize {
+    let mut sink = Sink::new(out);
+    sink.address(digest);
+    sink.commit(tag::STORED)
+}
+
+/// Writes what checking a run in its process showed.
+pub fn encode_check(out: &mut [u8], record: &CheckRecord) -> usize {
+    let mut sink = Sink::new(out);
+    let tag = match *record {
+        CheckRecord::Reached(site) => {
+            sink.number(u64::from(site.0));
+            tag::REACHED
+        }
+        CheckRecord::Unlisted {
+            context,
+            kind,
+            order,
+        } => {
+            sink.number(u64::from(context.0));
+            sink.byte(kind);
+            sink.byte(order.map_or(NO_ORDER, order_byte));
+            tag::UNLISTED
+        }
+        CheckRecord::Violation {
+            access,
+            newer,
+            kind,
+        } => {
+            sink.byte(kind);
+            sink.number(u64::from(access.0));
+            sink.byte(u8::from(newer.is_some()));
+            sink.number(newer.map_or(0, |newer| u64::from(newer.0)));
+            tag::VIOLATION
+        }
+        CheckRecord::Race {
+            first,
+            second,
+            predicted,
+        } => {
+            sink.byte(u8::from(predicted));
+            sink.number(u64::from(first.0));
+            sink.number(u64::from(second.0));
+            tag::RACE
+        }
+        CheckRecord::Counts(counts) => {
+            sink.number(counts.events);
+            sink.number(counts.plain_events);
+            sink.address(counts.schedule);
+            sink.byte(u8::from(counts.concurrent));
+            tag::COUNTS
+        }
+        CheckRecord::GaveUp(why) => {
+            sink.byte(match why {
+                GiveUp::LongWait => 0,
+                GiveUp::Contradiction => 1,
+                GiveUp::Refused => 2,
+                GiveUp::NoMemory => 3,
+                GiveUp::Prediction => 4,
+            });
+            tag::GAVE_UP
+        }
+    };
+    sink.commit(tag)
+}
+
+/// In place of an order, where an operation has none.
+pub(crate) const NO_ORDER: u8 = 15;
 
 /// Writes how the run ended. `records` counts all records before this one.
 pub fn encode_end(out: &mut [u8], end: End, records: u64) -> usize {

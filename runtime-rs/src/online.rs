@@ -1,0 +1,211 @@
+//! A run that is checked while it goes on: what threads do goes into the analysis
+//! instead of the trace, and the trace says what came of it. The turn is the lock
+//! of all this.
+
+use alloc::vec::Vec;
+
+use wmfix_analysis::Bytes;
+use wmfix_online::{CheckConfig, Checker, ContextKey, ModuleKey, SiteTable};
+use wmfix_trace::{CheckRecord, GiveUp, MAX_RECORD, RecordedOperation, ThreadId, encode_check};
+
+use crate::arena;
+use crate::filter::{plain, plain_mode, set_plain_mode};
+use crate::granules::ShadowStore;
+use crate::recorder::Recorder;
+
+/// The first number of events at which the trace is told how far the run has come;
+/// the next ones are twice as far each. A process that is killed says no more.
+const FIRST_COUNT: u64 = 1 << 10;
+
+/// The analysis of the run.
+#[derive(Debug)]
+pub(crate) struct Online {
+    checker: Checker<ShadowStore>,
+    /// Whether races are looked for.
+    races: bool,
+    /// The names of stacks and contexts that all runs share, by number.
+    stacks: Vec<ContextKey>,
+    contexts: Vec<ContextKey>,
+    next_count: u64,
+    said_concurrent: bool,
+    /// Locations that the trace was told of.
+    locations: u32,
+}
+
+impl Online {
+    /// With the shadow memory for plain accesses, which needs to have no memory
+    /// unless races are looked for.
+    pub(crate) fn new(config: CheckConfig, table: SiteTable, store: ShadowStore) -> Self {
+        Self {
+            races: config.analyzer.races,
+            checker: Checker::with_store(config, table, store),
+            stacks: Vec::from([ContextKey::default()]),
+            contexts: Vec::from([ContextKey::default().then(None)]),
+            next_count: FIRST_COUNT,
+            said_concurrent: false,
+            locations: 0,
+        }
+    }
+
+    /// A stack was given the next number.
+    pub(crate) fn add_stack(&mut self, parent: u32, frame: Option<(ModuleKey, u64)>) {
+        self.stacks.push(self.stacks[parent as usize].then(frame));
+    }
+
+    /// A context was given the next number.
+    pub(crate) fn add_context(&mut self, stack: u32, frame: Option<(ModuleKey, u64)>) {
+        self.contexts.push(self.stacks[stack as usize].then(frame));
+    }
+
+    /// The number that the next location gets which the trace is told of.
+    pub(crate) fn add_location(&mut self) -> u32 {
+        self.locations += 1;
+        self.locations - 1
+    }
+
+    /// The turn goes to a thread.
+    pub(crate) fn turn(&mut self, thread: u32) {
+        self.checker.turn(ThreadId(thread));
+    }
+
+    /// The thread that has the turn does nothing more before it joins another one.
+    pub(crate) fn awaits_end(&mut self, child: u32) {
+        self.checker.awaits_end(ThreadId(child));
+    }
+
+    /// The thread that has the turn did something.
+    #[inline]
+    pub(crate) fn event(
+        &mut self,
+        recorder: &mut Recorder,
+        context: u32,
+        operation: &RecordedOperation,
+        size: u8,
+    ) {
+        if !recorder.is_on() {
+            return;
+        }
+        let contexts = &self.contexts;
+        let key = || contexts[context as usize];
+        self.checker
+            .event(context, key, operation, size, &mut |record| {
+                write(recorder, &record);
+            });
+        self.after_event(recorder);
+    }
+
+    /// The thread that has the turn made a plain access; whether it may have met an
+    /// atomic object.
+    #[inline]
+    pub(crate) fn plain(
+        &mut self,
+        recorder: &mut Recorder,
+        context: u32,
+        bytes: Bytes,
+        writes: bool,
+    ) -> bool {
+        if !recorder.is_on() {
+            return false;
+        }
+        let contexts = &self.contexts;
+        let key = || contexts[context as usize];
+        let meets_atomic = self
+            .checker
+            .plain(context, key, bytes, writes, &mut |record| {
+                write(recorder, &record);
+            });
+        self.after_event(recorder);
+        meets_atomic
+    }
+
+    #[inline(always)]
+    fn after_event(&mut self, recorder: &mut Recorder) {
+        if self.checker.events() >= self.next_count
+            || self.checker.is_concurrent() != self.said_concurrent
+        {
+            self.count(recorder);
+        }
+        if arena::is_low() {
+            self.checker.give_up(GiveUp::NoMemory, &mut |record| {
+                write(recorder, &record);
+            });
+        }
+        if self.races && (self.checker.may_be_behind() || self.checker.gave_up()) {
+            self.choose_mode();
+        }
+    }
+
+    /// While the analysis is behind the run, no access is known to add nothing; when
+    /// it has given up, none counts.
+    #[cold]
+    fn choose_mode(&mut self) {
+        let mode = match (self.checker.gave_up(), self.checker.is_behind()) {
+            (true, _) => plain::OFF,
+            (false, true) => plain::BEHIND,
+            (false, false) => plain::CHECKED,
+        };
+        let now = plain_mode();
+        if now != mode && matches!(now, plain::CHECKED | plain::BEHIND) {
+            set_plain_mode(mode);
+        }
+    }
+
+    /// Whether plain accesses are checked, in the shadow memory.
+    #[inline]
+    pub(crate) fn checks_plain(&self) -> bool {
+        self.races
+    }
+
+    /// What shadow memory knows the epoch of the thread that has the turn by; 0 if it
+    /// does not.
+    #[inline]
+    pub(crate) fn epoch_tag(&self) -> u64 {
+        match self.races {
+            true => self.checker.epoch_tag(),
+            false => 0,
+        }
+    }
+
+    /// Whether the thread that has the turn is the only one, and knows all that any
+    /// other did.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.checker.is_alone()
+    }
+
+    /// The bytes hold an atomic object from now on.
+    pub(crate) fn mark_atomic(&mut self, bytes: Bytes) {
+        if self.races {
+            self.checker.analyzer_mut().mark_atomic(bytes);
+        }
+    }
+
+    /// Whether anything is known about plain accesses to these bytes.
+    pub(crate) fn remembers_plain(&mut self, bytes: Bytes) -> bool {
+        self.races && self.checker.analyzer_mut().remembers_plain(bytes)
+    }
+
+    /// The only thread gives memory back: nobody can race with what was done there.
+    pub(crate) fn forget_plain(&mut self, bytes: Bytes) {
+        if self.races {
+            self.checker.analyzer_mut().forget_plain(bytes);
+        }
+    }
+
+    /// The run is over.
+    pub(crate) fn finish(&mut self, recorder: &mut Recorder) {
+        self.checker.finish(&mut |record| write(recorder, &record));
+        self.count(recorder);
+    }
+
+    #[cold]
+    fn count(&mut self, recorder: &mut Recorder) {
+        self.next_count = self.next_count.max(self.checker.events() + 1);
+        self.next_count = self.next_count.next_power_of_two();
+        self.said_concurrent = self.checker.is_concurrent();
+        write(recorder, &CheckRecord::Counts(self.checker.counts()));
+    }
+}
+
+fn write(recorder: &mut Recorder, record: &CheckRecord) {
+    recorder.write(MAX_RECORD, |out| encode_check(out, record));
+}
