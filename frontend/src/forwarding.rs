@@ -232,6 +232,9 @@ impl<'f> Function<'f> {
     /// Whether an expression is an object that the caller gave, not one that the
     /// function chose among several.
     fn is_outside(&self, node: Node<'_>) -> bool {
+        if self.is_chosen_by_caller(node) {
+            return true;
+        }
         match self.origin(node) {
             Origin::Parameter {
                 number,
@@ -244,6 +247,20 @@ impl<'f> Function<'f> {
             Origin::This { member: true } => self.class.as_ref().is_some_and(Record::is_single),
             Origin::Local | Origin::Unknown => false,
         }
+    }
+
+    /// Whether an expression is the element of a member that a parameter says:
+    /// `links[level]`.
+    fn is_chosen_by_caller(&self, node: Node<'_>) -> bool {
+        let node = syntax::unwrap_parentheses(node);
+        if node.kind() != "subscript_expression" {
+            return false;
+        }
+        let origin = self.origin(node);
+        let array = node.child_by_field_name("argument").map(|a| a.end_byte());
+        let index = array.map(|start| self.file.slice(&(start..node.end_byte())));
+        matches!(origin, Origin::This { .. } | Origin::Parameter { .. })
+            && index.is_some_and(|index| self.mentions_parameter(&index))
     }
 
     /// Where the object that an expression names comes from.
@@ -319,13 +336,14 @@ impl<'f> Function<'f> {
         class.is_some_and(|class| class.has_method(name))
     }
 
-    /// Whether a text mentions a parameter.
+    /// Whether a text mentions a parameter, of a template too.
     fn mentions_outside(&self, text: &str) -> bool {
-        let of_name = |c: char| c.is_alphanumeric() || c == '_';
-        text.split(|c| !of_name(c)).any(|word| {
-            self.parameters.iter().any(|(name, _)| name == word)
-                || self.template.iter().any(|one| last_name(one) == word)
-        })
+        let of_template = |word: &str| self.template.iter().any(|one| last_name(one) == word);
+        self.mentions_parameter(text) || words(text).any(of_template)
+    }
+
+    fn mentions_parameter(&self, text: &str) -> bool {
+        words(text).any(|word| self.parameters.iter().any(|(name, _)| name == word))
     }
 
     /// Whether an argument is an order that the caller gave.
@@ -390,6 +408,11 @@ fn is_choice(common: Node<'_>, first: &Span) -> bool {
         }
         _ => false,
     }
+}
+
+/// The words of a text that could be names.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
 }
 
 /// The name that a template parameter declares: its last word.

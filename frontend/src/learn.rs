@@ -11,6 +11,7 @@ use crate::context::ScanContext;
 use crate::found_site::FoundSite;
 use crate::macros;
 use crate::order::MemoryOrder;
+use crate::orders::standard;
 use crate::outline::{Marks, Outline};
 use crate::recognise::found_in;
 use crate::site::SiteOperation;
@@ -57,6 +58,9 @@ pub struct Wrapper {
     /// Its name.
     pub name: String,
     rule: Rule,
+    /// What it does, without its orders and with its parameters by number: equal for
+    /// two that differ in nothing but their orders.
+    body: String,
 }
 
 impl Wrapper {
@@ -74,8 +78,16 @@ impl Wrapper {
         Some((inside(&self.rule.order)?, failure))
     }
 
-    /// Whether both are called alike and do the same, but for the order, and their
-    /// names differ in nothing but words for orders.
+    /// Whether it can do what another one does: the same operation on the same object,
+    /// or on any that it is given.
+    pub fn serves_for(&self, other: &Self) -> bool {
+        let takes_any = |wrapper: &Self| wrapper.rule.object.is_some();
+        self.rule.operation == other.rule.operation
+            && (takes_any(self) && takes_any(other) || self.is_sibling_of(other))
+    }
+
+    /// Whether both are called alike and do the same, but for the order: their
+    /// bodies differ in nothing else, or their names in nothing but words for orders.
     pub fn is_sibling_of(&self, other: &Self) -> bool {
         let plain = |rule: &Rule| Rule {
             order: OrderRule::Fixed(MemoryOrder::Relaxed),
@@ -85,12 +97,31 @@ impl Wrapper {
         self.orders().is_some()
             && other.orders().is_some()
             && plain(&self.rule) == plain(&other.rule)
-            && words_without_orders(&self.name) == words_without_orders(&other.name)
+            && (self.is_named_like(other) || self.body == other.body)
     }
+
+    /// Whether the names of both differ in nothing but words for orders.
+    pub fn is_named_like(&self, other: &Self) -> bool {
+        words_without_orders(&self.name) == words_without_orders(&other.name)
+    }
+}
+
+/// Whether a name says that something is relaxed: `load_relaxed`. Words for other
+/// orders are words for locks, too.
+pub fn is_named_relaxed(name: &str) -> bool {
+    let relaxed = ["relaxed", "rlx", "nobarrier", "nosync"];
+    words(name).iter().any(|word| relaxed.contains(&&**word))
 }
 
 /// The words of a name, in lower case, without those that say an order.
 fn words_without_orders(name: &str) -> Vec<String> {
+    let mut words = words(name);
+    words.retain(|word| !ORDER_WORDS.contains(&&**word));
+    words
+}
+
+/// The words of a name, in lower case.
+fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut previous_is_lower = false;
     for letter in name.chars() {
@@ -105,7 +136,7 @@ fn words_without_orders(name: &str) -> Vec<String> {
         }
         previous_is_lower = letter.is_lowercase() || letter.is_numeric();
     }
-    words.retain(|word| !word.is_empty() && !ORDER_WORDS.contains(&word.as_str()));
+    words.retain(|word| !word.is_empty());
     words
 }
 
@@ -118,8 +149,12 @@ pub fn wrappers(file: &ParsedFile, vocabularies: &Vocabularies) -> Vec<Wrapper> 
         .iter()
         .filter_map(|definition| {
             let rule = macros::wrapper(definition, &context)?;
-            let name = definition.name.clone();
-            Some(Wrapper { name, rule })
+            let parameters = definition.parameters.as_deref().unwrap_or_default();
+            Some(Wrapper {
+                name: definition.name.clone(),
+                rule,
+                body: without_orders(&file.slice(&definition.body), parameters),
+            })
         })
         .collect();
     let found: Vec<FoundSite<'_>> = found_in(&outline, &context)
@@ -339,7 +374,32 @@ fn function(node: Node<'_>, found: &[FoundSite<'_>], context: &ScanContext<'_>) 
         None if is_method(node) => method_rule(found, inner, &parameters, &name, context),
         None => return None,
     };
-    Some(Wrapper { name, rule })
+    let text = without_orders(&context.file.node_text(statement), &parameters);
+    // The members of another class are other objects.
+    let class = node.parent().filter(|_| is_method(node));
+    let body = format!("{:?} {text}", class.map(|class| class.start_byte()));
+    Some(Wrapper { name, rule, body })
+}
+
+/// A body without its orders, with the number in place of each parameter.
+fn without_orders(body: &str, parameters: &[String]) -> String {
+    let mut text = String::new();
+    let mut rest = body;
+    while let Some(first) = rest.chars().next() {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+        let length = match is_word(first) {
+            true => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
+            false => first.len_utf8(),
+        };
+        let (word, after) = rest.split_at(length);
+        rest = after;
+        if let Some(number) = parameters.iter().position(|parameter| parameter == word) {
+            text.push_str(&format!("${number}"));
+        } else if standard(word).is_none() && !word.trim().is_empty() && word != "\\" {
+            text.push_str(word);
+        }
+    }
+    text
 }
 
 fn method_rule(
@@ -367,7 +427,7 @@ fn is_method(definition: Node<'_>) -> bool {
 mod tests {
     use std::path::Path;
 
-    use super::{vocabulary_text, wrappers};
+    use super::{is_named_relaxed, vocabulary_text, wrappers};
     use crate::{Language, ParsedFile, Vocabularies, scan_source};
 
     const LAYER: &str = "
@@ -395,7 +455,8 @@ mod tests {
         let found = wrappers(&file, &builtin);
         let named = |name| found.iter().find(|w| w.name == name).unwrap();
         assert!(named("PW_LOAD").is_sibling_of(named("PW_LOAD_ACQ")));
-        assert!(!named("PW_LOAD").is_sibling_of(named("PW_LONE")));
+        assert!(named("PW_LOAD").is_named_like(named("PW_LOAD_ACQ")));
+        assert!(!named("PW_LOAD").is_named_like(named("PW_LONE")));
         let text = vocabulary_text("pw", &found);
         // A bare name says relaxed of a load and seq_cst of an addition.
         assert!(text.contains("name = \"pw-suffix\""), "{text}");
@@ -411,6 +472,34 @@ mod tests {
             .collect();
         let expected = ["seq_cst", "relaxed", "relaxed", "acquire", "acquire"];
         assert_eq!(orders, expected.map(Some), "{text}");
+    }
+
+    #[test]
+    fn what_differs_in_the_order_alone_is_a_family_whatever_its_names() {
+        let layer = "
+            #include <atomic>
+            class Counter {
+                int get() const { return value_.load(std::memory_order_relaxed); }
+                int observe() const { return value_.load(std::memory_order_acquire); }
+                int other() const { return other_.load(std::memory_order_acquire); }
+                std::atomic<int> value_, other_;
+            };
+            class Other {
+                int watch() const { return value_.load(std::memory_order_acquire); }
+                std::atomic<int> value_;
+            };
+            #define PW_PEEK(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
+            #define pw_follow(p) \\\n __atomic_load_n(&(p), __ATOMIC_ACQUIRE)
+        ";
+        let file = ParsedFile::parse(Path::new("layer.hpp"), layer.as_bytes(), Language::Cpp);
+        let found = wrappers(&file, &Vocabularies::builtin());
+        let named = |name| found.iter().find(|w| w.name == name).expect(name);
+        assert!(named("get").is_sibling_of(named("observe")));
+        assert!(!named("get").is_sibling_of(named("other")));
+        assert!(!named("get").is_sibling_of(named("watch")));
+        assert!(named("PW_PEEK").is_sibling_of(named("pw_follow")));
+        assert!(is_named_relaxed("set_next_relaxed") && is_named_relaxed("loadRelaxed"));
+        assert!(!is_named_relaxed("spin_acquire"));
     }
 
     #[test]

@@ -66,10 +66,10 @@ mod walk;
 mod wrapping;
 
 pub use forwarding::{Forwarder, forwards_call, forwards_site};
-pub use learn::{Wrapper, vocabulary_text, wrappers};
+pub use learn::{Wrapper, is_named_relaxed, vocabulary_text, wrappers};
 pub use lines::LineIndex;
 pub use matching::{SiteMatch, match_site};
-pub use nearby::{Headers, scan_file};
+pub use nearby::{Headers, headers_of, scan_file};
 pub use note::{Note, NoteKind};
 pub use object::object_at;
 pub use order::MemoryOrder;

@@ -82,7 +82,7 @@ fn declarations(path: &Path, vocabularies: &Vocabularies) -> Option<Arc<Declarat
 
 /// The headers on disk that a file with this text includes, directly or through
 /// others, and those that lie beside it if it is a header itself; sorted.
-fn headers_of(path: &Path, text: &[u8]) -> Vec<PathBuf> {
+pub fn headers_of(path: &Path, text: &[u8]) -> Vec<PathBuf> {
     let own = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let mut found: FxHashSet<PathBuf> = FxHashSet::default();
     let mut queue: Vec<(PathBuf, Vec<String>)> = vec![(own.clone(), includes(text))];

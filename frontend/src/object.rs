@@ -20,6 +20,11 @@ pub fn object_at(file: &ParsedFile, (line, column): (u32, u32), writes: bool) ->
         "update_expression" => node.child_by_field_name("argument"),
         "init_declarator" if writes => node.child_by_field_name("declarator"),
         "init_declarator" => node.child_by_field_name("value"),
+        // A read that is ascribed to the name which is being declared.
+        "identifier" if !writes && declares(node) => {
+            let value = node.parent()?.child_by_field_name("value")?;
+            Some(only_object_in(value)?)
+        }
         "return_statement" | "expression_statement" => syntax::children(node).pop(),
         _ => Some(node),
     };
@@ -27,6 +32,38 @@ pub fn object_at(file: &ParsedFile, (line, column): (u32, u32), writes: bool) ->
     let text = file.node_text(object);
     let text: Vec<&str> = text.split_whitespace().collect();
     Some(text.join(" "))
+}
+
+/// Whether a name is the one that a declaration gives a value to.
+fn declares(name: Node<'_>) -> bool {
+    let declaration = name
+        .parent()
+        .filter(|node| node.kind() == "init_declarator");
+    declaration.and_then(|node| node.child_by_field_name("declarator")) == Some(name)
+}
+
+/// The one object that an expression speaks of, whatever it makes of it.
+fn only_object_in(value: Node<'_>) -> Option<Node<'_>> {
+    let mut objects: Vec<Node<'_>> = Vec::new();
+    syntax::visit(value, |node, _| {
+        let is_inside = |outer: &Node<'_>| syntax::within(&node.byte_range(), &outer.byte_range());
+        let kinds = [
+            "field_expression",
+            "subscript_expression",
+            "pointer_expression",
+            "identifier",
+        ];
+        if kinds.contains(&node.kind())
+            && !objects.iter().any(is_inside)
+            && object_around(node) == Some(node)
+        {
+            objects.push(node);
+        }
+    });
+    match objects[..] {
+        [object] => Some(object),
+        _ => None,
+    }
 }
 
 /// The largest object expression around a node.
@@ -66,6 +103,19 @@ mod tests {
 
     use super::object_at;
     use crate::{Language, ParsedFile};
+
+    #[test]
+    fn what_is_read_is_not_the_variable_that_is_declared() {
+        let text = "void f(int *p, int i) {\n  int a = slots[i];\n  int b = *p;\n\
+            \x20 auto c = wrap(slots[i]);\n  int d = slots[i] + other;\n}\n";
+        let file = ParsedFile::parse(Path::new("a.cc"), text.as_bytes(), Language::Cpp);
+        let at = |line: u32, column, writes| object_at(&file, (line, column), writes);
+        assert_eq!(at(2, 7, false).as_deref(), Some("slots[i]"));
+        assert_eq!(at(2, 7, true).as_deref(), Some("a"));
+        assert_eq!(at(3, 7, false).as_deref(), Some("*p"));
+        assert_eq!(at(4, 8, false).as_deref(), Some("slots[i]"));
+        assert_eq!(at(5, 7, false), None);
+    }
 
     #[test]
     fn objects_are_found_where_compilers_point() {

@@ -25,10 +25,31 @@ pub enum TextChangeKind {
         /// leaves it as it is.
         failure: Option<MemoryOrder>,
     },
+    /// Gives the operation (an existing fence, too) this order, be it weaker.
+    Assign {
+        /// The order, of a compare-exchange on success.
+        order: MemoryOrder,
+        /// The order of a compare-exchange on failure.
+        failure: Option<MemoryOrder>,
+    },
+    /// Takes the fence, a statement of its own, away.
+    Remove,
     /// Puts a fence of at least this order right before the operation.
     FenceBefore(MemoryOrder),
     /// Puts a fence of at least this order right after the operation.
     FenceAfter(MemoryOrder),
+    /// Lets the fence, a statement of its own, change places with the statement
+    /// next to it.
+    Move(Side),
+}
+
+/// Which side of something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// Before it.
+    Before,
+    /// After it.
+    After,
 }
 
 impl TextChange {

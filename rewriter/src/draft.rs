@@ -64,6 +64,19 @@ impl Draft {
         }
     }
 
+    /// Moves whole lines to the start of another one.
+    pub(crate) fn move_lines(&mut self, lines: Span, to: usize, layout: &Layout<'_>) {
+        let text = String::from_utf8_lossy(layout.slice(lines.clone())).into_owned();
+        self.inserts.push(Insertion {
+            at: to,
+            class: InsertionClass::BeforeStatement,
+            rank: 0,
+            text,
+            owner: to..to,
+        });
+        self.replacements.push((lines, String::new()));
+    }
+
     /// Lets a temporary of this name take the place of an expression.
     pub(crate) fn move_out(&mut self, span: Span, name: String) {
         self.moved.push((span, name));

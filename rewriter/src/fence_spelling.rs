@@ -41,7 +41,7 @@ impl Spelling<'_> {
             return Some(MemoryOrder::SeqCst);
         }
         standard_order(squeezed).or_else(|| {
-            let mut wrappers = self.wrappers.iter();
+            let mut wrappers = self.wrappers.iter().chain(self.header_fences());
             wrappers.find_map(|wrapper| wrapper.order_of(squeezed))
         })
     }
@@ -54,15 +54,8 @@ impl Spelling<'_> {
         }
         let before = |wrapper: &&FenceWrapper| wrapper.defined_at < site.span.start;
         let mut wrappers = self.wrappers.iter().filter(before);
-        if let Some((wrapper, text)) =
-            wrappers.find_map(|wrapper| Some((wrapper, self.call_of(wrapper, order)?)))
-        {
-            return Fence {
-                text,
-                order,
-                is_expression: wrapper.is_expression,
-                header: None,
-            };
+        if let Some(fence) = wrappers.find_map(|wrapper| self.call_of(wrapper, order)) {
+            return fence;
         }
         if !STANDARD_VOCABULARIES.contains(&&*site.vocabulary)
             && let Some(text) = self
@@ -74,17 +67,28 @@ impl Spelling<'_> {
         {
             return plain(text, order);
         }
+        let of_header = || {
+            let mut wrappers = self.header_fences();
+            wrappers.find_map(|wrapper| self.call_of(wrapper, order))
+        };
         self.fence_in_file(order)
+            .or_else(of_header)
             .unwrap_or_else(|| self.standard_fence(site, order))
     }
 
-    fn call_of(&self, wrapper: &FenceWrapper, order: MemoryOrder) -> Option<String> {
-        match &wrapper.call {
-            WrapperCall::Fixed(known, call) => (*known == order).then(|| call.clone()),
+    fn call_of(&self, wrapper: &FenceWrapper, order: MemoryOrder) -> Option<Fence> {
+        let text = match &wrapper.call {
+            WrapperCall::Fixed(known, call) => (*known == order).then(|| call.clone())?,
             WrapperCall::WithOrder { family } => {
-                Some(format!("{}({})", wrapper.name, self.order(order, family)))
+                format!("{}({})", wrapper.name, self.order(order, family))
             }
-        }
+        };
+        Some(Fence {
+            text,
+            order,
+            is_expression: wrapper.is_expression,
+            header: None,
+        })
     }
 
     /// A fence that the file already has, with this order, if it can be said

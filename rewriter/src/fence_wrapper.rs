@@ -5,6 +5,7 @@ use tree_sitter::Node;
 use wmfix_frontend::{MemoryOrder, ParsedFile};
 
 use crate::order_words::{order_named, squeeze};
+use crate::view::children;
 
 /// The functions that are a fence of the order that they are given.
 const FENCE_FUNCTIONS: [&str; 4] = [
@@ -15,6 +16,7 @@ const FENCE_FUNCTIONS: [&str; 4] = [
 ];
 
 /// A macro or function of this file that is nothing but a fence.
+#[derive(Clone, Debug)]
 pub(crate) struct FenceWrapper {
     pub(crate) defined_at: usize,
     pub(crate) name: String,
@@ -23,6 +25,7 @@ pub(crate) struct FenceWrapper {
 }
 
 /// How a wrapper is called.
+#[derive(Clone, Debug)]
 pub(crate) enum WrapperCall {
     /// As it stands, for a fence of this order: `mb()` or `MB`.
     Fixed(MemoryOrder, String),
@@ -34,8 +37,15 @@ pub(crate) enum WrapperCall {
 }
 
 impl FenceWrapper {
+    /// The wrappers that a file defines.
+    pub(crate) fn all(file: &ParsedFile) -> Vec<Self> {
+        let mut found = Vec::new();
+        collect(file, file.tree().root_node(), &mut found);
+        found
+    }
+
     /// The wrapper that a macro is.
-    pub(crate) fn of_macro(file: &ParsedFile, definition: Node<'_>) -> Option<Self> {
+    fn of_macro(file: &ParsedFile, definition: Node<'_>) -> Option<Self> {
         let text = |field| {
             let node = definition.child_by_field_name(field)?;
             Some(file.node_text(node).into_owned())
@@ -55,7 +65,7 @@ impl FenceWrapper {
     }
 
     /// The wrapper that a function is.
-    pub(crate) fn of_function(file: &ParsedFile, definition: Node<'_>) -> Option<Self> {
+    fn of_function(file: &ParsedFile, definition: Node<'_>) -> Option<Self> {
         let text = |node: Option<Node<'_>>| Some(file.node_text(node?).into_owned());
         let declarator = definition
             .child_by_field_name("declarator")
@@ -92,6 +102,24 @@ impl FenceWrapper {
                 let inner = text.strip_prefix(&self.name)?.strip_prefix('(')?;
                 order_named(inner.strip_suffix(')')?)
             }
+        }
+    }
+}
+
+fn collect(file: &ParsedFile, node: Node<'_>, found: &mut Vec<FenceWrapper>) {
+    for child in children(node) {
+        match child.kind() {
+            "preproc_function_def" | "preproc_def" => {
+                found.extend(FenceWrapper::of_macro(file, child));
+            }
+            "function_definition" => found.extend(FenceWrapper::of_function(file, child)),
+            "namespace_definition" | "declaration_list" | "linkage_specification" => {
+                collect(file, child, found);
+            }
+            kind if kind.starts_with("preproc_if") || kind.starts_with("preproc_el") => {
+                collect(file, child, found);
+            }
+            _ => {}
         }
     }
 }

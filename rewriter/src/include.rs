@@ -8,6 +8,25 @@ use crate::edit::Edit;
 use crate::layout::Layout;
 use crate::view::children;
 
+/// The headers that a file includes, with their brackets or quotes.
+pub(crate) fn include_targets(file: &ParsedFile) -> Vec<String> {
+    file.text()
+        .split(|&byte| byte == b'\n')
+        .filter_map(|line| {
+            let line = String::from_utf8_lossy(line);
+            let rest = line.trim().strip_prefix('#')?.trim_start();
+            let target = rest.strip_prefix("include")?.trim_start();
+            let end = match target.chars().next()? {
+                '<' => '>',
+                '"' => '"',
+                _ => return None,
+            };
+            let length = target[1..].find(end)? + 2;
+            Some(target[..length].to_owned())
+        })
+        .collect()
+}
+
 /// The edit that includes `<header>`; `None` if the file already does.
 pub(crate) fn include(file: &ParsedFile, layout: &Layout<'_>, header: &str) -> Option<Edit> {
     let wanted = format!("<{header}>");

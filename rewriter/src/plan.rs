@@ -7,15 +7,17 @@ use tree_sitter::Node;
 use wmfix_frontend::{Language, MemoryOrder, ParsedFile, Site, Span};
 
 use crate::assertion::{assertion_around, depends_on_ndebug};
-use crate::change::{TextChange, TextChangeKind};
+use crate::change::{Side, TextChange, TextChangeKind};
 use crate::draft::Draft;
 use crate::edit::{Edit, EditSet};
-use crate::fence::{Fences, Side, spans};
+use crate::fence::{Fences, spans};
+use crate::fence_move::move_fence;
+use crate::fence_removal::remove_fence;
 use crate::include::include;
 use crate::insertion_point::Comment;
 use crate::layout::Layout;
 use crate::project::Project;
-use crate::raise::raise;
+use crate::raise::{assign, raise};
 use crate::refusal::Refusal;
 use crate::spelling::Spelling;
 use crate::temporary::Temporaries;
@@ -156,6 +158,8 @@ impl<'a> FileRewriter<'a> {
         let mut headers: Vec<&'static str> = Vec::new();
         self.draft_raises(changes, indices, &mut draft, &mut refused);
         self.draft_fences(changes, indices, &mut draft, &mut refused, &mut headers);
+        self.draft_moves(changes, indices, &mut draft, &mut refused);
+        self.draft_assignments(changes, indices, &mut draft, &mut refused, &mut headers);
         let mut edits = draft.finish(&self.layout);
         headers.sort_unstable();
         headers.dedup();
@@ -231,7 +235,7 @@ impl<'a> FileRewriter<'a> {
             let (side, order) = match changes[index].kind {
                 TextChangeKind::FenceAfter(order) => (Side::After, order),
                 TextChangeKind::FenceBefore(order) => (Side::Before, order),
-                TextChangeKind::Raise { .. } => continue,
+                _ => continue,
             };
             let span = changes[index].site.span.clone();
             // Several fences at one side of a site are one.
@@ -269,6 +273,61 @@ impl<'a> FileRewriter<'a> {
             match result {
                 Ok(header) => headers.extend(header),
                 Err(refusal) => refused.push((fence.index, refusal)),
+            }
+        }
+    }
+
+    fn draft_moves(
+        &self,
+        changes: &[TextChange],
+        indices: &[usize],
+        draft: &mut Draft,
+        refused: &mut Vec<(usize, Refusal)>,
+    ) {
+        for &index in indices {
+            let TextChangeKind::Move(side) = changes[index].kind else {
+                continue;
+            };
+            let site = &changes[index].site;
+            let found = self.find(site);
+            let result = found
+                .and_then(|()| move_fence(self.file, self.sites, &self.layout, site, side, draft));
+            if let Err(refusal) = result {
+                refused.push((index, refusal));
+            }
+        }
+    }
+
+    /// Orders that are given, and fences that are taken away.
+    fn draft_assignments(
+        &self,
+        changes: &[TextChange],
+        indices: &[usize],
+        draft: &mut Draft,
+        refused: &mut Vec<(usize, Refusal)>,
+        headers: &mut Vec<&'static str>,
+    ) {
+        for &index in indices {
+            let change = &changes[index];
+            let site = &change.site;
+            let result = match change.kind {
+                TextChangeKind::Assign { order, failure } => self
+                    .find(site)
+                    .and_then(|()| assign(self.file, &self.spelling, site, order, failure, draft)),
+                TextChangeKind::Remove => self
+                    .find(site)
+                    .and_then(|()| remove_fence(self.file, &self.layout, site, draft))
+                    .map(|()| Default::default()),
+                _ => continue,
+            };
+            match result {
+                Ok(drafted) => {
+                    headers.extend(drafted.header);
+                    if drafted.changed {
+                        self.comment_on_raise(change, draft);
+                    }
+                }
+                Err(refusal) => refused.push((index, refusal)),
             }
         }
     }

@@ -1,9 +1,13 @@
 //! What the rewriter must know beyond one file: the vocabularies, which names
 //! the tree has, and what the user wants to see in the text.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
-use wmfix_frontend::{Vocabularies, Wrapper};
+use wmfix_frontend::{ParsedFile, Vocabularies, Wrapper};
+
+use crate::fence_wrapper::FenceWrapper;
+use crate::include::include_targets;
 
 /// The surroundings of the files that are changed.
 #[derive(Clone, Debug, Default)]
@@ -15,10 +19,43 @@ pub struct Project {
     /// The wrappers of atomic operations that each file of the tree defines: one
     /// may have a stronger sibling.
     pub wrappers: Vec<Vec<Wrapper>>,
+    /// What the headers of each file bring along.
+    pub headers: IncludedHeaders,
     /// The project's own full fence: a call that can be part of an expression.
     pub fence: Option<String>,
     /// Whether changes are labelled with a trailing comment.
     pub annotate: bool,
+}
+
+/// What the headers that files include bring along: fences of the project's own, and
+/// standard headers.
+#[derive(Clone, Debug, Default)]
+pub struct IncludedHeaders {
+    by_file: HashMap<PathBuf, Vec<Header>>,
+}
+
+/// What one header brings along.
+#[derive(Clone, Debug)]
+pub(crate) struct Header {
+    pub(crate) fences: Vec<FenceWrapper>,
+    /// What it includes itself, with brackets or quotes.
+    pub(crate) includes: Vec<String>,
+}
+
+impl IncludedHeaders {
+    /// Adds a header that a file includes, directly or through others.
+    pub fn add(&mut self, file: &Path, header: &ParsedFile) {
+        let headers = self.by_file.entry(file.to_path_buf()).or_default();
+        headers.push(Header {
+            fences: FenceWrapper::all(header),
+            includes: include_targets(header),
+        });
+    }
+
+    /// The headers of a file.
+    pub(crate) fn of(&self, file: &Path) -> impl Iterator<Item = &Header> {
+        self.by_file.get(file).into_iter().flatten()
+    }
 }
 
 /// The identifiers of a tree. What a tree that compiles uses, it also declares,

@@ -1,11 +1,13 @@
-//! Raises the order that a site names. Orders are a lattice: what is asked for is
-//! joined with what is there, so raising twice changes nothing.
+//! Changes the order that a site names. Orders are a lattice: to raise one is to join
+//! what is asked for with what is there, so raising twice changes nothing; to assign one
+//! leaves nothing of what was there.
 
 use wmfix_frontend::{
     MemoryOrder, OrderForm, OrderSpelling, ParsedFile, Site, SiteOperation, Span, Wrapper,
 };
 
 use crate::draft::Draft;
+use crate::explicit::{SaidOrders, say_order};
 use crate::refusal::Refusal;
 use crate::spelling::Spelling;
 
@@ -25,7 +27,34 @@ pub(crate) fn raise(
         site,
     };
     let goal = raise.goal(order, failure)?;
-    raise.draft(&goal, draft)
+    raise.draft(&goal, draft).map(|drafted| drafted.changed)
+}
+
+/// Drafts `site` with exactly these orders.
+pub(crate) fn assign(
+    file: &ParsedFile,
+    spelling: &Spelling<'_>,
+    site: &Site,
+    order: MemoryOrder,
+    failure: Option<MemoryOrder>,
+    draft: &mut Draft,
+) -> Result<DraftedOrder, Refusal> {
+    let assignment = OrderRaise {
+        file,
+        spelling,
+        site,
+    };
+    let goal = assignment.assigned(order, failure)?;
+    assignment.draft(&goal, draft)
+}
+
+/// What a draft of an order came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DraftedOrder {
+    /// Something is changed.
+    pub(crate) changed: bool,
+    /// The header that the new text needs, if the file does not have it.
+    pub(crate) header: Option<&'static str>,
 }
 
 struct OrderRaise<'a> {
@@ -38,6 +67,8 @@ struct OrderRaise<'a> {
 struct TargetOrders {
     success: MemoryOrder,
     failure: Option<MemoryOrder>,
+    /// A failure that comes out stronger is not good enough.
+    exact: bool,
 }
 
 impl OrderRaise<'_> {
@@ -74,6 +105,34 @@ impl OrderRaise<'_> {
         Ok(TargetOrders {
             success,
             failure: failure_goal,
+            exact: false,
+        })
+    }
+
+    /// The goal where nothing of what is there is kept.
+    fn assigned(
+        &self,
+        order: MemoryOrder,
+        failure: Option<MemoryOrder>,
+    ) -> Result<TargetOrders, Refusal> {
+        let site = self.site;
+        self.known(&site.order)?;
+        self.allow(site.operation, order)?;
+        let failure = match (&site.failure_order, failure) {
+            (Some(spelling), Some(failure)) => {
+                if spelling.form != OrderForm::Implied {
+                    self.known(spelling)?;
+                }
+                self.allow(SiteOperation::Load, failure)?;
+                Some(failure)
+            }
+            (None, None) => None,
+            _ => return Err(Refusal::CannotSayOrder(site.callee.clone())),
+        };
+        Ok(TargetOrders {
+            success: order,
+            failure,
+            exact: true,
         })
     }
 
@@ -103,10 +162,17 @@ impl OrderRaise<'_> {
         }
     }
 
-    fn draft(&self, goal: &TargetOrders, draft: &mut Draft) -> Result<bool, Refusal> {
+    fn draft(&self, goal: &TargetOrders, draft: &mut Draft) -> Result<DraftedOrder, Refusal> {
         let site = self.site;
+        let without_header = |changed| DraftedOrder {
+            changed,
+            header: None,
+        };
         if let OrderForm::Macro(name) = &site.order.form {
-            return self.take_sibling(name, goal, draft);
+            return self.take_sibling(name, goal, draft).map(without_header);
+        }
+        if goal.exact && site.order.form == OrderForm::Implied && !self.has_other_name(goal) {
+            return self.say_assigned(goal, draft);
         }
         let mut changed = false;
         if site.order.order != Some(goal.success) {
@@ -114,12 +180,18 @@ impl OrderRaise<'_> {
             changed = true;
         }
         let (Some(spelling), Some(failure)) = (&site.failure_order, goal.failure) else {
-            return Ok(changed);
+            return Ok(without_header(changed));
         };
         match (&spelling.form, &site.order.form) {
             (OrderForm::Implied, OrderForm::Literal(success)) => {
-                // One argument says both; a second one is only needed for more.
-                if implied_failure(goal.success).join(failure) != implied_failure(goal.success) {
+                // One argument says both; a second one is only needed for more, or for
+                // less where that is asked for.
+                let said = implied_failure(goal.success);
+                let is_enough = match goal.exact {
+                    true => said == failure,
+                    false => said.join(failure) == said,
+                };
+                if !is_enough {
                     let text = format!(", {}", self.argument(failure, success));
                     draft.wrap(success, "", &text);
                     changed = true;
@@ -131,7 +203,49 @@ impl OrderRaise<'_> {
                 changed = true;
             }
         }
-        Ok(changed)
+        Ok(without_header(changed))
+    }
+
+    /// Writes orders that the operation leaves out.
+    fn say_assigned(
+        &self,
+        goal: &TargetOrders,
+        draft: &mut Draft,
+    ) -> Result<DraftedOrder, Refusal> {
+        let site = self.site;
+        let had = site.failure_order.as_ref().map(|order| match order.order {
+            Some(order) => order,
+            None => implied_failure(site.order.order.unwrap_or(MemoryOrder::SeqCst)),
+        });
+        if site.order.order == Some(goal.success) && had == goal.failure {
+            return Ok(DraftedOrder::default());
+        }
+        // A method needs the second order only where the first does not say it.
+        let is_method = &*site.vocabulary != "c11";
+        let failure = goal
+            .failure
+            .filter(|&failure| !is_method || failure != implied_failure(goal.success));
+        let orders = SaidOrders {
+            success: goal.success,
+            failure,
+        };
+        let header = say_order(self.file, self.spelling, site, orders, draft)?;
+        Ok(DraftedOrder {
+            changed: true,
+            header,
+        })
+    }
+
+    /// Whether another name says the order, or an older builtin has a newer form.
+    fn has_other_name(&self, goal: &TargetOrders) -> bool {
+        let vocabulary = self.spelling.vocabulary(self.site);
+        let suffix = vocabulary.filter(|vocabulary| vocabulary.has_suffixes());
+        let suffix = suffix.and_then(|vocabulary| vocabulary.spell(goal.success));
+        let is_older = matches!(
+            self.site.callee.as_str(),
+            "__sync_lock_test_and_set" | "__sync_lock_release"
+        );
+        suffix.is_some() || is_older
     }
 
     /// An order written like the one that stands at `like`.
@@ -190,7 +304,8 @@ impl OrderRaise<'_> {
             let this = family.iter().find(|wrapper| wrapper.name == name)?;
             let orders = Some((goal.success, goal.failure));
             let fits = |other: &&Wrapper| other.is_sibling_of(this) && other.orders() == orders;
-            family.iter().find(fits)
+            let mut named_like = family.iter().filter(|other| other.is_named_like(this));
+            named_like.find(fits).or_else(|| family.iter().find(fits))
         });
         let sibling = sibling.ok_or_else(|| self.order_inside(name))?;
         draft.replace(site.callee_span.clone(), sibling.name.clone());

@@ -69,6 +69,12 @@ pub enum Refusal {
     /// The site is not in this text.
     #[error("the operation is not where it was found: the text has changed")]
     SiteNotFound,
+    /// There is no statement next to the fence that it could move past.
+    #[error("the fence cannot move past the statement next to it")]
+    CannotMove,
+    /// The fence is not a statement of its own in a block.
+    #[error("the fence is part of something else and cannot be taken away")]
+    CannotRemove,
     /// The changed text has syntax errors that the original has not.
     #[error("the changed text would not parse")]
     WouldNotParse,

@@ -7,6 +7,7 @@ use wmfix_frontend::{
 };
 
 use crate::fence_wrapper::FenceWrapper;
+use crate::include::include_targets;
 use crate::order_words::{in_case_of, split_order};
 use crate::project::{Project, words};
 use crate::view::children;
@@ -36,11 +37,11 @@ impl<'a> Spelling<'a> {
             project,
             is_shared_header: is_shared_header(file),
             uses_std: find(file.text(), b"using namespace std;"),
-            wrappers: Vec::new(),
+            wrappers: FenceWrapper::all(file),
             macros: Vec::new(),
             families: wrappers(file, &project.vocabularies),
         };
-        spelling.collect_definitions(file.tree().root_node());
+        macro_names(file, file.tree().root_node(), &mut spelling.macros);
         spelling
     }
 
@@ -60,7 +61,7 @@ impl<'a> Spelling<'a> {
     /// The header that a standard fence needs and that the file does not have.
     pub(crate) fn missing_header(&self, vocabulary: &str, cpp: bool) -> Option<&'static str> {
         let header = if cpp { "atomic" } else { "stdatomic.h" };
-        let includes = includes(self.file);
+        let includes = include_targets(self.file);
         let direct = includes
             .iter()
             .any(|include| include == &format!("<{header}>"));
@@ -68,7 +69,12 @@ impl<'a> Spelling<'a> {
         let indirect = matches!(vocabulary, "std" | "c11")
             && !self.uses_only_operators(vocabulary)
             && (includes.is_empty() || includes.iter().any(|include| include.starts_with('"')));
-        (!direct && !indirect).then_some(header)
+        let headers = self.project.headers.of(self.file.path());
+        let brought = headers.flat_map(|header| &header.includes);
+        let brought = brought
+            .into_iter()
+            .any(|include| *include == format!("<{header}>"));
+        (!direct && !indirect && !brought).then_some(header)
     }
 
     /// C has `_Atomic` objects without any header, as long as only operators use them.
@@ -168,32 +174,29 @@ impl<'a> Spelling<'a> {
         self.project.vocabularies.get(&site.vocabulary)
     }
 
-    fn collect_definitions(&mut self, node: Node<'_>) {
-        for child in children(node) {
-            match child.kind() {
-                "preproc_function_def" | "preproc_def" => self.look_at_macro(child),
-                "function_definition" => {
-                    self.wrappers
-                        .extend(FenceWrapper::of_function(self.file, child));
-                }
-                "namespace_definition" | "declaration_list" | "linkage_specification" => {
-                    self.collect_definitions(child);
-                }
-                kind if kind.starts_with("preproc_if") || kind.starts_with("preproc_el") => {
-                    self.collect_definitions(child);
-                }
-                _ => {}
-            }
-        }
+    /// The fence wrappers that headers of this file define.
+    pub(crate) fn header_fences(&self) -> impl Iterator<Item = &FenceWrapper> {
+        let headers = self.project.headers.of(self.file.path());
+        headers.flat_map(|header| &header.fences)
     }
+}
 
-    fn look_at_macro(&mut self, definition: Node<'_>) {
-        self.wrappers
-            .extend(FenceWrapper::of_macro(self.file, definition));
-        let function_like = definition.kind() == "preproc_function_def";
-        let name = definition.child_by_field_name("name");
-        if let Some(name) = name.filter(|_| function_like) {
-            self.macros.push(self.file.node_text(name).into_owned());
+/// The names of the macros with parameters that a file defines, in conditional
+/// parts, too.
+fn macro_names(file: &ParsedFile, node: Node<'_>, names: &mut Vec<String>) {
+    for child in children(node) {
+        match child.kind() {
+            "preproc_function_def" => {
+                let name = child.child_by_field_name("name");
+                names.extend(name.map(|name| file.node_text(name).into_owned()));
+            }
+            "namespace_definition" | "declaration_list" | "linkage_specification" => {
+                macro_names(file, child, names);
+            }
+            kind if kind.starts_with("preproc_if") || kind.starts_with("preproc_el") => {
+                macro_names(file, child, names);
+            }
+            _ => {}
         }
     }
 }
@@ -203,25 +206,6 @@ fn literal_of(site: &Site) -> Option<wmfix_frontend::Span> {
         OrderForm::Literal(span) => Some(span.clone()),
         _ => None,
     }
-}
-
-/// The headers that a file includes, with their brackets or quotes.
-pub(crate) fn includes(file: &ParsedFile) -> Vec<String> {
-    file.text()
-        .split(|&byte| byte == b'\n')
-        .filter_map(|line| {
-            let line = String::from_utf8_lossy(line);
-            let rest = line.trim().strip_prefix('#')?.trim_start();
-            let target = rest.strip_prefix("include")?.trim_start();
-            let end = match target.chars().next()? {
-                '<' => '>',
-                '"' => '"',
-                _ => return None,
-            };
-            let length = target[1..].find(end)? + 2;
-            Some(target[..length].to_owned())
-        })
-        .collect()
 }
 
 fn is_shared_header(file: &ParsedFile) -> bool {

@@ -11,6 +11,7 @@ use std::collections::HashSet;
 use tree_sitter::Node;
 use wmfix_frontend::{LoopRole, MemoryOrder, Site, SiteOperation, Span};
 
+use crate::change::Side;
 use crate::draft::Draft;
 use crate::evaluation::{Effects, local_names};
 use crate::fence_spelling::Fence;
@@ -44,13 +45,6 @@ struct Target<'a, 't> {
     locals: HashSet<String>,
     fence: Fence,
     comment: Option<Comment>,
-}
-
-/// Which side of the operation.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
-    Before,
-    After,
 }
 
 impl Fences<'_> {

@@ -5,7 +5,8 @@
 use tree_sitter::Node;
 use wmfix_frontend::{Language, SiteOperation, Span};
 
-use super::{Fences, Side, Target, fence_item, is_void, statement_of};
+use super::{Fences, Target, fence_item, is_void, statement_of};
+use crate::change::Side;
 use crate::evaluation::declared_name;
 use crate::insertion_point::{InsertedStatement, Room};
 use crate::operation_position::Holder;

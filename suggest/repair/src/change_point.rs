@@ -14,6 +14,9 @@ pub struct ChangePoint {
     pub sites: Vec<SiteId>,
     /// The orders that the operation has now.
     pub orders: Orders,
+    /// It is what calls or uses lead to that are points themselves: of two repairs
+    /// alike, the one at the call is what its author asked for.
+    pub is_shared: bool,
     /// Changes that cannot be made here, and why.
     pub refused: Vec<(ChangeKind, String)>,
 }
@@ -40,6 +43,8 @@ pub enum Orders {
     },
     /// A fence.
     Fence(FenceOrder),
+    /// A fence that is not there, though it could be.
+    NoFence,
     /// No order that could be raised here: a call of a wrapper, an operation
     /// with a computed order.
     None,
@@ -66,8 +71,21 @@ pub enum ChangeKind {
     },
     /// Gives the fence this order.
     Fence(FenceOrder),
+    /// Takes the fence away.
+    RemoveFence,
     /// Puts a fence of this order right after the operation.
     FenceAfter(FenceOrder),
+    /// Lets the fence change places with the statement next to it.
+    Move(MoveDirection),
+}
+
+/// Where something moves to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MoveDirection {
+    /// Before the statement before it.
+    Up,
+    /// After the statement after it.
+    Down,
 }
 
 /// A change of one kind at one point.
@@ -85,6 +103,7 @@ impl ChangePoint {
         Self {
             sites,
             orders,
+            is_shared: false,
             refused: Vec::new(),
         }
     }
@@ -98,7 +117,7 @@ impl ChangePoint {
     /// rewriter about.
     pub fn kinds(&self) -> Vec<ChangeKind> {
         let raises = self.orders.raises();
-        if matches!(self.orders, Orders::Fence(_)) {
+        if matches!(self.orders, Orders::Fence(_) | Orders::NoFence) {
             return raises;
         }
         let before = FENCE_ORDERS.into_iter().map(ChangeKind::FenceBefore);
@@ -114,6 +133,102 @@ impl ChangePoint {
 }
 
 impl Orders {
+    /// The weakest orders that such an operation can have.
+    pub fn weakest(self) -> Self {
+        match self {
+            Self::Load(_) => Self::Load(LoadOrder::Relaxed),
+            Self::Store(_) => Self::Store(StoreOrder::Relaxed),
+            Self::Rmw(_) => Self::Rmw(RmwOrder::Relaxed),
+            Self::CompareExchange {
+                success,
+                failure,
+                free_failure,
+            } => Self::CompareExchange {
+                success: RmwOrder::Relaxed,
+                failure: LoadOrder::Relaxed,
+                // What is there compiles.
+                free_failure: free_failure
+                    || success.read_half().join(failure) != success.read_half(),
+            },
+            Self::Fence(_) | Self::NoFence => Self::NoFence,
+            Self::None => Self::None,
+        }
+    }
+
+    /// The change that gives an operation these orders.
+    pub fn as_change(self) -> Option<ChangeKind> {
+        Some(match self {
+            Self::Load(order) => ChangeKind::Load(order),
+            Self::Store(order) => ChangeKind::Store(order),
+            Self::Rmw(order) => ChangeKind::Rmw(order),
+            Self::CompareExchange {
+                success, failure, ..
+            } => ChangeKind::CompareExchange { success, failure },
+            Self::Fence(order) => ChangeKind::Fence(order),
+            Self::NoFence => ChangeKind::RemoveFence,
+            Self::None => return None,
+        })
+    }
+
+    /// These orders after a change.
+    pub fn after(self, kind: ChangeKind) -> Self {
+        match kind {
+            ChangeKind::Load(order) => Self::Load(order),
+            ChangeKind::Store(order) => Self::Store(order),
+            ChangeKind::Rmw(order) => Self::Rmw(order),
+            ChangeKind::Fence(order) => Self::Fence(order),
+            ChangeKind::RemoveFence => Self::NoFence,
+            ChangeKind::CompareExchange { success, failure } => {
+                let free_failure = matches!(
+                    self,
+                    Self::CompareExchange {
+                        free_failure: true,
+                        ..
+                    }
+                );
+                Self::CompareExchange {
+                    success,
+                    failure,
+                    free_failure,
+                }
+            }
+            ChangeKind::FenceBefore(_) | ChangeKind::FenceAfter(_) | ChangeKind::Move(_) => self,
+        }
+    }
+
+    /// Whether these orders are at least as strong as others of the same operation.
+    pub fn covers(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Load(a), Self::Load(b)) => a.join(b) == a,
+            (Self::Store(a), Self::Store(b)) => a.join(b) == a,
+            (Self::Rmw(a), Self::Rmw(b)) => a.join(b) == a,
+            (Self::Fence(a), Self::Fence(b)) => a.join(b) == a,
+            (Self::Fence(_) | Self::NoFence, Self::NoFence) => true,
+            (
+                Self::CompareExchange {
+                    success, failure, ..
+                },
+                Self::CompareExchange {
+                    success: s,
+                    failure: f,
+                    ..
+                },
+            ) => success.join(s) == success && failure.join(f) == failure,
+            _ => false,
+        }
+    }
+
+    /// Every change of the orders of such an operation, to the ones it has, too, weaker
+    /// before stronger: what to ask a rewriter about where orders may become weaker.
+    pub fn assignments(self) -> Vec<ChangeKind> {
+        let weakest = self.weakest();
+        weakest
+            .as_change()
+            .into_iter()
+            .chain(weakest.raises())
+            .collect()
+    }
+
     /// The kinds of change that raise these orders, weaker before stronger.
     pub(crate) fn raises(self) -> Vec<ChangeKind> {
         match self {
@@ -149,6 +264,7 @@ impl Orders {
                 .filter(|&to| to != order && to.join(order) == to)
                 .map(ChangeKind::Fence)
                 .collect(),
+            Self::NoFence => FENCE_ORDERS.map(ChangeKind::Fence).to_vec(),
             Self::None => Vec::new(),
         }
     }

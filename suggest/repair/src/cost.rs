@@ -134,6 +134,16 @@ impl<'c> Weights<'c> {
         }
     }
 
+    /// What all executions of an operation cost more with these orders than with the
+    /// weakest that it could have.
+    pub(crate) fn of_orders(&self, point: &ChangePoint, orders: Orders) -> u64 {
+        let weakest = orders.weakest();
+        let kind = orders.as_change().filter(|_| orders != weakest);
+        kind.map_or(0, |kind| {
+            self.profile.unit(weakest, kind) * self.counts.runs(point, kind)
+        })
+    }
+
     fn weight(&self, runs: u64) -> u64 {
         let scaled = match self.largest > LARGEST_WEIGHT {
             true => u128::from(runs) * u128::from(LARGEST_WEIGHT) / u128::from(self.largest),
@@ -191,7 +201,11 @@ fn x86(orders: Orders, kind: ChangeKind) -> u64 {
         ChangeKind::FenceBefore(order) | ChangeKind::FenceAfter(order) => order.is_sc(),
         ChangeKind::Store(order) => order.is_sc(),
         ChangeKind::Fence(order) => order.is_sc() && orders != Orders::Fence(FenceOrder::SeqCst),
-        ChangeKind::Load(_) | ChangeKind::Rmw(_) | ChangeKind::CompareExchange { .. } => false,
+        ChangeKind::Load(_)
+        | ChangeKind::Rmw(_)
+        | ChangeKind::CompareExchange { .. }
+        | ChangeKind::RemoveFence
+        | ChangeKind::Move(_) => false,
     };
     if barrier { X86_BARRIER } else { 0 }
 }
@@ -206,13 +220,14 @@ fn arm64(orders: Orders, kind: ChangeKind) -> u64 {
             success, failure, ..
         } => arm64_rmw(success.join(as_rmw(failure))),
         Orders::Fence(order) => arm64_fence(order),
-        Orders::None => 0,
+        Orders::NoFence | Orders::None => 0,
     };
     let after = match kind {
         // A new fence leaves the operation as it is.
         ChangeKind::FenceBefore(order) | ChangeKind::FenceAfter(order) => {
             return arm64_fence(order);
         }
+        ChangeKind::Move(_) | ChangeKind::RemoveFence => return 0,
         ChangeKind::Load(order) => arm64_load(order),
         ChangeKind::Store(order) => arm64_store(order),
         ChangeKind::Rmw(order) => arm64_rmw(order),

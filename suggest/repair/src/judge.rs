@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use wmfix_analysis::{
-    Analyzer, AnalyzerConfig, Event, EventFindings, EventIndex, Race, SiteId, Violation,
+    Analyzer, AnalyzerConfig, Event, EventFindings, EventIndex, Labels, Race, SiteId, Violation,
 };
 
 use crate::allowed::AllowedFindings;
@@ -24,6 +24,8 @@ use crate::variable::Variable;
 pub(crate) struct Judge<'a> {
     traces: &'a [Vec<Event>],
     variables: &'a [Variable],
+    /// What the labels of the runs are before anything is changed.
+    labels: Labels,
     config: AnalyzerConfig,
     allowed: &'a AllowedFindings,
     stop: Stop<'a>,
@@ -65,10 +67,21 @@ impl<'a> Judge<'a> {
         variables: &'a [Variable],
         stop: Stop<'a>,
     ) -> Result<Self, Halt> {
+        Self::with_labels(problem, variables, Labels::new(), stop)
+    }
+
+    /// Looks at every trace with these labels.
+    pub(crate) fn with_labels(
+        problem: &'a Problem,
+        variables: &'a [Variable],
+        labels: Labels,
+        stop: Stop<'a>,
+    ) -> Result<Self, Halt> {
         let traces = &problem.traces;
         let mut judge = Self {
             traces,
             variables,
+            labels,
             config: problem.analysis,
             allowed: &problem.allowed,
             stop,
@@ -145,6 +158,7 @@ impl<'a> Judge<'a> {
         };
         let other = Self {
             cases: keep(true),
+            labels: self.labels.clone(),
             order: Vec::new(),
             analyses: AtomicU64::new(0),
             events: AtomicU64::new(0),
@@ -273,7 +287,7 @@ impl<'a> Judge<'a> {
         selection: &Selection,
         mut visit: impl FnMut(usize, EventFindings, &Analyzer) -> ControlFlow<()>,
     ) -> Result<(), Halt> {
-        let labels = selection.labels(self.variables);
+        let labels = selection.labels(self.variables, &self.labels);
         let mut analyzer = Analyzer::new(self.config);
         let mut fed = 0;
         let events = self.traces[trace].iter().enumerate();

@@ -51,6 +51,8 @@ pub struct ReasonedChange {
     /// The findings that come back when exactly this change is left out. Empty
     /// only if the search was cancelled.
     pub reasons: Vec<Finding>,
+    /// The layer it was first needed in, where the search has several.
+    pub layer: usize,
 }
 
 /// A change that is needed but refused.

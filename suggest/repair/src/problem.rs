@@ -10,6 +10,7 @@ use wmfix_analysis::{AnalyzerConfig, Event};
 use crate::allowed::AllowedFindings;
 use crate::change_point::ChangePoint;
 use crate::cost::Profile;
+use crate::moves::FenceMove;
 
 /// What is to be repaired.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +19,8 @@ pub struct Problem {
     pub traces: Vec<Vec<Event>>,
     /// What may be changed, in the order of the source.
     pub points: Vec<ChangePoint>,
+    /// Fences that can move, each tried alone.
+    pub moves: Vec<FenceMove>,
     /// How runs are analysed. A run fails while it holds a violation or, if
     /// `races` is on, a race.
     pub analysis: AnalyzerConfig,

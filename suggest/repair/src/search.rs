@@ -22,7 +22,7 @@ use crate::stop::{Halt, Stop};
 use crate::variable::{Candidate, Level, Variable};
 
 /// Past this many events a search may not come to any repair in its time.
-const EVENTS_OF_A_LONG_SEARCH: usize = 200_000;
+pub(crate) const EVENTS_OF_A_LONG_SEARCH: usize = 200_000;
 
 /// A search over some candidates.
 pub(crate) struct Search<'s, 'a> {
@@ -31,14 +31,25 @@ pub(crate) struct Search<'s, 'a> {
     candidates: &'s [Candidate],
     /// What each of them costs.
     costs: &'s [u64],
-    /// Whether each of them holds in fewer executions than others like it.
-    fragile: &'s [bool],
+    /// What else speaks against each of them.
+    traits: &'s [CandidateTraits],
     /// What is changed in any case.
     base: Selection,
     judge: &'s mut Judge<'a>,
     stop: Stop<'a>,
     clauses: Clauses,
     found: SearchResult,
+}
+
+/// What speaks against a candidate beside its cost.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CandidateTraits {
+    /// It makes an order stronger where all are to become weaker.
+    pub(crate) is_raise: bool,
+    /// It is at a point that others lead to.
+    pub(crate) is_shared: bool,
+    /// It holds in fewer executions than others like it.
+    pub(crate) is_fragile: bool,
 }
 
 /// What a search has found so far.
@@ -57,7 +68,7 @@ impl<'s, 'a> Search<'s, 'a> {
     pub(crate) fn new(
         variables: &'a [Variable],
         candidates: &'s [Candidate],
-        (costs, fragile): (&'s [u64], &'s [bool]),
+        (costs, traits): (&'s [u64], &'s [CandidateTraits]),
         base: Selection,
         judge: &'s mut Judge<'a>,
         stop: Stop<'a>,
@@ -66,7 +77,7 @@ impl<'s, 'a> Search<'s, 'a> {
             variables,
             candidates,
             costs,
-            fragile,
+            traits,
             base,
             judge,
             stop,
@@ -196,17 +207,22 @@ impl<'s, 'a> Search<'s, 'a> {
             .candidates
             .iter()
             .map(|c| self.variables[c.variable].point);
-        vec![
-            Objective::Sum(self.costs.to_vec()),
+        let raises = of(&|n, _| u64::from(self.traits[n].is_raise));
+        let has_raises = self.traits.iter().any(|traits| traits.is_raise);
+        let mut objectives = vec![Objective::Sum(self.costs.to_vec())];
+        objectives.extend(has_raises.then_some(raises));
+        objectives.extend([
             Objective::Groups(points.collect()),
+            of(&|n, _| u64::from(self.traits[n].is_shared)),
             of(&|_, c| {
                 let kind = self.variables[c.variable].change(c.level).kind;
                 u64::from(kind.is_new_fence())
             }),
-            of(&|n, _| u64::from(self.fragile[n])),
+            of(&|n, _| u64::from(self.traits[n].is_fragile)),
             of(&|_, c| self.variables[c.variable].height(c.level)),
             of(&|n, _| n as u64),
-        ]
+        ]);
+        objectives
     }
 
     /// Learns from a failing case: a clause for it, then one for whatever still

@@ -66,9 +66,9 @@ impl Selection {
             .map(|(variable, &level)| Candidate { variable, level })
     }
 
-    /// The labels of the runs after these changes.
-    pub(crate) fn labels(&self, variables: &[Variable]) -> Labels {
-        let mut labels = Labels::new();
+    /// The labels of the runs after these changes, which come on top of others.
+    pub(crate) fn labels(&self, variables: &[Variable], others: &Labels) -> Labels {
+        let mut labels = others.clone();
         for chosen in self.chosen() {
             variables[chosen.variable].label(chosen.level, &mut labels);
         }

@@ -4,22 +4,128 @@
 use std::time::{Duration, Instant};
 
 use crate::change_point::Change;
-use crate::cost::{Counts, Weights};
+use crate::cost::{Counts, Weights, costs};
 use crate::error::RepairError;
 use crate::explain::reasons;
 use crate::judge::Judge;
+use crate::moves::FenceMove;
 use crate::outcome::{Finding, Outcome, ReasonedChange, RefusedChange, Repair, SearchEnd, Work};
 use crate::problem::{Options, Problem, Progress, Stage};
-use crate::search::{Search, SearchResult};
+use crate::search::{CandidateTraits, EVENTS_OF_A_LONG_SEARCH, Search, SearchResult};
 use crate::selection::Selection;
 use crate::stop::{Halt, Stop};
 use crate::variable::{Candidate, Variable, variables};
 
-/// Finds the cheapest repair.
+/// Finds the cheapest repair in which at most one fence has moved.
 pub fn repair(
     problem: &Problem,
     options: &Options,
     mut progress: impl FnMut(Progress),
+) -> Result<Outcome, RepairError> {
+    let started = Instant::now();
+    let mut best = repair_in_place(problem, options, &mut progress)?;
+    let events: usize = problem.traces.iter().map(Vec::len).sum();
+    if events > EVENTS_OF_A_LONG_SEARCH {
+        return Ok(best);
+    }
+    for fence_move in &problem.moves {
+        let left = options
+            .budget
+            .map(|all| all.saturating_sub(started.elapsed()));
+        let cost = best.repair.as_ref().map_or(0, |repair| repair.cost);
+        let is_refused = problem.points[fence_move.point].refusal(fence_move.change().kind);
+        let is_open = cost > 0 && best.end == SearchEnd::Optimal && left != Some(Duration::ZERO);
+        if !is_open || is_refused.is_some() {
+            continue;
+        }
+        let Some(moved) = moved(problem, fence_move) else {
+            continue;
+        };
+        let options = Options {
+            budget: left,
+            ..options.clone()
+        };
+        let outcome = repair_in_place(&moved, &options, &mut progress)?;
+        let outcome = with_move(outcome, fence_move, problem, &options)?;
+        let found = outcome.repair.as_ref().map(|repair| repair.cost);
+        if outcome.end == SearchEnd::Optimal
+            && found.is_some_and(|found| found < cost)
+            && staying(&outcome) <= staying(&best)
+        {
+            best = outcome;
+        }
+    }
+    best.work.total = started.elapsed();
+    Ok(best)
+}
+
+/// The problem after a move, if it can be told from its runs.
+pub(crate) fn moved(problem: &Problem, fence_move: &FenceMove) -> Option<Problem> {
+    Some(Problem {
+        traces: fence_move.applied(&problem.points, &problem.traces)?,
+        points: problem.points.clone(),
+        moves: Vec::new(),
+        analysis: problem.analysis,
+        allowed: problem.allowed.clone(),
+    })
+}
+
+/// How many findings an outcome leaves.
+fn staying(outcome: &Outcome) -> usize {
+    let needed = outcome
+        .unrepairable
+        .iter()
+        .map(|needed| needed.findings.len());
+    needed.sum::<usize>() + outcome.beyond_repair.len() + outcome.unexplained.len()
+}
+
+/// What was found after a move, with the move.
+fn with_move(
+    mut outcome: Outcome,
+    fence_move: &FenceMove,
+    problem: &Problem,
+    options: &Options,
+) -> Result<Outcome, RepairError> {
+    let change = fence_move.change();
+    let traces = problem.traces.iter().map(Vec::as_slice);
+    let costs = costs(options.profile, &problem.points, traces, &[change]);
+    let cost = costs.iter().sum::<u64>();
+    outcome.lower_bound += cost;
+    if let Some(repair) = &mut outcome.repair {
+        let others: Vec<Change> = repair.changes.iter().map(|c| c.change).collect();
+        repair.changes.push(ReasonedChange {
+            change,
+            cost,
+            reasons: remaining(problem, &others)?,
+            layer: 0,
+        });
+        repair.changes.sort_by_key(|c| c.change.point);
+        repair.cost += cost;
+    }
+    Ok(outcome)
+}
+
+/// What is left with these changes made.
+fn remaining(problem: &Problem, changes: &[Change]) -> Result<Vec<Finding>, RepairError> {
+    let variables = variables(&problem.points);
+    let find = || -> Result<Vec<Finding>, Halt> {
+        let judge = Judge::new(problem, &variables, Stop::new(None, None))?;
+        let chosen = changes
+            .iter()
+            .filter_map(|change| candidate(&variables, change));
+        judge.findings(&Selection::of(&variables, chosen))
+    };
+    find().map_err(|halt| match halt {
+        Halt::Failed(error) => error,
+        Halt::Stopped => unreachable!("nothing stops it"),
+    })
+}
+
+/// Finds the cheapest repair with every fence where it is.
+fn repair_in_place(
+    problem: &Problem,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress),
 ) -> Result<Outcome, RepairError> {
     let started = Instant::now();
     let stop = Stop::new(options.budget, options.cancel.as_deref());
@@ -41,7 +147,7 @@ pub fn repair(
         counts: Counts::of(problem.traces.iter().map(Vec::as_slice)),
         stop,
     };
-    match run.all(&mut outcome, &mut progress) {
+    match run.all(&mut outcome, progress) {
         Ok(()) => {}
         Err(Halt::Stopped) => outcome.end = stop.reason(),
         Err(Halt::Failed(error)) => return Err(error),
@@ -103,7 +209,7 @@ pub fn holds(problem: &Problem, changes: &[Change]) -> Result<bool, RepairError>
 }
 
 /// The level of a variable that a change is.
-fn candidate(variables: &[Variable], change: &Change) -> Option<Candidate> {
+pub(crate) fn candidate(variables: &[Variable], change: &Change) -> Option<Candidate> {
     variables.iter().enumerate().find_map(|(number, variable)| {
         let mine = variable.point == change.point;
         let level = variable.level_of(change.kind).filter(|_| mine)?;
@@ -236,13 +342,18 @@ impl<'a> Run<'a> {
         let weights = Weights::new(self.options.profile, &self.counts, points);
         let cost = |c: &Candidate| weights.cost(points, self.variables[c.variable].change(c.level));
         let costs: Vec<u64> = candidates.iter().map(cost).collect();
-        let is_fragile = |c: &Candidate| {
+        let traits = |c: &Candidate| {
             let change = self.variables[c.variable].change(c.level);
-            self.counts.is_fragile(&points[change.point], change.kind)
+            let point = &points[change.point];
+            CandidateTraits {
+                is_raise: false,
+                is_shared: point.is_shared,
+                is_fragile: self.counts.is_fragile(point, change.kind),
+            }
         };
-        let fragile: Vec<bool> = candidates.iter().map(is_fragile).collect();
+        let traits: Vec<CandidateTraits> = candidates.iter().map(traits).collect();
         let base = base.clone();
-        let weights = (&costs[..], &fragile[..]);
+        let weights = (&costs[..], &traits[..]);
         let search = Search::new(self.variables, candidates, weights, base, judge, stop);
         let (found, clauses) = search.run(progress)?;
         let (learnt, solved, solving) = clauses.work();
@@ -276,6 +387,7 @@ impl<'a> Run<'a> {
                 change: self.variables[candidate.variable].change(candidate.level),
                 cost,
                 reasons,
+                layer: 0,
             });
         }
         Ok(changes)

@@ -54,6 +54,16 @@ pub(crate) fn variables(points: &[ChangePoint]) -> Vec<Variable> {
     variables
 }
 
+/// The variables of the orders alone.
+pub(crate) fn order_variables(points: &[ChangePoint]) -> Vec<Variable> {
+    let numbered = points.iter().enumerate();
+    let variables = numbered.filter_map(|(number, point)| {
+        let kinds = point.orders.raises();
+        (!kinds.is_empty()).then(|| Variable::new(number, point, kinds))
+    });
+    variables.collect()
+}
+
 impl Variable {
     fn new(number: usize, point: &ChangePoint, kinds: Vec<ChangeKind>) -> Self {
         let level = |kind: ChangeKind| -> Level {
@@ -158,6 +168,8 @@ impl Variable {
                     labels.raise_rmw(site, success).raise_failure(site, failure)
                 }
                 ChangeKind::Fence(order) => labels.raise_fence(site, order),
+                // Not a level of any variable.
+                ChangeKind::RemoveFence | ChangeKind::Move(_) => labels,
             };
         }
     }
