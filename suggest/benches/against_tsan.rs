@@ -1,19 +1,32 @@
 //! wmfix beside libtsan and the program alone, as one table: `cargo bench -p wmfix
 //! --bench against_tsan`. Each program is built by gcc three times; one run of each
-//! kind after the other, five rounds of that, and of each kind the median counts. The
-//! time of wmfix is that of the whole command, from its start to its report, for one
-//! run; the memory is that of the larger of its processes. Prints Markdown.
+//! kind after the other, five rounds of that, and of each kind the median counts.
+//!
+//! "run" is a run that is checked in its process, which is what libtsan's run is held
+//! against. "command" is `wmfix run` for one run, from its start to its report: where
+//! something is found it makes the run again, recorded, and proves each finding. It
+//! counts by the run if it needed several; its memory is that of the larger of its
+//! processes. It is made once, and ended after 20 seconds. A row that has taken a
+//! minute gets no further round. Prints Markdown.
 //!
 //! `cargo bench -p wmfix --bench against_tsan -- NAME` takes only rows with NAME.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use wmfix_online::SiteTable;
 use wmfix_tests::product::{CommandResult, World, use_binary, wmfix};
 use wmfix_tests::registry::crate_source;
 
 const ROUNDS: usize = 5;
+
+/// A row that has taken this long gets no further round.
+const ROW_TIME: Duration = Duration::from_secs(60);
+
+/// Of whole commands, which take longer, and at most this many seconds.
+const COMMAND_ROUNDS: usize = 1;
+const COMMAND_SECONDS: &str = "20";
 
 /// Runs that tell how many there are in a second.
 const SHORT_RUNS: u32 = 500;
@@ -21,7 +34,7 @@ const SHORT_RUNS: u32 = 500;
 /// What is measured.
 struct Row {
     name: &'static str,
-    /// The goals of the columns "robustness" and "races" under `pct`, as multiples.
+    /// The goals of a run for robustness and of one with races, as multiples.
     goals: &'static str,
     cxx: bool,
     sources: Vec<PathBuf>,
@@ -32,8 +45,11 @@ struct Row {
 /// A measured run: seconds, and megabytes at the peak.
 type Figures = (f64, f64);
 
-/// How wmfix runs a program: races, strategy.
-const KINDS: [(&str, &str); 4] = [("off", "pct"), ("on", "pct"), ("off", "os"), ("on", "os")];
+/// Whether a run that is checked in its process looks for races.
+const RUNS: [&str; 2] = ["off", "on"];
+
+/// How a command runs a program: races, strategy.
+const COMMANDS: [(&str, &str); 3] = [("on", "pct"), ("off", "os"), ("on", "os")];
 
 fn main() {
     use_binary(env!("CARGO_BIN_EXE_wmfix"));
@@ -44,9 +60,10 @@ fn main() {
     }
     let wanted = arguments.iter().find(|argument| !argument.starts_with('-'));
     println!(
-        "| program | native | libtsan | pct, robustness | pct, races | os, robustness | os, races | goals |"
+        "| program | native | libtsan | pct run, robustness | pct run, races | \
+         pct command, races | os command, robustness | os command, races | goals |"
     );
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for row in rows() {
         if wanted.is_none_or(|wanted| row.name.contains(wanted.as_str())) {
             measure(&row);
@@ -156,17 +173,27 @@ fn measure(row: &Row) {
     build(&world, row, "ours", &["wmfix"]);
     let mut native = Vec::new();
     let mut tsan = Vec::new();
-    let mut ours: [Vec<Figures>; KINDS.len()] = Default::default();
-    for _ in 0..ROUNDS {
+    let mut runs: [Vec<Figures>; RUNS.len()] = Default::default();
+    let mut commands: [Vec<Figures>; COMMANDS.len()] = Default::default();
+    let started = Instant::now();
+    for round in 0..ROUNDS {
+        if round > 0 && started.elapsed() > ROW_TIME {
+            break;
+        }
         native.push(alone(&world, "native", row.arguments));
         tsan.push(alone(&world, "tsan", row.arguments));
-        for (figures, (races, strategy)) in ours.iter_mut().zip(KINDS) {
-            figures.push(checked(&world, row.arguments, races, strategy));
+        for (figures, races) in runs.iter_mut().zip(RUNS) {
+            figures.push(checked_run(&world, row.arguments, races));
+        }
+        if round < COMMAND_ROUNDS {
+            for (figures, (races, strategy)) in commands.iter_mut().zip(COMMANDS) {
+                figures.push(command(&world, row.arguments, races, strategy));
+            }
         }
     }
     let (native, tsan) = (median(native), median(tsan));
     print!("| {} | {} | {} |", row.name, shown(native), shown(tsan));
-    for figures in ours {
+    for figures in runs.into_iter().chain(commands) {
         let figures = median(figures);
         print!(
             " {}, {:.1} × native, {:.2} × libtsan |",
@@ -210,14 +237,32 @@ fn alone(world: &World, program: &str, arguments: &[&str]) -> Figures {
     timed(&mut command)
 }
 
-/// One checked run. A command that needed several, because some showed something
-/// new, counts by the run.
-fn checked(world: &World, arguments: &[&str], races: &str, strategy: &str) -> Figures {
+/// A run that is checked in its process, with nothing known about the program.
+fn checked_run(world: &World, arguments: &[&str], races: &str) -> Figures {
+    let (table, traces) = (world.path().join("table"), world.path().join("traces"));
+    std::fs::write(&table, SiteTable::default().encode()).expect("a table of sites");
+    std::fs::create_dir_all(&traces).expect("a folder for traces");
+    let mut command = world.command(world.path().join("ours"));
+    command
+        .args(arguments)
+        .env("WMFIX_OUT", &traces)
+        .env("WMFIX_CHECK", &table)
+        .env("WMFIX_STRATEGY", "pct")
+        .env("WMFIX_RACES", races);
+    let figures = timed(&mut command);
+    std::fs::remove_dir_all(&traces).expect("our own folder");
+    figures
+}
+
+/// A command for one run. If it needed several, because some showed something new, it
+/// counts by the run.
+fn command(world: &World, arguments: &[&str], races: &str, strategy: &str) -> Figures {
     let report = world.path().join("report.json");
     let mut command = world.command(wmfix());
     command
         .args(["run", "--runs", "1", "--jobs", "1", "--harm", "off"])
         .args(["--races", races, "--strategy", strategy])
+        .args(["--time", COMMAND_SECONDS])
         .args(["--format", "json", "--", "./ours"])
         .args(arguments)
         .stdout(std::fs::File::create(&report).expect("a file for the report"));
