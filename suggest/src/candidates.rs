@@ -3,19 +3,29 @@
 //! how a repair is chosen.
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use wmfix_analysis::{Event, FenceOrder, LoadOrder, Operation, RmwOrder, SiteId, StoreOrder};
-use wmfix_frontend::{MemoryOrder, ParsedFile, Site, wrappers};
-use wmfix_repair::{Change, ChangeKind, ChangePoint, Orders};
+use wmfix_frontend::{MemoryOrder, OrderForm, ParsedFile, Site, is_named_relaxed, wrappers};
+use wmfix_repair::{Change, ChangeKind, ChangePoint, FenceMove, MoveDirection, Orders};
 use wmfix_rewriter::{
-    FileRewriter, Project, Refusal, TextChange, TextChangeKind, check_file, rewrite,
+    FileRewriter, Project, Refusal, Side, TextChange, TextChangeKind, check_file, rewrite,
+    statement_beside,
 };
 
 use crate::observe::{Editing, Places, Scope, SourceFile};
 use crate::subject::PatchedFile;
+
+/// What the changes are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To remove findings: orders become stronger, fences are new.
+    Repair,
+    /// To cost less: orders become other ones, fences go.
+    Relaxation,
+}
 
 /// The points that the search chooses from, with their text.
 pub(crate) struct Candidates {
@@ -25,7 +35,10 @@ pub(crate) struct Candidates {
     sites: Vec<Option<Site>>,
     files: BTreeMap<PathBuf, EditableFile>,
     project: Project,
+    /// The files whose headers have been read.
+    with_headers: BTreeSet<PathBuf>,
     labels: HashMap<Change, String>,
+    purpose: Purpose,
 }
 
 /// A file that can be changed.
@@ -54,6 +67,21 @@ enum CandidateRefusal {
     /// The called function does more than the operation.
     #[error("the called function does more than this operation")]
     Crowded,
+    /// It would be in every use of the macro.
+    #[error("the fence would be in every use of the macro")]
+    MacroBody,
+    /// What it is called says its order.
+    #[error("`{0}` says by its name that it is relaxed")]
+    NamedRelaxed(String),
+    /// What it is called says its order.
+    #[error("`{0}` says its order by its name")]
+    SaysOrder(String),
+    /// Everybody knows what it does.
+    #[error("`{0}` has a meaning that a vocabulary describes")]
+    Described(String),
+    /// Whoever wants a stronger order calls another one.
+    #[error("`{0}` is there for whoever needs that")]
+    HasSibling(String),
 }
 
 /// Where an operation is: its file and the range of its text, or, without a
@@ -62,7 +90,12 @@ type Key = (Option<(PathBuf, usize, usize)>, Option<SiteId>);
 
 impl Candidates {
     /// What may be changed in files below `tree`, of the operations that ran.
-    pub(crate) fn new(traces: &[Vec<Event>], places: &mut Places, tree: &Path) -> Self {
+    pub(crate) fn new(
+        traces: &[Vec<Event>],
+        places: &mut Places,
+        tree: &Path,
+        purpose: Purpose,
+    ) -> Self {
         let mut candidates = Self {
             points: Vec::new(),
             sites: Vec::new(),
@@ -71,7 +104,9 @@ impl Candidates {
                 vocabularies: places.sources.vocabularies().clone(),
                 ..Project::default()
             },
+            with_headers: BTreeSet::new(),
             labels: HashMap::new(),
+            purpose,
         };
         let weakest = weakest_orders(traces);
         let operations = operations(&weakest, places);
@@ -81,6 +116,26 @@ impl Candidates {
             let text = sites.first().and_then(|&id| places.get(id).site.clone());
             all.insert(key, (text, sites, orders));
         }
+        let mut shared: Vec<Key> = Vec::new();
+        for (key, (_, sites, _)) in &all {
+            let called = |id: &SiteId| places.get(*id).call.is_some();
+            shared.extend(sites.iter().any(called).then(|| key.clone()));
+        }
+        for path in all.keys().filter_map(|(span, _)| Some(&span.as_ref()?.0)) {
+            candidates.read_headers(path, places);
+        }
+        for body in macro_bodies(&all, places) {
+            let span = (
+                body.text.file.to_path_buf(),
+                body.text.span.start,
+                body.text.span.end,
+            );
+            let key = (Some(span), None);
+            if let Entry::Vacant(entry) = all.entry(key.clone()) {
+                entry.insert((Some(body.text), body.sites, body.orders));
+                shared.push(key);
+            }
+        }
         let mut crowded = Vec::new();
         for call in calls {
             let text = call.text;
@@ -88,6 +143,7 @@ impl Candidates {
             let key = (Some(span), None);
             if let Entry::Vacant(entry) = all.entry(key) {
                 candidates.open(&text.file, places);
+                candidates.read_headers(&text.file, places);
                 candidates.add_call(&text);
                 crowded.extend((!call.is_bare).then(|| entry.key().clone()));
                 entry.insert((Some(text), call.sites, call.orders));
@@ -99,7 +155,9 @@ impl Candidates {
                 candidates.open(path, places);
             }
             fenceless.extend(crowded.contains(&key).then_some(candidates.points.len()));
-            candidates.points.push(ChangePoint::new(sites, orders));
+            let mut point = ChangePoint::new(sites, orders);
+            point.is_shared = shared.contains(&key);
+            candidates.points.push(point);
             candidates.sites.push(text);
         }
         for file in places.sources.read() {
@@ -120,14 +178,20 @@ impl Candidates {
         let only_tests = self.only_tests(scope);
         for number in 0..self.points.len() {
             let editing = self.editing(number, scope);
-            for kind in self.points[number].kinds() {
+            for kind in self.kinds(number) {
                 let refusal = match editing {
                     Editing::Excluded => CandidateRefusal::Excluded,
                     Editing::Test if !only_tests => CandidateRefusal::Test,
                     _ if kind.is_new_fence() && fenceless.contains(&number) => {
                         CandidateRefusal::Crowded
                     }
-                    _ => continue,
+                    _ if kind.is_new_fence() && self.is_macro_body(number) => {
+                        CandidateRefusal::MacroBody
+                    }
+                    _ => match self.said_by_another(number, kind) {
+                        Some(refusal) => refusal,
+                        None => continue,
+                    },
                 };
                 self.points[number].refuse(kind, refusal.to_string());
             }
@@ -148,8 +212,8 @@ impl Candidates {
             let checked: BTreeMap<&Path, Option<String>> = (this.files.iter())
                 .map(|(path, file)| (path.as_path(), refusal_of_file(tree, path, file)))
                 .collect();
-            for (number, point) in this.points.iter().enumerate() {
-                for kind in point.kinds() {
+            for number in 0..this.points.len() {
+                for kind in this.kinds(number) {
                     let change = Change {
                         point: number,
                         kind,
@@ -208,12 +272,54 @@ impl Candidates {
 
     /// Takes a kind of change at a place in the text out of the search.
     pub(crate) fn refuse(&mut self, at: &(PathBuf, usize), kind: ChangeKind, reason: &str) {
-        for (point, site) in self.points.iter_mut().zip(&self.sites) {
+        for number in 0..self.points.len() {
+            let site = self.sites[number].as_ref();
             let here = |site: &Site| (site.file.as_path(), site.span.start) == (&*at.0, at.1);
-            if site.as_ref().is_some_and(here) && point.kinds().contains(&kind) {
-                point.refuse(kind, reason);
+            let is_kind = self.kinds(number).contains(&kind) || matches!(kind, ChangeKind::Move(_));
+            if site.is_some_and(here) && is_kind {
+                self.points[number].refuse(kind, reason);
             }
         }
+    }
+
+    /// The fences that can change places with the statement next to them, with what
+    /// that statement does.
+    pub(crate) fn moves(&self, places: &Places, tree: &Path) -> Vec<FenceMove> {
+        let only_tests = self.only_tests(&places.scope);
+        let mut moves = Vec::new();
+        for (number, point) in self.points.iter().enumerate() {
+            let fence = self.sites[number].as_ref();
+            let Some(fence) = fence.filter(|_| matches!(point.orders, Orders::Fence(_))) else {
+                continue;
+            };
+            let editing = self.editing(number, &places.scope);
+            let file = self.files.get(fence.file.as_path());
+            let is_ours = editing == Editing::Allowed || only_tests && editing == Editing::Test;
+            let Some(file) = file.filter(|file| {
+                is_ours && refusal_of_file(tree, fence.file.as_path(), file).is_none()
+            }) else {
+                continue;
+            };
+            for direction in [MoveDirection::Up, MoveDirection::Down] {
+                let beside = statement_beside(&file.parsed, &file.sites, fence, side(direction));
+                let Some(statement) = beside else { continue };
+                let lines = file.parsed.lines();
+                let lines =
+                    lines.position(statement.start).line..=lines.position(statement.end).line;
+                let inside = places.iter().filter(|(_, place)| {
+                    let at = place.point.as_ref();
+                    at.is_some_and(|at| {
+                        at.file == *fence.file.as_path() && lines.contains(&at.line)
+                    })
+                });
+                moves.push(FenceMove {
+                    point: number,
+                    past: inside.map(|(site, _)| site).collect(),
+                    direction,
+                });
+            }
+        }
+        moves
     }
 
     /// The operation of a point in the text.
@@ -235,6 +341,62 @@ impl Candidates {
             };
             self.files.insert(path.to_owned(), text);
         }
+    }
+
+    /// Reads what a file includes: the wrappers and fences of the project's own.
+    fn read_headers(&mut self, path: &Path, places: &mut Places) {
+        if !self.with_headers.insert(path.to_owned()) {
+            return;
+        }
+        for (header, source) in places.sources.headers(path) {
+            self.project.headers.add(path, source.parsed(&header));
+        }
+    }
+
+    /// The kinds of change that are asked about at a point.
+    fn kinds(&self, point: usize) -> Vec<ChangeKind> {
+        let point = &self.points[point];
+        match self.purpose {
+            Purpose::Repair => point.kinds(),
+            Purpose::Relaxation => point.orders.assignments(),
+        }
+    }
+
+    /// Whether a point is the operation in a macro that others lead to.
+    fn is_macro_body(&self, point: usize) -> bool {
+        let site = self.sites[point].as_ref();
+        self.points[point].is_shared && site.is_some_and(|site| site.macro_name.is_some())
+    }
+
+    /// Why the order of a function's or macro's body is not raised for all who call
+    /// it: its name says that it is relaxed, or another one beside it has that order.
+    fn said_by_another(&self, point: usize, kind: ChangeKind) -> Option<CandidateRefusal> {
+        let site = self.sites[point].as_ref()?;
+        let name = site.macro_name.as_ref().or(site.function.as_ref())?;
+        let name = name.rsplit("::").next().unwrap_or(name);
+        if kind.is_new_fence() || !self.points[point].is_shared {
+            return None;
+        }
+        if self.purpose == Purpose::Relaxation && says_order(name) {
+            return Some(CandidateRefusal::SaysOrder(name.to_owned()));
+        }
+        if is_named_relaxed(name) {
+            return Some(CandidateRefusal::NamedRelaxed(name.to_owned()));
+        }
+        if self.project.vocabularies.describes(name) {
+            return Some(CandidateRefusal::Described(name.to_owned()));
+        }
+        let order = raised_to(kind)?;
+        let mut layers = self.project.wrappers.iter();
+        let (this, beside) = layers.find_map(|layer| {
+            let this = layer.iter().find(|wrapper| wrapper.name == name)?;
+            Some((this, layer))
+        })?;
+        let stronger = beside.iter().find(|wrapper| {
+            let said = wrapper.orders().map(|(success, _)| success);
+            said == Some(order) && wrapper.serves_for(this)
+        })?;
+        Some(CandidateRefusal::HasSibling(stronger.name.clone()))
     }
 
     /// Whether the file of a point may be changed.
@@ -285,7 +447,11 @@ impl Candidates {
     /// A change as the rewriter takes it.
     fn text_change(&self, change: Change) -> Option<TextChange> {
         let site = self.sites[change.point].clone()?;
-        let raise = |order, failure| TextChangeKind::Raise { order, failure };
+        let assigns = self.purpose == Purpose::Relaxation;
+        let raise = |order, failure| match assigns {
+            true => TextChangeKind::Assign { order, failure },
+            false => TextChangeKind::Raise { order, failure },
+        };
         let kind = match change.kind {
             ChangeKind::FenceBefore(order) => TextChangeKind::FenceBefore(fence(order)),
             ChangeKind::FenceAfter(order) => TextChangeKind::FenceAfter(fence(order)),
@@ -293,12 +459,14 @@ impl Candidates {
             ChangeKind::Store(order) => raise(store(order), None),
             ChangeKind::Rmw(order) => raise(rmw(order), None),
             ChangeKind::Fence(order) => raise(fence(order), None),
+            ChangeKind::RemoveFence => TextChangeKind::Remove,
+            ChangeKind::Move(direction) => TextChangeKind::Move(side(direction)),
             ChangeKind::CompareExchange { success, failure } => {
                 let unchanged = matches!(
                     self.points[change.point].orders,
                     Orders::CompareExchange { failure: old, .. } if old == failure
                 );
-                raise(rmw(success), (!unchanged).then(|| load(failure)))
+                raise(rmw(success), (assigns || !unchanged).then(|| load(failure)))
             }
         };
         let text_change = TextChange::new(site, kind);
@@ -306,6 +474,38 @@ impl Candidates {
             Some(label) => text_change.labelled(label),
             None => text_change,
         })
+    }
+}
+
+/// The order that an operation is to have.
+fn raised_to(kind: ChangeKind) -> Option<MemoryOrder> {
+    Some(match kind {
+        ChangeKind::Load(order) => load(order),
+        ChangeKind::Store(order) => store(order),
+        ChangeKind::Rmw(order) | ChangeKind::CompareExchange { success: order, .. } => rmw(order),
+        ChangeKind::Fence(order) => fence(order),
+        ChangeKind::FenceBefore(_)
+        | ChangeKind::FenceAfter(_)
+        | ChangeKind::RemoveFence
+        | ChangeKind::Move(_) => return None,
+    })
+}
+
+/// Whether the name of a function or macro says which order it has.
+fn says_order(name: &str) -> bool {
+    const WORDS: [&str; 9] = [
+        "relaxed", "rlx", "acquire", "acq", "release", "rel", "acqrel", "seqcst", "sc",
+    ];
+    let lower = name.to_ascii_lowercase().replace("seq_cst", "seqcst");
+    let mut words = lower.split('_');
+    words.any(|word| WORDS.contains(&word))
+}
+
+/// The side of a fence that it moves to.
+fn side(direction: MoveDirection) -> Side {
+    match direction {
+        MoveDirection::Up => Side::Before,
+        MoveDirection::Down => Side::After,
     }
 }
 
@@ -382,13 +582,49 @@ fn calls(
     calls
 }
 
+/// An operation in a macro, with all of its uses.
+struct MacroBody {
+    text: Site,
+    sites: Vec<SiteId>,
+    orders: Orders,
+}
+
+/// The operations in the macros whose uses are operations here and do not say their
+/// order themselves.
+fn macro_bodies(all: &BTreeMap<Key, OperationSites>, places: &Places) -> Vec<MacroBody> {
+    let mut bodies: BTreeMap<&str, MacroBody> = BTreeMap::new();
+    for (text, sites, orders) in all.values() {
+        let Some(text) = text else { continue };
+        let OrderForm::Macro(name) = &text.order.form else {
+            continue;
+        };
+        if let Some(known) = bodies.get_mut(name.as_str()) {
+            known.sites.extend(sites);
+            known.orders = weaker(known.orders, *orders);
+        } else if let Some(body) = places.sources.macro_body(name) {
+            let found = MacroBody {
+                text: body,
+                sites: sites.clone(),
+                orders: *orders,
+            };
+            bodies.insert(name, found);
+        }
+    }
+    bodies.into_values().collect()
+}
+
 /// The weakest orders that each atomic site of traces had.
 fn weakest_orders(traces: &[Vec<Event>]) -> BTreeMap<SiteId, Orders> {
     let mut weakest: BTreeMap<SiteId, Orders> = BTreeMap::new();
     for event in traces.iter().flatten() {
         if let Some(orders) = orders_of(&event.operation) {
             let known = weakest.entry(event.site).or_insert(orders);
-            *known = weaker(*known, orders);
+            *known = match (*known, orders) {
+                // The barriers of an operation that is one are not the operation.
+                (Orders::Fence(_), other) => other,
+                (known, Orders::Fence(_)) => known,
+                (known, orders) => weaker(known, orders),
+            };
         }
     }
     weakest
@@ -421,7 +657,8 @@ fn operations(
     found
 }
 
-fn orders_of(operation: &Operation) -> Option<Orders> {
+/// The orders that an operation had.
+pub(crate) fn orders_of(operation: &Operation) -> Option<Orders> {
     Some(match *operation {
         Operation::Load { order, .. } => Orders::Load(order),
         Operation::Store { order, .. } => Orders::Store(order),

@@ -6,12 +6,24 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use serde::Deserialize;
 use wmfix_trace::StaleTargets;
+
+use crate::shard_number::ShardFlag;
+
+pub(crate) use crate::choices::{
+    Annotations, Color, Cost, Format, HarmLevel, MemoryModel, Races, ReportFile, Sleeps, Strategy,
+    Switch, Target, Volatile, WeakChoice,
+};
 
 /// Find and repair memory-order bugs in lock-free C and C++ code
 #[derive(Debug, Parser)]
-#[command(name = "wmfix", version, about, max_term_width = 100)]
+#[command(
+    name = "wmfix",
+    version,
+    about,
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
 pub(crate) struct Cli {
     /// The command.
     #[command(subcommand)]
@@ -23,6 +35,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Find memory-order bugs and print the cheapest repair as a patch
     Suggest(SuggestArgs),
+    /// Find orders and fences that could be weaker and print them as a patch
+    Relax(RelaxArgs),
     /// Build and test a program and report its memory-order bugs and data races
     Check(CheckArgs),
     /// Run a command built with `wmfix cc` or `wmfix c++` and report its findings
@@ -33,6 +47,10 @@ pub(crate) enum Command {
     Scan(ScanArgs),
     /// Explain one finding of the last run in detail
     Explain(ExplainArgs),
+    /// Write down the findings of now, for --baseline
+    Baseline(BaselineArgs),
+    /// Put the parts of --shard together: one report, one repair
+    Merge(MergeArgs),
     /// Write a commented wmfix.toml for the current folder
     Init(InitArgs),
     /// Drop-in C compiler wrapper: CC="wmfix cc"
@@ -61,6 +79,13 @@ pub(crate) enum Command {
     },
     /// Print the manual page, for `man -l -`
     Man,
+    /// For commit hooks: check the project if one of these files has atomic operations
+    Hook(HookArgs),
+    /// Print the help of a command, or a page of the manual
+    Help {
+        /// A command or a topic; without one, all of them are listed
+        topic: Option<String>,
+    },
 }
 
 /// `wmfix suggest`.
@@ -80,6 +105,9 @@ pub(crate) struct SuggestArgs {
     /// Write report.html and numbered patches, one per group of changes, to this folder
     #[arg(long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+    /// Write the repair to this file, for clang-apply-replacements
+    #[arg(long, value_name = "FILE")]
+    pub export_fixes: Option<PathBuf>,
     /// Repair findings that do at least this much harm
     #[arg(long, value_name = "LEVEL", default_value = "survived")]
     pub fix: HarmLevel,
@@ -96,6 +124,35 @@ pub(crate) struct SuggestArgs {
     /// its name. The command runs in the build folder with an empty standard input. The environment has
     /// WMFIX_BUILD_DIR (the build folder), WMFIX_SOURCE_DIR (your folder) and, with a
     /// build system, CC and CXX (the wrappers)
+    #[arg(last = true)]
+    pub command: Vec<OsString>,
+}
+
+/// `wmfix relax`.
+#[derive(Debug, Args)]
+pub(crate) struct RelaxArgs {
+    /// File or folder of a project, as for `suggest`. It must show no finding
+    #[arg(default_value = ".")]
+    pub path: PathBuf,
+    /// Cost model that ranks orders [default: portable]
+    #[arg(long, value_name = "PROFILE")]
+    pub cost: Option<Cost>,
+    /// Apply the patch to the files, too
+    #[arg(long)]
+    pub apply: bool,
+    /// Write report.html and the patch to this folder
+    #[arg(long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Add a comment to each changed order that says what it was
+    #[arg(long)]
+    pub annotate: bool,
+    /// How to build
+    #[command(flatten)]
+    pub build: BuildFlags,
+    /// How to run and report
+    #[command(flatten)]
+    pub how: RunFlags,
+    /// Test command, instead of the detected one, as for `suggest`
     #[arg(last = true)]
     pub command: Vec<OsString>,
 }
@@ -124,37 +181,6 @@ pub(crate) struct AuditArgs {
     /// Test command, instead of the detected one
     #[arg(last = true)]
     pub command: Vec<OsString>,
-}
-
-impl From<AuditArgs> for SuggestArgs {
-    fn from(audit: AuditArgs) -> Self {
-        Self {
-            path: audit.path,
-            cost: audit.cost,
-            apply: false,
-            fix: audit.fix,
-            output: audit.output,
-            annotate: false,
-            build: audit.build,
-            how: audit.how,
-            command: audit.command,
-        }
-    }
-}
-
-/// The cost model that ranks repairs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Cost {
-    /// Fewest changes: every change costs the same
-    Fewest,
-    /// Cost on x86-64, times how often the change runs
-    X86,
-    /// Cost on AArch64, times how often the change runs
-    Arm64,
-    /// The higher of the two: what the change costs where it costs more
-    #[default]
-    Portable,
 }
 
 /// `wmfix check`.
@@ -219,6 +245,70 @@ pub(crate) struct RunArgs {
     pub command: Vec<OsString>,
 }
 
+/// `wmfix baseline`.
+#[derive(Debug, Args)]
+pub(crate) struct BaselineArgs {
+    /// Source file with `main`, or folder
+    #[arg(default_value = ".")]
+    pub path: PathBuf,
+    /// File to write
+    #[arg(long, value_name = "FILE", default_value = "wmfix-baseline.json")]
+    pub output: PathBuf,
+    /// Write down the findings of the last report, without running anything
+    #[arg(long, conflicts_with_all = ["path", "command"])]
+    pub last: bool,
+    /// Memory model
+    #[arg(long, value_name = "MODEL", default_value = "rc11")]
+    pub model: MemoryModel,
+    /// How to build
+    #[command(flatten)]
+    pub build: BuildFlags,
+    /// How to run
+    #[command(flatten)]
+    pub how: RunFlags,
+    /// Test command, instead of the detected one
+    #[arg(last = true)]
+    pub command: Vec<OsString>,
+}
+
+/// `wmfix merge`.
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    /// Folders with the files that the parts wrote (--shard-dir)
+    #[arg(required = true, value_name = "DIR")]
+    pub folders: Vec<PathBuf>,
+    /// After `suggest`: apply the patch to the files, too
+    #[arg(long)]
+    pub apply: bool,
+    /// After `suggest`: write report.html and numbered patches to this folder
+    #[arg(long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// After `suggest`: write the repair to this file, for clang-apply-replacements
+    #[arg(long, value_name = "FILE")]
+    pub export_fixes: Option<PathBuf>,
+    /// Number of parallel runs [default: the number of processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub jobs: Option<u64>,
+    /// Stop after this many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub time: Option<f64>,
+    /// Findings that this file lists do not fail (`wmfix baseline` writes it)
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Output format on stdout
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+    /// Write the report to a file, too, in any format of --format; may be repeated
+    #[arg(long = "report", value_name = "FORMAT=FILE")]
+    pub reports: Vec<ReportFile>,
+    /// Print only the result
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// When to use colors
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+}
+
 /// `wmfix scan`.
 #[derive(Debug, Args)]
 pub(crate) struct ScanArgs {
@@ -255,9 +345,31 @@ pub(crate) struct ExplainArgs {
     /// Name of the finding in the last report (V1, R1, …), or the beginning of its
     /// stable name
     pub id: String,
+    /// Print the finding as a litmus test instead: for herd7, or as a C program
+    #[arg(long, value_name = "AS", num_args = 0..=1, default_missing_value = "herd")]
+    pub litmus: Option<LitmusFormat>,
     /// When to use colors
     #[arg(long, default_value = "auto", value_name = "WHEN")]
     pub color: Color,
+}
+
+/// A notation of litmus tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LitmusFormat {
+    /// The C dialect of herd7
+    Herd,
+    /// A C program that counts how often the outcome comes about
+    C,
+}
+
+/// `wmfix hook`.
+#[derive(Debug, Args)]
+pub(crate) struct HookArgs {
+    /// Files that change
+    pub files: Vec<PathBuf>,
+    /// How to run and report
+    #[command(flatten)]
+    pub how: RunFlags,
 }
 
 /// `wmfix init`.
@@ -345,6 +457,13 @@ pub(crate) struct RunFlags {
     /// When sleeps and timed waits end [default: any]
     #[arg(long, value_name = "WHEN")]
     pub sleeps: Option<Sleeps>,
+    /// Run all schedules of each test that differ in more than the order of independent
+    /// steps, and say `proved` if nothing is found in any of them
+    #[arg(long, conflicts_with_all = ["runs", "strategy", "sleeps", "replay", "stale", "shard"])]
+    pub exhaustive: bool,
+    /// With --exhaustive: go on with the exploration that --time or an interrupt ended
+    #[arg(long, requires = "exhaustive")]
+    pub resume: bool,
     /// Replay a recorded schedule (a trace file) once
     #[arg(long, value_name = "FILE")]
     pub replay: Option<PathBuf>,
@@ -383,159 +502,44 @@ pub(crate) struct RunFlags {
     /// Report what is done inside the standard library and other system headers, too
     #[arg(long)]
     pub system_headers: bool,
+    /// Record every run, and check it afterwards. By default a run is checked in its
+    /// process and recorded only to look into a new finding; under --strategy os all
+    /// are recorded
+    #[arg(long)]
+    pub record: bool,
     /// Let the trace of a process grow to this many MiB; what comes later is not
     /// checked [default: 1024]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..))]
     pub trace_limit: Option<u64>,
+    /// Let the trace of a process have this many events, each of which takes some
+    /// dozens of bytes where it is read; what comes later is not checked [default:
+    /// 50000000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub event_limit: Option<u64>,
+    /// Make only every N-th run, as part I of N; `wmfix merge` puts the parts together.
+    /// --runs is then the number of runs of all parts together [default: 1000], and
+    /// none of them stops early. `auto` and `auto/N` take the part from the variables of
+    /// Bazel, GitLab, CircleCI, Kubernetes or Slurm
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<ShardFlag>,
+    /// Folder for the file that a part writes for `wmfix merge`
+    #[arg(long, value_name = "DIR", default_value = "wmfix-shards")]
+    pub shard_dir: PathBuf,
+    /// Findings that this file lists do not fail (`wmfix baseline` writes it)
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
     /// Output format on stdout
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
+    /// Write the report to a file, too, in any format of --format; may be repeated
+    #[arg(long = "report", value_name = "FORMAT=FILE")]
+    pub reports: Vec<ReportFile>,
     /// Print only the result
     #[arg(long, short)]
     pub quiet: bool,
     /// When to use colors
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
-}
-
-/// What findings count: by what the stale value does to the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum HarmLevel {
-    /// The program failed, or raced where it does not otherwise.
-    Harmful,
-    /// Also: it printed something else.
-    Visible,
-    /// Also: it used the value. Everything but what it threw away.
-    Survived,
-    /// Everything.
-    All,
-}
-
-/// How the accesses of free runs choose the writes that they take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum WeakChoice {
-    /// One of the others, by seed
-    Mixed,
-    /// Any write, each as likely as the others
-    Uniform,
-    /// Mostly the newest write
-    Few,
-    /// Mostly the oldest write, but for a few communications
-    Pctwm,
-}
-
-/// On or off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Switch {
-    /// Do so
-    On,
-    /// Do not
-    Off,
-}
-
-/// The machines that findings are reported for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Target {
-    /// Only what x86-64 itself can show
-    #[value(name = "x86-64")]
-    X86_64,
-    /// Also what AArch64 can show
-    Aarch64,
-    /// Everything that the C and C++ standards allow
-    C11,
-}
-
-/// How the next thread is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Strategy {
-    /// Seek or pct: the seed decides
-    Mixed,
-    /// A random thread, rarely one that is about to use what it wrote itself
-    Seek,
-    /// Random priorities with a few changes: finds rare orderings with known probability
-    Pct,
-    /// A random thread at every step
-    Random,
-    /// The operating system's scheduler, without control
-    Os,
-}
-
-/// When a sleep or a timed wait ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Sleeps {
-    /// At any step: a sleep orders nothing
-    Any,
-    /// In the order of the clock, for programs that need it
-    Clock,
-}
-
-/// How volatile accesses are treated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Volatile {
-    /// As plain accesses
-    Ignore,
-    /// As relaxed atomics
-    Relaxed,
-    /// As acquire loads and release stores
-    Acqrel,
-}
-
-/// What becomes of annotations of happens-before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Annotations {
-    /// They are counted and ignored
-    Ignore,
-    /// They order threads
-    Trust,
-}
-
-/// The memory model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MemoryModel {
-    /// RC11
-    Rc11,
-    /// RC20's encoding of SC fences, for comparison
-    Rc20,
-}
-
-/// How data races are looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Races {
-    /// Report those that a run shows
-    On,
-    /// Do not look for them
-    Off,
-    /// Report also those that a run hides, and make them happen
-    Predict,
-}
-
-/// Output format of a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people
-    Text,
-    /// One JSON object, for programs
-    Json,
-    /// SARIF 2.1.0, for editors and code hosts
-    Sarif,
-}
-
-/// When to use colors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
 }
 
 fn shell_words(text: &str) -> Result<Words, String> {
@@ -579,6 +583,12 @@ mod tests {
             ("wmfix check --time=-1", "positive"),
             ("wmfix check --jobs 100000", "1..=1024"),
             ("wmfix check --cflags '", "no partner"),
+            ("wmfix check --report wmfix.sarif", "FORMAT=FILE"),
+            ("wmfix check --report sarif=", "FORMAT=FILE"),
+            (
+                "wmfix check --report xml=a.xml",
+                "no format xml: there are text, json",
+            ),
         ] {
             let error = Cli::try_parse_from(line.split(' ')).expect_err(line);
             assert!(error.to_string().contains(said), "{line}: {error}");

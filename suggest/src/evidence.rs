@@ -7,23 +7,34 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use wmfix_analysis::Event;
+use wmfix_analysis::explore::Assignment;
 use wmfix_frontend::Vocabularies;
 
 use crate::allow::{AllowRules, Allowances};
-use crate::cli::WeakChoice;
-use crate::findings::{CollectedFindings, KnownFindings, ObservationConfig, observe};
+use crate::checked_runs::{CheckedRuns, is_failing};
+use crate::cli::{Races, WeakChoice};
+use crate::explore::{
+    At, Exploration, ExplorePlan, Obstacle, SavedExploration, SavedProgram, explore,
+};
+use crate::findings::{CollectedFindings, KnownFindings, Observation, ObservationConfig, observe};
 use crate::harm::{self, FreeRuns, HarmPlan, Harms};
 use crate::observe::{Places, Scope};
 use crate::options::RunOptions;
 use crate::predictions;
 use crate::progress::{Progress, Stage};
-use crate::recorded_runs::RecordedRuns;
+use crate::recorded_runs::{KeptRuns, RecordedRuns};
 use crate::run::{
     Budget, Deadline, FreshStart, Launch, Patience, RunFolders, RunWorth, StopReason, Summary,
-    Watchdog, until_quiet,
+    Watchdog, interrupted, until_quiet,
 };
+use crate::shards::{Notebook, Outcome, ProgramRecord, Selection};
 use crate::subject::Subject;
+
+/// The part of the time that is left which an exploration may take where a repair
+/// follows, or is verified by it.
+const EXPLORED_SHARE: f64 = 0.7;
 
 /// How a subject is run.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +51,10 @@ pub(crate) struct RunPlan<'a> {
     pub stage: Stage,
     /// How long they may take.
     pub limit: RunLimit,
+    /// Which runs are made.
+    pub selection: Selection<'a>,
+    /// The exploration that is gone on with, if one is.
+    pub resumed: Option<&'a SavedExploration>,
 }
 
 /// How long runs may take.
@@ -79,7 +94,12 @@ pub(crate) struct Evidence {
     summary: Summary,
     not_run: Option<NotRun>,
     fresh_starts: BTreeSet<FreshStart>,
+    /// Processes outlived their runs.
+    left_behind: bool,
+    exploration: Option<Exploration>,
+    stopped: Option<Vec<SavedProgram>>,
     started: Instant,
+    shard: Vec<ProgramRecord>,
 }
 
 impl Evidence {
@@ -97,8 +117,23 @@ impl Evidence {
             },
             not_run: None,
             fresh_starts: BTreeSet::new(),
+            left_behind: false,
+            exploration: None,
+            stopped: None,
             started: Instant::now(),
+            shard: Vec::new(),
         }
+    }
+
+    /// The same with more recorded runs kept.
+    pub(crate) fn keeping(mut self, runs: KeptRuns) -> Self {
+        self.recorded = RecordedRuns::keeping(runs);
+        self
+    }
+
+    /// Whether a recorded run was not kept that differs from all that are.
+    pub(crate) fn has_dropped_runs(&self) -> bool {
+        self.recorded.has_dropped()
     }
 
     /// Runs the subject until nothing new is found, and adds what that shows.
@@ -116,17 +151,35 @@ impl Evidence {
             self.places().symbols.copied(copy.folder, copy.original);
         }
         self.collected.must_pass = subject.must_pass;
+        self.keep_sources(subject);
         let folders = RunFolders::new()?;
         let mut progress = Progress::new(plan.options, plan.stage);
         let before = self.summary.runs;
         let with_findings = plan.limit.deadline.share(plan.limit.share);
         self.summary.stopped = StopReason::Quiet;
+        let mut explored = None;
+        if plan.options.exhaustive {
+            self.explore(subject, plan, &folders, &mut progress)?;
+            if self.collected.is_empty() || interrupted() {
+                self.fresh_starts.extend(folders.fresh_starts());
+                self.left_behind |= folders.left_behind() > 0;
+                self.note_silence(before);
+                return Ok(self);
+            }
+            // Runs by seeds show the same, and can be had again.
+            self.known = KnownFindings::default();
+            explored = Some(std::mem::take(&mut self.collected));
+            self.collected.must_pass = subject.must_pass;
+        }
         let programs = subject.commands.len();
         for (number, command) in subject.commands.iter().enumerate() {
             // What a program leaves of its part of the time goes to the others.
             let part = 1.0 / (programs - number) as f64;
             let budget = Budget {
-                patience: Patience::of(plan.options),
+                patience: match plan.selection.is_until_quiet() {
+                    true => Patience::of(plan.options),
+                    false => Patience::Runs(u64::MAX),
+                },
                 deadline: self
                     .deadline(plan.limit.deadline, with_findings)
                     .share(part),
@@ -150,6 +203,7 @@ impl Evidence {
             }
         }
         self.fresh_starts.extend(folders.fresh_starts());
+        self.left_behind |= folders.left_behind() > 0;
         if plan.predict {
             let deadline = self.deadline(plan.limit.deadline, with_findings);
             let shown = predictions::follow(
@@ -165,13 +219,105 @@ impl Evidence {
                 }
             }
         }
+        match explored {
+            // There was no time for any other run.
+            Some(explored) if self.collected.processes == 0 => self.collected = explored,
+            Some(explored) => self.collected.add_unseen(explored),
+            None => {}
+        }
+        self.note_silence(before);
+        Ok(self)
+    }
+
+    /// Notes that none of the runs since then has left a trace.
+    fn note_silence(&mut self, before: u64) {
         let silent = self.collected.processes == 0 && self.collected.problems.is_empty();
         if silent && self.summary.runs > before {
             self.not_run = Some(NotRun::NotInstrumented {
                 output: self.collected.failed_output.clone(),
             });
         }
-        Ok(self)
+    }
+
+    /// Runs all schedules of each command of the subject.
+    fn explore(
+        &mut self,
+        subject: &Subject,
+        plan: RunPlan<'_>,
+        folders: &RunFolders,
+        progress: &mut Progress,
+    ) -> anyhow::Result<()> {
+        let options = plan.options;
+        let config = ObservationConfig {
+            analyzer: options.analyzer_config(),
+            predict: false,
+        };
+        let timeout = Duration::from_secs_f64(options.timeout);
+        let mut all = Exploration::default();
+        let mut stopped = Vec::new();
+        if options.races == Races::Off {
+            all.obstacles.insert(Obstacle::RacesOff);
+        }
+        for (number, command) in subject.commands.iter().enumerate() {
+            let part = 1.0 / (subject.commands.len() - number) as f64;
+            let deadline = match plan.record {
+                // A repair is to be found, and verified.
+                true => plan.limit.deadline.share(part * EXPLORED_SHARE),
+                false => plan.limit.deadline.share(part),
+            };
+            let watchdog = Watchdog::new(timeout, deadline);
+            let (places, known) = (&self.places, &self.known);
+            let (collected, recorded) = (&mut self.collected, &mut self.recorded);
+            let run = |assignment: &Assignment, at: At| {
+                let folder = folders.take()?;
+                let mut launch = command.launch.exploring(assignment);
+                if at == At::Elsewhere {
+                    launch = launch.elsewhere();
+                }
+                let finished = launch.once(plan.seed, &folder, &watchdog)?;
+                observe(&finished, places, known, config, &|| watchdog.is_ending())
+            };
+            let resumed = plan.resumed.and_then(|saved| saved.programs.get(number));
+            let (exploration, saved) = explore(
+                ExplorePlan {
+                    deadline,
+                    jobs: options.jobs(),
+                },
+                resumed,
+                run,
+                || watchdog.end_all(),
+                |mut observation, so_far| {
+                    let known_before = collected.extent();
+                    let traces = std::mem::take(&mut observation.traces);
+                    let failing =
+                        !observation.violations.is_empty() || !observation.races.is_empty();
+                    let worth = collected.take(number, plan.seed, observation, known);
+                    if plan.record {
+                        for trace in traces {
+                            recorded.offer(trace, failing, worth == RunWorth::New);
+                        }
+                    }
+                    progress.explored(so_far);
+                    collected.extent() != known_before
+                },
+            )?;
+            stopped.push(saved);
+            self.summary.runs += exploration.runs;
+            all.add(exploration);
+        }
+        self.stopped = all.is_stopped().then_some(stopped);
+        self.exploration = Some(all);
+        Ok(())
+    }
+
+    /// How far an exploration of all runs came, if there was one.
+    pub(crate) fn exploration(&self) -> Option<&Exploration> {
+        self.exploration.as_ref()
+    }
+
+    /// An exploration that was stopped, to be gone on with.
+    pub(crate) fn take_stopped(&mut self) -> Option<Vec<SavedProgram>> {
+        self.stopped.take()
     }
 
     /// The second deadline if anything was found, else the first.
@@ -195,39 +341,112 @@ impl Evidence {
             analyzer: options.analyzer_config(),
             predict: plan.predict,
         };
+        let selection = plan.selection;
         progress.limit(budget);
         let timeout = Duration::from_secs_f64(options.timeout);
         let watchdog = Watchdog::new(timeout, budget.deadline);
         let (places, known) = (&self.places, &self.known);
         let (collected, recorded) = (&mut self.collected, &mut self.recorded);
-        let run_and_observe = |number: u64| {
+        if selection.run_number(number, 0).is_none() {
+            self.shard.push(ProgramRecord::default());
+            return Ok(Summary {
+                runs: 0,
+                stopped: StopReason::Quiet,
+            });
+        }
+        let corpus = plan.record.then(|| recorded.room());
+        let checked_runs =
+            CheckedRuns::new(options, plan.predict, places, folders.shared(), corpus);
+        let made = |seed: u64| -> anyhow::Result<Observation> {
             let folder = folders.take()?;
-            let seed = plan.seed.wrapping_add(number);
-            let finished = launch.once(seed, &folder, &watchdog)?;
-            observe(&finished, places, known, config, &|| watchdog.is_ending())
+            let run = |launch: &Launch| {
+                let finished = launch.once(seed, &folder, &watchdog)?;
+                observe(&finished, places, known, config, &|| watchdog.is_ending())
+            };
+            let Some(checked) = checked_runs.launch(launch)? else {
+                return run(launch);
+            };
+            let mut checked = run(&checked)?;
+            if checked_runs.lacks_text(&checked)
+                && let Some(launch) = checked_runs.launch(launch)?
+            {
+                checked = run(&launch)?;
+            }
+            if !checked_runs.needs_record(&checked) {
+                return Ok(checked);
+            }
+            let mut recorded = run(launch)?;
+            checked_runs.compare(&checked, &mut recorded);
+            Ok(recorded)
         };
-        until_quiet(
+        let run_and_observe = |count: u64| {
+            // Past the last run nothing is looked at any more.
+            let run = selection.run_number(number, count).unwrap_or(count);
+            if let Selection::Merged(merged) = selection
+                && let Some(shown) = merged.shown(number, run)
+            {
+                return Ok(Outcome::Written(shown));
+            }
+            let observation = made(plan.seed.wrapping_add(run))?;
+            Ok(Outcome::Made(Box::new(observation)))
+        };
+        let mut notebook = Notebook::default();
+        let summary = until_quiet(
             budget,
             run_and_observe,
             || watchdog.end_all(),
-            |run, mut observation| {
+            |count, outcome| {
+                let run = selection.run_number(number, count).unwrap_or(count);
+                let last = selection.run_number(number, count + 1).is_none();
+                let mut observation = match (outcome, selection) {
+                    (Outcome::Written(shown), _) => notebook.read(shown).with_context(|| {
+                        format!(
+                            "the run with seed {} is not as its shard has it: is the program the same?",
+                            plan.seed.wrapping_add(run)
+                        )
+                    })?,
+                    (Outcome::Made(observation), Selection::UntilQuiet) => *observation,
+                    (Outcome::Made(observation), Selection::Shard { .. }) => {
+                        notebook.write(run, &observation);
+                        *observation
+                    }
+                    (Outcome::Made(observation), Selection::Merged(_)) => {
+                        notebook.remember(run, &observation);
+                        *observation
+                    }
+                };
+                let known_before = collected.extent();
                 let traces = std::mem::take(&mut observation.traces);
-                let failing = !observation.violations.is_empty() || !observation.races.is_empty();
+                let (failing, schedule) = (is_failing(&observation), observation.schedule);
                 let seed = plan.seed.wrapping_add(run);
                 let worth = collected.take(number, seed, observation, known);
+                let mut kept = false;
                 if plan.record {
                     for trace in traces {
-                        recorded.offer(trace, failing, worth == RunWorth::New);
+                        kept |= recorded.offer(trace, failing, worth == RunWorth::New);
                     }
+                    checked_runs.taken(schedule, failing, recorded.room());
+                }
+                if kept || worth == RunWorth::New || collected.extent() != known_before {
+                    notebook.last_was_new();
                 }
                 progress.run(collected, worth);
                 // The schedule is given: another run would be the same again.
                 Ok(match options.replay {
                     Some(_) => RunWorth::Enough,
+                    None if last => RunWorth::Enough,
                     None => worth,
                 })
             },
-        )
+        )?;
+        let cut_short = summary.stopped != StopReason::Quiet;
+        self.shard.push(notebook.into_record(cut_short));
+        Ok(summary)
+    }
+
+    /// What is written down of the runs of each program, for the file of a shard.
+    pub(crate) fn take_shard(&mut self) -> Vec<ProgramRecord> {
+        std::mem::take(&mut self.shard)
     }
 
     /// What the violations do to the program, each made to happen. What is judged
@@ -277,6 +496,23 @@ impl Evidence {
     /// Why programs were started anew for every run, where they were.
     pub(crate) fn fresh_starts(&self) -> &BTreeSet<FreshStart> {
         &self.fresh_starts
+    }
+
+    /// Whether processes outlived the runs that started them, and were ended.
+    pub(crate) fn has_left_behind(&self) -> bool {
+        self.left_behind
+    }
+
+    /// Reports are about what was built, not about what the user's editor makes of it
+    /// meanwhile.
+    fn keep_sources(&self, subject: &Subject) {
+        let mut places = self.places.lock().expect("no panic while locked");
+        match &subject.copy {
+            // Its files are those that are named.
+            Some(copy) if copy.patched => {}
+            Some(copy) => places.sources.were_built_in(&copy.folder, &copy.original),
+            None => places.sources.were_built_in_place(&subject.files),
+        }
     }
 
     /// How long this has taken so far.

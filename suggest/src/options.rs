@@ -7,10 +7,11 @@ use clap::ValueEnum;
 use wmfix_analysis::{AnalyzerConfig, Model};
 
 use crate::cli::{
-    Annotations, Color, Format, HarmLevel, MemoryModel, Races, RunFlags, Sleeps, Strategy, Switch,
-    Target, Volatile, WeakChoice,
+    Annotations, Color, Format, HarmLevel, MemoryModel, Races, ReportFile, RunFlags, Sleeps,
+    Strategy, Switch, Target, Volatile, WeakChoice,
 };
 use crate::config::ProjectConfig;
+use crate::shard_number::{Shard, ShardFlag};
 
 /// How programs are run and findings reported.
 #[derive(Clone, Debug)]
@@ -27,6 +28,10 @@ pub(crate) struct RunOptions {
     pub strategy: Strategy,
     /// When sleeps and timed waits end.
     pub sleeps: Sleeps,
+    /// Run all schedules.
+    pub exhaustive: bool,
+    /// Whether an exploration that was stopped goes on.
+    pub resume: bool,
     /// A recorded schedule to follow, once.
     pub replay: Option<PathBuf>,
     /// How many runs at a time; as many as there are processors, if not given.
@@ -43,8 +48,12 @@ pub(crate) struct RunOptions {
     pub races: Races,
     /// What is done inside system headers is reported, too.
     pub system_headers: bool,
+    /// Record every run.
+    pub record: bool,
     /// How large the trace of a process may become, in MiB.
     pub trace_limit: u64,
+    /// How many events it may have.
+    pub event_limit: u64,
     /// What findings make the command end with exit code 1.
     pub fail_on: HarmLevel,
     /// Whether stale values are made to happen.
@@ -55,26 +64,45 @@ pub(crate) struct RunOptions {
     pub weak: Option<WeakChoice>,
     /// Run under gdb.
     pub gdb: bool,
+    /// The part of the runs that is made here, if not all of them.
+    pub shard: Option<Shard>,
+    /// How many runs all shards make together.
+    pub sharded_runs: u64,
+    /// The folder for the file of a shard.
+    pub shard_dir: PathBuf,
+    /// The file that lists the findings that are known.
+    pub baseline: Option<PathBuf>,
     /// How the result is printed on stdout.
     pub format: Format,
+    /// The files that the report is written to, too.
+    pub reports: Vec<ReportFile>,
     /// Print nothing but the result.
     pub quiet: bool,
     /// When to use colours.
     pub color: Color,
 }
 
+/// How many runs all shards make together without `--runs`.
+const DEFAULT_SHARDED_RUNS: u64 = 1000;
 /// The defaults of `--timeout` (in seconds), `--seed` and `--trace-limit`.
 const DEFAULT_TIMEOUT: f64 = 60.0;
 const DEFAULT_SEED: u64 = 1;
 const DEFAULT_TRACE_LIMIT_MIB: u64 = 1024;
+/// The default of `--event-limit`: some gigabytes where the trace is read.
+const DEFAULT_EVENT_LIMIT: u64 = 50_000_000;
 
 impl RunOptions {
     /// What the flags mean for a project.
     pub(crate) fn new(flags: RunFlags, model: MemoryModel, config: &ProjectConfig) -> Self {
         let run = &config.run;
+        let runs = flags.runs.or(run.runs.map(u64::from));
+        let shard = match flags.shard {
+            Some(ShardFlag::Given(shard)) => Some(shard),
+            Some(ShardFlag::Auto(_)) | None => None,
+        };
         let seconds = |value: Option<crate::config::Seconds>| value.map(|seconds| seconds.0);
         Self {
-            runs: flags.runs.or(run.runs.map(u64::from)),
+            runs,
             time: flags.time.or(seconds(run.time)),
             timeout: flags
                 .timeout
@@ -83,6 +111,8 @@ impl RunOptions {
             seed: flags.seed.or(run.seed).unwrap_or(DEFAULT_SEED),
             strategy: flags.strategy.or(run.strategy).unwrap_or(Strategy::Mixed),
             sleeps: flags.sleeps.or(run.sleeps).unwrap_or(Sleeps::Any),
+            exhaustive: flags.exhaustive,
+            resume: flags.resume,
             replay: flags.replay,
             jobs: flags.jobs.or(run.jobs.map(u64::from)),
             fork_server: flags.fork_server == Switch::On,
@@ -94,13 +124,23 @@ impl RunOptions {
             model,
             races: flags.races.or(run.races).unwrap_or(Races::Predict),
             system_headers: flags.system_headers,
+            record: flags.record,
             trace_limit: flags.trace_limit.unwrap_or(DEFAULT_TRACE_LIMIT_MIB),
+            event_limit: flags.event_limit.unwrap_or(DEFAULT_EVENT_LIMIT),
             fail_on: flags.fail_on,
             harm: flags.harm == Switch::On,
             target: flags.target,
             weak: None,
             gdb: flags.gdb,
+            shard,
+            sharded_runs: runs.unwrap_or(DEFAULT_SHARDED_RUNS),
+            shard_dir: flags.shard_dir,
+            baseline: flags.baseline.or_else(|| {
+                let named = run.baseline.as_ref();
+                named.map(|file| config.folder.join(file))
+            }),
             format: flags.format,
+            reports: flags.reports,
             quiet: flags.quiet,
             color: flags.color,
         }

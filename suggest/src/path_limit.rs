@@ -59,10 +59,14 @@ impl PathLimit {
         self.holds_any(places, std::iter::once(access).chain(newer))
     }
 
-    /// Whether a race belongs to it: one of its accesses.
+    /// Whether a race belongs to it: one of its accesses, or the message that should
+    /// have ordered them. What a queue hands over is often touched by its users only,
+    /// and the order is the queue's.
     pub(crate) fn holds_race(&self, places: &Places, finding: &RaceFinding) -> bool {
         let race = &finding.first.race.race;
-        self.holds_any(places, [race.first.site, race.second.site])
+        let message = finding.first.carrier.iter();
+        let sites = message.flat_map(|carrier| [carrier.write, carrier.read]);
+        self.holds_any(places, sites.chain([race.first.site, race.second.site]))
     }
 
     /// Whether one of these sites is in it.

@@ -3,6 +3,10 @@
 //! of the stages before it and gives one of its own; the one loop is repair and
 //! verify, where a patched copy goes through the first stages once more.
 
+mod relax;
+
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -11,24 +15,30 @@ use wmfix_frontend::{Vocabularies, scan_tree};
 use wmfix_repair::Profile;
 
 use crate::baseline;
-use crate::cli::{Cost, HarmLevel, Races};
+use crate::cli::{Cost, HarmLevel, Races, Strategy, Volatile};
 use crate::evidence::{Evidence, NotRun, RunLimit, RunPlan};
 use crate::exit::{ExitStatus, Stop};
-use crate::findings::FindingNames;
+use crate::findings::{FindingNames, ViolationKey};
 use crate::harm::Harms;
+use crate::observe::{EventKind, Sources};
 use crate::options::{RunOptions, value_name};
 use crate::patch::{Patch, patch};
+use crate::path_limit::PathLimit;
 use crate::preparation::{Settings, find_project, prepare, prepare_command};
 use crate::progress::Stage;
-use crate::project::{Prepared, Project};
+use crate::project::{Prepared, Project, left_out};
 use crate::repair_loop::{
-    NextRound, PatchedRuns, Proposal, RepairLoop, RepairResult, RepairTask, Trial, Verification,
+    NextRound, PatchedRuns, RepairLoop, RepairNote, RepairResult, RepairTask, Trial, Verification,
 };
 use crate::report::{self, Dossier, Judged, RepairInputs, ReportInputs};
 use crate::run::{Deadline, interrupted};
-use crate::subject::Subject;
+use crate::shard_number::Shard;
+use crate::shards::{ProgramRecord, Selection, ShardFile, ShardSettings};
+use crate::stopped;
+use crate::subject::{PatchedFile, Subject};
 
 pub(crate) use crate::preparation::Request;
+pub(crate) use relax::{RelaxRequest, RelaxStage, Relaxed, relax};
 
 /// How long all of it may take after the build, where neither `--time` nor `--runs`
 /// says so: as long as a person waits.
@@ -94,8 +104,8 @@ pub(crate) struct Repaired {
 
 /// Builds and runs what is at a path, and reports.
 pub(crate) fn check(request: Request) -> Result<Examination, Stop> {
-    let (settings, project) = find_project(request)?;
-    let subject = prepare(&project, &settings.options)?;
+    let (mut settings, project) = find_project(request)?;
+    let subject = prepare(&project, &mut settings)?;
     examine(subject, settings)
 }
 
@@ -109,8 +119,8 @@ pub(crate) fn run(request: Request) -> Result<Examination, Stop> {
 /// shows, verifies it, and reports.
 pub(crate) fn suggest(request: Request, wanted: &RepairRequest) -> Result<Examination, Stop> {
     let path = request.path.clone();
-    let (settings, project) = find_project(request)?;
-    let mut subject = prepare(&project, &settings.options)?;
+    let (mut settings, project) = find_project(request)?;
+    let mut subject = prepare(&project, &mut settings)?;
     if wanted.all_files {
         let found = files_with_sites(&path, &settings.vocabularies)?;
         subject.files.extend(found);
@@ -121,6 +131,22 @@ pub(crate) fn suggest(request: Request, wanted: &RepairRequest) -> Result<Examin
         share: SUGGEST_SHARE,
     };
     let mut evidence = run_and_collect(&subject, &settings, true, limit)?;
+    let takes_volatile = settings.volatile_is_open && races_on_volatile(&mut evidence, &settings);
+    if takes_volatile {
+        let plain = settings.vocabularies.clone();
+        settings.options.volatile = Volatile::Relaxed;
+        settings.vocabularies = plain.clone().and_volatile();
+        let again = Subject {
+            files: subject.files.clone(),
+            ..prepare(&project, &mut settings)?
+        };
+        let mut taken = run_and_collect(&again, &settings, true, limit)?;
+        match needs_repair(&mut taken, &Harms::default(), wanted.fix, &settings) {
+            true => (evidence, subject) = (taken, again),
+            // What remains are races on the volatile objects themselves.
+            false => (settings.options.volatile, settings.vocabularies) = (Volatile::Ignore, plain),
+        }
+    }
     let harms = evidence.judge_harm(
         &subject,
         &settings.options,
@@ -134,6 +160,8 @@ pub(crate) fn suggest(request: Request, wanted: &RepairRequest) -> Result<Examin
     let dossier = assemble_report(&mut evidence, judged, &subject, &settings, None)?;
     let repair = match needs_repair(&mut evidence, &harms, wanted.fix, &settings) {
         false => RepairStage::None,
+        // A part of the runs is not repaired: `merge` does that for all of them.
+        true if settings.options.shard.is_some() => RepairStage::None,
         true if evidence.collected().every_run_failed() => RepairStage::NeverWorks,
         true => {
             return repaired(
@@ -156,31 +184,160 @@ fn run_and_collect(
     record: bool,
     limit: RunLimit,
 ) -> Result<Evidence, Stop> {
+    require_same_sources(subject, settings)?;
+    let options = &settings.options;
+    let selection = match (&settings.merged, options.shard) {
+        (Some(merged), _) => Selection::Merged(merged),
+        (None, Some(shard)) => Selection::Shard {
+            shard,
+            runs: options.sharded_runs,
+        },
+        (None, None) => Selection::UntilQuiet,
+    };
+    let resumed = match (options.resume, record) {
+        (false, _) => None,
+        (true, false) => Some(stopped::find(subject, options).map_err(Stop::usage)?),
+        (true, true) => {
+            return Err(Stop::usage(
+                "--resume goes on with the exploration of `wmfix check` or `wmfix run`",
+            ));
+        }
+    };
     let plan = RunPlan {
-        options: &settings.options,
-        seed: settings.options.seed,
-        record,
-        predict: predicts(&settings.options),
+        options,
+        seed: options.seed,
+        // What would be kept for a repair has to be made again by a merge.
+        record: record || options.shard.is_some(),
+        predict: predicts(options),
         stage: Stage::Running,
         limit,
+        selection,
+        resumed: resumed.as_ref(),
     };
     let (scope, rules) = (settings.scope.clone(), settings.allow_rules.clone());
     let evidence = Evidence::new(&settings.vocabularies, scope, rules);
-    let evidence = evidence.gather(subject, plan)?;
+    let mut evidence = evidence.gather(subject, plan)?;
+    if options.exhaustive && !record {
+        stopped::keep(subject, options, evidence.take_stopped())?;
+    }
+    require_run(evidence, subject, options)
+}
+
+/// Stops unless the subject could be examined; writes the file of a shard.
+fn require_run(
+    mut evidence: Evidence,
+    subject: &Subject,
+    options: &RunOptions,
+) -> Result<Evidence, Stop> {
     match evidence.not_run() {
-        None => Ok(evidence),
+        None => {
+            if let Some(shard) = options.shard {
+                let file = write_shard(shard, evidence.take_shard(), subject, options)?;
+                if !options.quiet {
+                    eprintln!("wmfix: wrote {}", shown_path(&file));
+                }
+            }
+            Ok(evidence)
+        }
         Some(not_run) => {
             let text = report::not_run_text(not_run, subject.must_pass);
             Err(match not_run {
                 NotRun::NotInstrumented {
                     output: Some(output),
                 } if subject.must_pass => {
+                    // A test command may compile, too.
+                    let lacked = subject
+                        .copy
+                        .as_ref()
+                        .and_then(|copy| left_out(output, &copy.original, &copy.folder));
+                    let hint = lacked.map(|file| report::left_out_text(&file));
+                    let text = text + &hint.unwrap_or_default();
                     Stop::new(ExitStatus::Failed, text).with_output(output.clone())
                 }
                 _ => Stop::usage(text),
             })
         }
     }
+}
+
+/// Writes the file of a shard.
+fn write_shard(
+    shard: Shard,
+    programs: Vec<ProgramRecord>,
+    subject: &Subject,
+    options: &RunOptions,
+) -> anyhow::Result<PathBuf> {
+    let settings = shard_settings(subject, options, shard.total())?;
+    let words = std::env::args_os().skip(1).map(|word| {
+        let text = word.into_string();
+        text.map_err(|word| anyhow::anyhow!("{word:?} cannot be written down: it is no Unicode"))
+    });
+    let command = words.collect::<Result<_, _>>()?;
+    ShardFile::new(shard, settings, command, programs).write(&options.shard_dir)
+}
+
+/// What all shards of this examination have in common.
+fn shard_settings(
+    subject: &Subject,
+    options: &RunOptions,
+    shards: u64,
+) -> anyhow::Result<ShardSettings> {
+    let mut sources = blake3::Hasher::new();
+    let mut files = subject.files.clone();
+    files.sort();
+    for file in &files {
+        sources.update(shown_path(file).as_bytes());
+        let text = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+        sources.update(blake3::hash(&text).as_bytes());
+    }
+    Ok(ShardSettings {
+        wmfix: format!(
+            "{} {}",
+            env!("CARGO_PKG_VERSION"),
+            env!("WMFIX_RUNTIME_HASH")
+        ),
+        shards,
+        runs: options.sharded_runs,
+        seed: options.seed,
+        options: options.to_repeat(),
+        sources: sources.finalize().to_hex()[..32].to_owned(),
+    })
+}
+
+/// Stops unless the shards that are put together were made from these sources.
+fn require_same_sources(subject: &Subject, settings: &Settings) -> Result<(), Stop> {
+    let Some(merged) = &settings.merged else {
+        return Ok(());
+    };
+    let here = shard_settings(subject, &settings.options, merged.settings.shards)?;
+    let why = match &merged.settings {
+        shards if shards.wmfix != here.wmfix => "another wmfix",
+        shards if shards.sources != here.sources => "other sources than those that are here now",
+        _ => return Ok(()),
+    };
+    Err(Stop::usage(format_args!(
+        "the shards were made with {why}: run them again"
+    )))
+}
+
+/// Whether a race is on an object that is accessed as a volatile one.
+fn races_on_volatile(evidence: &mut Evidence, settings: &Settings) -> bool {
+    let mut sources = Sources::new(settings.vocabularies.clone().and_volatile());
+    let (found, places) = evidence.findings();
+    let mut sides = found.races.iter().flat_map(|finding| {
+        let race = &finding.first.race.race;
+        [race.first.site, race.second.site]
+    });
+    sides.any(|site| {
+        let place = places.get(site);
+        let kind = match place.kind {
+            EventKind::Write => EventKind::Store,
+            EventKind::Read => EventKind::Load,
+            _ => return false,
+        };
+        let site = place.point.as_ref().and_then(|at| sources.site(at, kind));
+        site.is_some_and(|site| &*site.vocabulary == "volatile")
+    })
 }
 
 /// Whether a finding that is not allowed does enough harm to be repaired.
@@ -233,7 +390,8 @@ fn repaired(
         let names = names.transpose()?;
         let target = settings.options.target;
         let left = harms.below(wanted.fix, target).copied().collect();
-        let proposal = repair_loop.propose(&mut evidence, &left, names.as_ref())?;
+        let minor = harms.below(HarmLevel::Visible, target).copied().collect();
+        let proposal = repair_loop.propose(&mut evidence, (&left, &minor), names.as_ref())?;
         let seed = repair_loop.seed();
         let verification = VerificationPlan {
             settings: &settings,
@@ -241,7 +399,11 @@ fn repaired(
             fix: wanted.fix,
             deadline,
         };
-        let trial = verify(&mut evidence, &proposal, project, verification)?;
+        let compare = |original: &mut _, patched: &mut _, left: &_, limit: &_| {
+            proposal.verify(original, patched, left, limit)
+        };
+        let files = proposal.files();
+        let trial = verify(&mut evidence, files, project, verification, compare)?;
         match repair_loop.conclude(&mut evidence, proposal, trial) {
             NextRound::Finished(result) => break *result,
             NextRound::Search => {}
@@ -256,6 +418,8 @@ fn repaired(
                         deadline,
                         share: SUGGEST_SHARE,
                     },
+                    selection: Selection::UntilQuiet,
+                    resumed: None,
                 };
                 evidence = evidence.gather(&subject, plan)?;
                 let deadline = deadline.share(HARM_SHARE);
@@ -263,6 +427,9 @@ fn repaired(
             }
         }
     };
+    if settings.volatile_is_open && settings.options.volatile != Volatile::Ignore {
+        result.notes.push(RepairNote::VolatileTakenForAtomic);
+    }
     result.sort_groups(&harms);
     let patch = match result.builds() {
         true => patch(&result.files)?,
@@ -305,9 +472,15 @@ struct VerificationPlan<'a> {
 /// its own.
 fn verify(
     original: &mut Evidence,
-    proposal: &Proposal,
+    files: &[PatchedFile],
     project: &Project,
     plan: VerificationPlan<'_>,
+    compare: impl FnOnce(
+        &mut Evidence,
+        &mut Evidence,
+        &BTreeSet<ViolationKey>,
+        &PathLimit,
+    ) -> Verification,
 ) -> anyhow::Result<Trial> {
     let VerificationPlan {
         settings,
@@ -322,10 +495,10 @@ fn verify(
         runs: None,
         elapsed: started.elapsed(),
     };
-    if proposal.files().is_empty() {
+    if files.is_empty() {
         return Ok(without_runs(Verification::NoPatch));
     }
-    let subject = match project.prepare(proposal.files(), options, deadline)? {
+    let subject = match project.prepare(files, options, deadline)? {
         Prepared::Built(subject) => subject,
         Prepared::Failed(_) if interrupted() => {
             return Ok(without_runs(Verification::Interrupted));
@@ -361,6 +534,8 @@ fn verify(
             deadline,
             share: VERIFY_SHARE,
         },
+        selection: Selection::UntilQuiet,
+        resumed: None,
     };
     let patched = Evidence::new(&settings.vocabularies, scope, rules);
     let mut patched = patched.gather(&subject, plan)?;
@@ -368,10 +543,11 @@ fn verify(
     let harms = patched.judge_harm(&subject, options, deadline, Harms::default())?;
     let left = harms.below(fix, options.target).copied().collect();
     Ok(Trial {
-        verification: proposal.verify(original, &mut patched, &left, &limit),
+        verification: compare(original, &mut patched, &left, &limit),
         runs: Some(PatchedRuns {
             evidence: patched,
             copy: subject.copy,
+            harmless: left,
         }),
         elapsed: started.elapsed(),
     })
@@ -390,6 +566,8 @@ fn assemble_report(
     let inputs = ReportInputs {
         summary: evidence.summary(),
         fresh_starts: evidence.fresh_starts().clone(),
+        left_behind: evidence.has_left_behind(),
+        system_schedules: settings.options.strategy == Strategy::Os,
         seconds: evidence.elapsed().as_secs_f64(),
         files: files.cloned().collect(),
         programs: subject.commands.iter().map(|c| c.launch.name()).collect(),
@@ -400,17 +578,26 @@ fn assemble_report(
         target: settings.options.target,
         limit: settings.limit.clone(),
         build_notes: subject.notes.clone(),
+        exploration: evidence.exploration().cloned(),
     };
     let allowances = evidence.allowances(&subject.files);
     let (collected, places) = evidence.findings();
-    Ok(report::assemble(
-        collected,
-        places,
-        &allowances,
-        judged,
-        inputs,
-        repair,
-    ))
+    let mut dossier = report::assemble(collected, places, &allowances, judged, inputs, repair);
+    let options = &settings.options;
+    if let (Some(known), Some(file)) = (&settings.baseline, &options.baseline) {
+        let name = shown_path(file);
+        let failed = collected.every_run_failed() || collected.no_run_complete();
+        known.apply(&name, &mut dossier, options.fail_on, failed);
+    }
+    if let Some(merged) = settings.merged.as_ref().filter(|m| !m.cut_short.is_empty()) {
+        let numbers: Vec<String> = merged.cut_short.iter().map(u64::to_string).collect();
+        dossier.report.notes.push(format!(
+            "of {} shards these ended before their last run: {}",
+            merged.settings.shards,
+            numbers.join(", ")
+        ));
+    }
+    Ok(dossier)
 }
 
 /// What `check` and `run` come to: a report without a repair.
@@ -471,9 +658,16 @@ fn files_with_sites(path: &Path, vocabularies: &Vocabularies) -> anyhow::Result<
     Ok(full.collect::<Result<_, _>>()?)
 }
 
+/// A path as reports have it: relative to the current folder where it lies in it.
+fn shown_path(path: &Path) -> String {
+    let current = std::env::current_dir().ok();
+    let inside = current.and_then(|current| Some(path.strip_prefix(current).ok()?.to_owned()));
+    inside.as_deref().unwrap_or(path).display().to_string()
+}
+
 /// Whether races are predicted: not from a schedule that somebody gave.
 fn predicts(options: &RunOptions) -> bool {
-    options.races == Races::Predict && options.replay.is_none()
+    options.races == Races::Predict && options.replay.is_none() && !options.exhaustive
 }
 
 fn profile(cost: Cost) -> Profile {

@@ -4,21 +4,24 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use anyhow::Context;
 use wmfix_frontend::Vocabularies;
 use wmfix_trace::{Ending, Reader};
 
 use crate::allow::AllowRules;
-use crate::cli::{BuildFlags, MemoryModel, RunFlags, WeakChoice};
+use crate::cli::{BuildFlags, MemoryModel, RunFlags, Volatile, WeakChoice};
 use crate::config::{FILE_NAME, ProjectConfig};
 use crate::exit::{ExitStatus, Stop};
 use crate::observe::Scope;
 use crate::options::RunOptions;
 use crate::path_limit::PathLimit;
 use crate::project::{Asked, BuildFailure, Prepared, Project, locate};
-use crate::report;
+use crate::report::{self, BaselineFile};
 use crate::run::{Deadline, Launch, stop_on_interrupt};
+use crate::shard_number::{Shard, ShardFlag};
+use crate::shards::{MergedShards, from_environment};
 use crate::subject::{RerunCommand, Subject, TestCommand};
 
 /// The environment variable that stands in for `--runs`.
@@ -38,6 +41,10 @@ pub(crate) struct Request {
     pub build: BuildFlags,
     /// The flags.
     pub flags: RunFlags,
+    /// The shards whose runs are put together, if they are.
+    pub merged: Option<MergedShards>,
+    /// Whether a baseline that the project names is left aside: a new one is made.
+    pub ignore_baseline: bool,
 }
 
 /// What the runs are made and judged by.
@@ -46,6 +53,8 @@ pub(crate) struct Settings {
     pub options: RunOptions,
     /// How the source spells its atomics.
     pub vocabularies: Vocabularies,
+    /// Nobody said what volatile accesses are taken for.
+    pub volatile_is_open: bool,
     /// Findings that are allowed.
     pub allow_rules: AllowRules,
     /// Whose code files are.
@@ -54,6 +63,10 @@ pub(crate) struct Settings {
     pub limit: PathLimit,
     /// The folder of the project, absolute; the current one for `run`.
     pub folder: PathBuf,
+    /// Findings that are known.
+    pub baseline: Option<BaselineFile>,
+    /// The shards whose runs are put together, if they are.
+    pub merged: Option<MergedShards>,
 }
 
 /// The configuration about a path and what the flags mean with it. An interrupt
@@ -62,17 +75,28 @@ fn read_settings(
     path: &Path,
     flags: RunFlags,
     (model, weak): (MemoryModel, Option<WeakChoice>),
+    merged: Option<MergedShards>,
+    ignore_baseline: bool,
 ) -> Result<(Settings, ProjectConfig), Stop> {
     let config = ProjectConfig::about(path).map_err(Stop::usage)?;
+    let shard = flags.shard;
+    let volatile_is_open = flags.volatile.or(config.run.volatile).is_none();
     let mut options = RunOptions::new(flags, model, &config);
     options.weak = weak;
     if options.runs.is_none() {
         options.runs = usual_runs()?;
     }
+    if merged.is_none() && options.shard.is_none() {
+        options.shard = shard_of_engine(shard, options.quiet)?;
+    }
     if let Some(trace) = &options.replay {
         check_replay(trace)?;
         options.jobs = Some(1);
     }
+    let baseline = match ignore_baseline {
+        true => None,
+        false => options.baseline.as_deref().map(read_baseline).transpose()?,
+    };
     stop_on_interrupt()?;
     let scope = Scope {
         folder: config.folder.clone(),
@@ -81,14 +105,51 @@ fn read_settings(
         system_headers: options.system_headers,
     };
     let settings = Settings {
-        options,
         scope,
-        vocabularies: config.vocabularies.clone(),
+        vocabularies: match options.volatile {
+            Volatile::Ignore => config.vocabularies.clone(),
+            Volatile::Relaxed | Volatile::Acqrel => config.vocabularies.clone().and_volatile(),
+        },
+        options,
+        volatile_is_open,
         allow_rules: AllowRules::of(&config),
         limit: PathLimit::default(),
         folder: std::env::current_dir().context("cannot find the current folder")?,
+        baseline,
+        merged,
     };
     Ok((settings, config))
+}
+
+/// The shard that whatever started this says it is; tells so, and gives the sign
+/// that it wants to have.
+fn shard_of_engine(flag: Option<ShardFlag>, quiet: bool) -> Result<Option<Shard>, Stop> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let engine = from_environment(flag, variable).map_err(Stop::usage)?;
+    let Some(engine) = engine else {
+        return Ok(None);
+    };
+    if let Some(file) = &engine.status_file {
+        fs::write(file, "").with_context(|| format!("cannot touch {file}"))?;
+    }
+    if !quiet {
+        let (number, total) = (engine.shard.number(), engine.shard.total());
+        eprintln!("wmfix: shard {number} of {total}, says {}", engine.said_by);
+    }
+    Ok(Some(engine.shard))
+}
+
+/// Reads a baseline before anything is run for it.
+fn read_baseline(file: &Path) -> Result<BaselineFile, Stop> {
+    let name = file.display();
+    let text = fs::read_to_string(file).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Stop::usage(format_args!(
+            "no such baseline: {name} (`wmfix baseline` writes one)"
+        )),
+        _ => Stop::usage(format_args!("cannot read {name}: {error}")),
+    })?;
+    BaselineFile::parse(&text)
+        .map_err(|error| Stop::usage(format_args!("{name} is not a baseline: {error}")))
 }
 
 /// Whether a file holds a schedule that can be followed. One that ends early can: it
@@ -98,7 +159,7 @@ fn check_replay(file: &Path) -> Result<(), Stop> {
     if !file.is_file() {
         return Err(Stop::usage(format_args!("no such trace: {shown}")));
     }
-    let bytes = std::fs::read(file).with_context(|| format!("cannot read {shown}"))?;
+    let bytes = fs::read(file).with_context(|| format!("cannot read {shown}"))?;
     let reader = Reader::new(&bytes);
     let mut reader =
         reader.map_err(|error| Stop::usage(format_args!("{shown} cannot be replayed: {error}")))?;
@@ -152,7 +213,13 @@ fn usual_runs() -> Result<Option<u64>, Stop> {
 pub(crate) fn find_project(request: Request) -> Result<(Settings, Project), Stop> {
     let semantics = (request.model, request.weak);
     let location = locate(&request.path, !request.command.is_empty()).map_err(Stop::usage)?;
-    let (mut settings, config) = read_settings(&location.root, request.flags, semantics)?;
+    let (mut settings, config) = read_settings(
+        &location.root,
+        request.flags,
+        semantics,
+        request.merged,
+        request.ignore_baseline,
+    )?;
     check_stdin(&config)?;
     settings.limit = PathLimit::new(location.scope.clone());
     let asked = Asked {
@@ -169,10 +236,15 @@ pub(crate) fn find_project(request: Request) -> Result<(Settings, Project), Stop
     Ok((settings, project))
 }
 
-/// Builds the project in a copy.
-pub(crate) fn prepare(project: &Project, options: &RunOptions) -> Result<Subject, Stop> {
-    match project.prepare(&[], options, Deadline::NEVER)? {
-        Prepared::Built(subject) => Ok(subject),
+/// Builds the project in a copy, and settles how many runs there are at a time.
+pub(crate) fn prepare(project: &Project, settings: &mut Settings) -> Result<Subject, Stop> {
+    match project.prepare(&[], &settings.options, Deadline::NEVER)? {
+        Prepared::Built(subject) => {
+            if subject.one_at_a_time {
+                settings.options.jobs = Some(1);
+            }
+            Ok(subject)
+        }
         Prepared::Failed(failure) => Err(build_failed(&failure)),
     }
 }
@@ -185,7 +257,13 @@ fn build_failed(failure: &BuildFailure) -> Stop {
 /// What `run` runs: the command as it is, in the current folder.
 pub(crate) fn prepare_command(request: Request) -> Result<(Settings, Subject), Stop> {
     let semantics = (request.model, request.weak);
-    let (settings, _) = read_settings(&request.path, request.flags, semantics)?;
+    let (settings, _) = read_settings(
+        &request.path,
+        request.flags,
+        semantics,
+        request.merged,
+        request.ignore_baseline,
+    )?;
     let (options, command) = (&settings.options, request.command);
     let repeated = options.to_repeat();
     let words = std::iter::once("run").chain(repeated.iter().map(String::as_str));
@@ -198,6 +276,7 @@ pub(crate) fn prepare_command(request: Request) -> Result<(Settings, Subject), S
         commands: vec![TestCommand { launch, rerun }],
         files: Vec::new(),
         must_pass: false,
+        one_at_a_time: false,
         copy: None,
         built: Vec::new(),
         notes: Vec::new(),

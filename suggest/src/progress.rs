@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::explore::Exploration;
 use crate::findings::CollectedFindings;
 use crate::options::RunOptions;
 use crate::run::{Budget, Deadline, Patience, QuietRuns, RunWorth};
@@ -85,6 +86,21 @@ impl Progress {
         }
         if let Some(line) = &self.line {
             line.set_message(self.message(collected, self.deadline.left()));
+        }
+    }
+
+    /// How far an exploration of all runs is.
+    pub(crate) fn explored(&self, so_far: &Exploration) {
+        if let Some(line) = &self.line {
+            let of = so_far
+                .estimate
+                .map_or(String::new(), |all| format!(" of about {all}"));
+            line.set_message(format!(
+                "{}: {}{of} classes of runs explored, {} schedules open",
+                self.stage.name(),
+                so_far.classes,
+                so_far.open
+            ));
         }
     }
 

@@ -19,6 +19,8 @@ pub(crate) struct Subject {
     pub files: Vec<PathBuf>,
     /// They are tests: an exit code other than 0 is a failure.
     pub must_pass: bool,
+    /// Two runs at a time would be in each other's way: they build in the same folder.
+    pub one_at_a_time: bool,
     /// The copy that it was built from; `None` if it was built in place.
     pub copy: Option<SourceCopy>,
     /// The names of the programs that were built, as far as they were looked for.

@@ -173,24 +173,39 @@ pub(super) fn classify(arguments: &[OsString]) -> Request {
 /// Replaces each `@file` by the arguments in it, as the compiler does; one that
 /// cannot be read stays as it is, for the compiler to complain about.
 pub(super) fn expand_response_files(arguments: &[OsString]) -> Vec<OsString> {
-    // A response file may name another one; one that names itself must not
-    // keep us busy for ever.
-    const DEEPEST: usize = 16;
-    fn expand(arguments: Vec<OsString>, depth: usize, into: &mut Vec<OsString>) {
-        for argument in arguments {
-            let content = match argument.as_bytes() {
-                [b'@', name @ ..] if depth < DEEPEST => std::fs::read(OsStr::from_bytes(name)).ok(),
-                _ => None,
-            };
-            match content {
-                Some(content) => expand(split_response(&content), depth + 1, into),
-                None => into.push(argument),
+    // A response file may name another one; those that name themselves must not keep
+    // us busy for ever.
+    let mut files_left = MAX_RESPONSE_FILES;
+    let mut expanded = Vec::new();
+    let mut rest: Vec<OsString> = arguments.iter().rev().cloned().collect();
+    while let Some(argument) = rest.pop() {
+        let content = match argument.as_bytes() {
+            [b'@', name @ ..] if files_left > 0 => {
+                read_response(Path::new(OsStr::from_bytes(name)))
             }
+            _ => None,
+        };
+        match content {
+            Some(content) => {
+                files_left -= 1;
+                rest.extend(split_response(&content).into_iter().rev());
+            }
+            None => expanded.push(argument),
         }
     }
-    let mut expanded = Vec::new();
-    expand(arguments.to_vec(), 0, &mut expanded);
     expanded
+}
+
+/// More response files are not read: as many as gcc takes.
+const MAX_RESPONSE_FILES: u32 = 2000;
+
+/// A larger file is no list of arguments.
+const MAX_RESPONSE_BYTES: u64 = 64 << 20;
+
+fn read_response(file: &Path) -> Option<Vec<u8>> {
+    let meta = std::fs::metadata(file).ok()?;
+    let is_list = meta.is_file() && meta.len() <= MAX_RESPONSE_BYTES;
+    is_list.then(|| std::fs::read(file).ok())?
 }
 
 /// Splits the text of a response file: whitespace separates, quotes of both
@@ -345,5 +360,16 @@ mod tests {
 
         std::fs::write(&outer, format!("@{}", outer.display())).unwrap();
         assert_eq!(expand_response_files(&given).len(), 2);
+    }
+
+    #[test]
+    fn response_files_that_name_themselves_many_times_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("self");
+        std::fs::write(&file, format!("@{} ", file.display()).repeat(50)).unwrap();
+        let expanded = expand_response_files(&[format!("@{}", file.display()).into()]);
+        assert!(expanded.len() <= 50 * MAX_RESPONSE_FILES as usize);
+        let device = [OsString::from("@/dev/zero")];
+        assert_eq!(expand_response_files(&device), device);
     }
 }

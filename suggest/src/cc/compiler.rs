@@ -244,7 +244,7 @@ pub(crate) fn program_on_path(name: &str) -> Option<PathBuf> {
 
 /// Whether a word names a compiler: `gcc`, `/usr/bin/clang++-14`,
 /// `x86_64-linux-gnu-g++`.
-fn is_compiler_name(word: &OsStr) -> bool {
+pub(crate) fn is_compiler_name(word: &OsStr) -> bool {
     let Some(name) = Path::new(word).file_name().and_then(OsStr::to_str) else {
         return false;
     };

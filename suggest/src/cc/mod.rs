@@ -20,7 +20,9 @@ use crate::runtime_archive::RuntimeFiles;
 use arguments::Output;
 use compiler::Compiler;
 
-pub(crate) use compiler::{Language, NoCompiler, program_on_path, real_compiler, users_choice};
+pub(crate) use compiler::{
+    Language, NoCompiler, is_compiler_name, program_on_path, real_compiler, users_choice,
+};
 pub(crate) use links::{WRAPPER_NAMES, link_wrappers};
 
 /// Where the wrappers are told of a file for their notes.

@@ -9,6 +9,11 @@ use crate::pipeline::{self, RepairRequest, Request};
 /// Examines what is at the path, and every file there.
 pub(super) fn run(arguments: AuditArgs) -> Result<ExitStatus, Stop> {
     let name = arguments.path.display().to_string();
+    if arguments.how.shard.is_some() {
+        return Err(Stop::usage(
+            "an audit is not made in parts: use `wmfix suggest --shard` and `wmfix merge`",
+        ));
+    }
     let request = Request {
         path: arguments.path,
         command: arguments.command,
@@ -16,6 +21,8 @@ pub(super) fn run(arguments: AuditArgs) -> Result<ExitStatus, Stop> {
         weak: None,
         build: arguments.build,
         flags: arguments.how,
+        merged: None,
+        ignore_baseline: false,
     };
     let wanted = RepairRequest {
         cost: arguments.cost,

@@ -5,9 +5,18 @@ use crate::cli::CheckArgs;
 use crate::exit::{ExitStatus, Stop};
 use crate::output;
 use crate::pipeline::{self, Request};
+use crate::shards::MergedShards;
 
 /// Builds what is at the path, runs it, and reports.
 pub(super) fn run(arguments: CheckArgs) -> Result<ExitStatus, Stop> {
+    examine(arguments, None)
+}
+
+/// The same, with the runs of shards.
+pub(super) fn examine(
+    arguments: CheckArgs,
+    merged: Option<MergedShards>,
+) -> Result<ExitStatus, Stop> {
     let choices = arguments.how.stale.clone();
     let request = Request {
         path: arguments.path,
@@ -16,6 +25,8 @@ pub(super) fn run(arguments: CheckArgs) -> Result<ExitStatus, Stop> {
         weak: arguments.weak,
         build: arguments.build,
         flags: arguments.how,
+        merged,
+        ignore_baseline: false,
     };
     if let Some(choices) = choices {
         return stale::check(request, &choices);

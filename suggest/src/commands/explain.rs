@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use crate::cli::ExplainArgs;
+use crate::cli::{ExplainArgs, LitmusFormat};
 use crate::exit::{ExitStatus, Stop};
-use crate::output::colors;
-use crate::report::{Dossier, TextRenderer};
+use crate::output::stdout_style;
+use crate::report::{Dossier, TextRenderer, herd, litmus, plain};
 use crate::state;
 
 /// Shows one finding of the last run in this folder.
@@ -15,7 +15,11 @@ pub(super) fn run(arguments: &ExplainArgs) -> Result<ExitStatus, Stop> {
             "no report for this folder yet: use `wmfix check` or `wmfix run` first",
         ));
     };
-    let text = TextRenderer::new(colors(arguments.color));
+    if let Some(format) = arguments.litmus {
+        let id = one_finding(&dossier, &arguments.id)?;
+        return print_litmus(&dossier, id, format);
+    }
+    let text = TextRenderer::new(stdout_style(arguments.color));
     let explanation = match text.unconfirmed(&dossier, &arguments.id) {
         Some(unconfirmed) => unconfirmed,
         None => {
@@ -51,4 +55,22 @@ pub(super) fn one_finding<'d>(dossier: &'d Dossier, asked: &str) -> Result<&'d s
             )))
         }
     }
+}
+
+/// `--litmus`: the finding as a litmus test.
+fn print_litmus(dossier: &Dossier, id: &str, format: LitmusFormat) -> Result<ExitStatus, Stop> {
+    let violation = dossier.report.violation(id).zip(dossier.details.get(id));
+    let (violation, detail) = violation.ok_or_else(|| {
+        Stop::usage(format_args!(
+            "{id} is no violation of the last report: litmus tests are about stale accesses"
+        ))
+    })?;
+    let test = litmus(violation, detail)
+        .map_err(|why| Stop::usage(format_args!("{id} has no litmus test: {}", why.text())))?;
+    let text = match format {
+        LitmusFormat::Herd => herd(&test),
+        LitmusFormat::C => plain(&test),
+    };
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(ExitStatus::Clean)
 }

@@ -18,7 +18,7 @@ use crate::project::BuildTool;
 /// Headers this many folders down are looked at.
 const MAX_DEPTH: usize = 6;
 
-/// Writes the file, and prints it.
+/// Writes the file, and says so.
 pub(super) fn run(arguments: &InitArgs) -> Result<ExitStatus, Stop> {
     if arguments.harness {
         return write_harness(arguments.force);
@@ -33,8 +33,7 @@ pub(super) fn run(arguments: &InitArgs) -> Result<ExitStatus, Stop> {
     write_file(file, text.as_bytes())?;
     // What was written must be readable, or the next command fails.
     ProjectConfig::read(&file.canonicalize()?).context("the file that was written is not valid")?;
-    print!("{text}");
-    eprintln!("wmfix: wrote {FILE_NAME}; docs/configuration.md explains every key");
+    eprintln!("wmfix: wrote {FILE_NAME}; `wmfix help configuration` explains every key");
     Ok(ExitStatus::Clean)
 }
 

@@ -2,11 +2,16 @@
 //! Everything that takes more than that has a room of its own.
 
 mod audit;
+mod baseline;
 mod check;
 mod completions;
 mod explain;
+mod help;
+mod hook;
 mod init;
 mod man;
+mod merge;
+mod relax;
 mod run;
 mod scan;
 mod stale;
@@ -21,11 +26,16 @@ use crate::exit::{ExitStatus, Stop};
 pub(crate) fn run(cli: Cli) -> Result<ExitStatus, Stop> {
     match cli.command {
         Command::Suggest(arguments) => suggest::run(arguments),
+        Command::Relax(arguments) => relax::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Audit(arguments) => audit::run(arguments),
         Command::Run(arguments) => run::run(arguments),
         Command::Scan(arguments) => scan::run(arguments),
+        Command::Baseline(arguments) => baseline::run(arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Merge(arguments) => merge::run(arguments),
+        Command::Hook(arguments) => hook::run(arguments),
+        Command::Help { topic } => help::run(topic.as_deref()),
         Command::Init(arguments) => init::run(&arguments),
         Command::Cc { arguments } => cc::run(Language::C, arguments),
         Command::Cxx { arguments } => cc::run(Language::Cxx, arguments),

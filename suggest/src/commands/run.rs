@@ -7,9 +7,18 @@ use crate::cli::{BuildFlags, Cli, RunArgs};
 use crate::exit::{ExitStatus, Stop};
 use crate::output;
 use crate::pipeline::{self, Request};
+use crate::shards::MergedShards;
 
 /// Runs something that was built with the wrappers, and reports.
 pub(super) fn run(arguments: RunArgs) -> Result<ExitStatus, Stop> {
+    examine(arguments, None)
+}
+
+/// The same, with the runs of shards.
+pub(super) fn examine(
+    arguments: RunArgs,
+    merged: Option<MergedShards>,
+) -> Result<ExitStatus, Stop> {
     if let Some(id) = &arguments.debug {
         return debug(stale::command_of(id)?);
     }
@@ -21,6 +30,8 @@ pub(super) fn run(arguments: RunArgs) -> Result<ExitStatus, Stop> {
         weak: arguments.weak,
         build: BuildFlags::default(),
         flags: arguments.how,
+        merged,
+        ignore_baseline: false,
     };
     if let Some(choices) = choices {
         return stale::run(request, &choices);

@@ -22,8 +22,8 @@ const BREAKPOINT: &str = "__wmfix_stale_access";
 
 /// Builds what is at the path, and runs it with the choices.
 pub(super) fn check(request: Request, choices: &StaleTargets) -> Result<ExitStatus, Stop> {
-    let (settings, project) = find_project(request)?;
-    let subject = prepare(&project, &settings.options)?;
+    let (mut settings, project) = find_project(request)?;
+    let subject = prepare(&project, &mut settings)?;
     show(&settings, &subject, choices)
 }
 

@@ -8,9 +8,18 @@ use crate::exit::{ExitStatus, Stop};
 use crate::output;
 use crate::pipeline::{self, Examination, RepairRequest, RepairStage, Repaired, Request};
 use crate::printable::printable;
+use crate::shards::MergedShards;
 
 /// Finds the cheapest repair of what is at the path, and prints it.
 pub(super) fn run(arguments: SuggestArgs) -> Result<ExitStatus, Stop> {
+    examine(arguments, None)
+}
+
+/// The same, with the runs of shards.
+pub(super) fn examine(
+    arguments: SuggestArgs,
+    merged: Option<MergedShards>,
+) -> Result<ExitStatus, Stop> {
     let name = arguments.path.display().to_string();
     let request = Request {
         path: arguments.path,
@@ -19,6 +28,8 @@ pub(super) fn run(arguments: SuggestArgs) -> Result<ExitStatus, Stop> {
         weak: None,
         build: arguments.build,
         flags: arguments.how,
+        merged,
+        ignore_baseline: false,
     };
     let wanted = RepairRequest {
         cost: arguments.cost,
@@ -27,7 +38,11 @@ pub(super) fn run(arguments: SuggestArgs) -> Result<ExitStatus, Stop> {
         all_files: false,
     };
     let examination = pipeline::suggest(request, &wanted)?;
-    let status = output::print_repair(&examination, &name, arguments.output.as_deref())?;
+    let written = output::Destinations {
+        folder: arguments.output.as_deref(),
+        fixes: arguments.export_fixes.as_deref(),
+    };
+    let status = output::print_repair(&examination, &name, written)?;
     if !arguments.apply {
         return Ok(status);
     }

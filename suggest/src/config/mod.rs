@@ -132,6 +132,8 @@ pub(crate) struct RunConfig {
     pub volatile: Option<Volatile>,
     /// `--races`
     pub races: Option<Races>,
+    /// `--baseline`, relative to wmfix.toml
+    pub baseline: Option<PathBuf>,
 }
 
 /// `[repair]`: as the options of the command line.

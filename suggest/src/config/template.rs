@@ -58,6 +58,7 @@ pub(crate) fn template(values: &TemplateValues<'_>) -> String {
          # annotations = \"ignore\" # or \"trust\": of happens-before\n\
          # volatile = \"ignore\" # or \"relaxed\", \"acqrel\"\n\
          # races = \"predict\" # or \"on\", \"off\"\n\
+         # baseline = \"wmfix-baseline.json\" # findings that do not fail; see `wmfix baseline`\n\
          \n\
          [repair]\n\
          # cost = \"portable\" # or \"x86\", \"arm64\", \"fewest\"\n\

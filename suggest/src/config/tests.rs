@@ -161,3 +161,53 @@ fn an_empty_file_says_what_no_file_says() {
     assert_eq!(config.repair, none.repair);
     assert!(config.exclude.is_empty() && config.allow.is_empty());
 }
+
+/// The keys that a section takes, as the reader itself says.
+fn keys_of(section: &str, list: bool) -> Vec<String> {
+    let text = match (section, list) {
+        ("", _) => "no_such_key = 1".to_owned(),
+        (section, false) => format!("[{section}]\nno_such_key = 1"),
+        (section, true) => format!("[[{section}]]\nno_such_key = 1"),
+    };
+    let error = toml::from_str::<ConfigText>(&text).expect_err("no such key");
+    let (_, expected) = error
+        .message()
+        .split_once("expected ")
+        .expect("a list of keys");
+    let keys = expected.split('`').skip(1).step_by(2);
+    keys.map(str::to_owned).collect()
+}
+
+#[test]
+fn every_key_is_in_the_reference_and_in_a_new_file() {
+    let reference = include_str!("../../../docs/configuration.md");
+    let template = template(&TemplateValues {
+        found: "",
+        system: "# system = \"none\"",
+        test_command: "",
+        vocabulary: "",
+    });
+    let sections = keys_of("", false);
+    assert!(sections.contains(&"run".to_owned()), "{sections:?}");
+    for section in sections {
+        let keys = match section.as_str() {
+            // A list of names, and a section with a page of its own.
+            "exclude" | "vocabulary" => {
+                assert!(reference.contains(&section), "{section}");
+                continue;
+            }
+            "allow" => keys_of("allow", true),
+            section => keys_of(section, false),
+        };
+        for key in keys {
+            let named = format!("`{section}.{key}`");
+            assert!(reference.contains(&named), "{named} is not documented");
+            let line = format!("{key} = ");
+            let optional = ["allow.operation"].contains(&&*format!("{section}.{key}"));
+            assert!(
+                optional || template.contains(&line),
+                "{named}: not in the template"
+            );
+        }
+    }
+}

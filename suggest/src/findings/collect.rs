@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use wmfix_analysis::SiteId;
 
-use super::failure::{FailureFinding, RunFailure};
+use super::failure::{FailureFinding, FailureKind, RunFailure};
 use super::names::FindingKey;
 use super::observation::{
     KnownFindings, Observation, RaceInstance, RaceKey, TraceProblem, ViolationInstance,
@@ -185,7 +185,9 @@ impl CollectedFindings {
     ) -> RunWorth {
         let mut new = false;
         let failure = RunFailure::of_run(observation.ended, &observation.failures, self.must_pass);
-        let failed = failure.is_some();
+        // A run in which a lock was misused has still come to its end.
+        let ended_badly = |failure: &RunFailure| failure.kind != FailureKind::Misuse;
+        let failed = failure.as_ref().is_some_and(ended_badly);
         let silent = observation.processes == 0 && observation.problems.is_empty();
         let tally = self.tallies.entry(program).or_default();
         tally.runs += 1;
@@ -287,8 +289,8 @@ impl CollectedFindings {
         for site in observation.reached {
             *self.reached.entry(site).or_default() += 1;
         }
-        let events = observation.events;
-        self.events += events;
+        let events = observation.events + observation.plain_events;
+        self.events += observation.events;
         self.processes += observation.processes as u64;
         self.schedules.insert(observation.schedule);
         if self.failed_output.is_none() {
@@ -319,6 +321,43 @@ impl CollectedFindings {
             RunWorth::New
         } else {
             RunWorth::Nothing { events }
+        }
+    }
+
+    /// Whether anything was found.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.violations.is_empty()
+            && self.races.is_empty()
+            && self.failures.is_empty()
+            && self.unconfirmed.is_empty()
+    }
+
+    /// Adds what other runs have shown and these have not.
+    pub(crate) fn add_unseen(&mut self, others: Self) {
+        for finding in others.violations {
+            if !self.violation_at.contains_key(&finding.key) {
+                self.violation_at.insert(finding.key, self.violations.len());
+                self.violations.push(finding);
+            }
+        }
+        for finding in others.races {
+            if !self.race_at.contains_key(&finding.key) {
+                self.race_at.insert(finding.key, self.races.len());
+                self.races.push(finding);
+            }
+        }
+        for failure in others.failures {
+            let known = self.failures.iter().any(|known| {
+                known.program == failure.program && known.first.is_like(&failure.first)
+            });
+            if !known {
+                self.failures.push(failure);
+            }
+        }
+        self.events += others.events;
+        self.schedules.extend(others.schedules);
+        for (site, runs) in others.reached {
+            *self.reached.entry(site).or_default() += runs;
         }
     }
 
@@ -354,6 +393,34 @@ impl CollectedFindings {
             output: output.unwrap_or_default().to_owned(),
         });
         is_new
+    }
+
+    /// Whether every run came to its end, was recorded as a whole, and showed nothing.
+    pub(crate) fn shows_nothing(&self) -> bool {
+        self.violations.is_empty()
+            && self.races.is_empty()
+            && self.unconfirmed.is_empty()
+            && self.failures.is_empty()
+            && self.problems.is_empty()
+            && self.tallies.values().all(|tally| tally.incomplete == 0)
+    }
+
+    /// How many different things are known: a run that does not change it has shown
+    /// nothing that no run before it had shown.
+    pub(crate) fn extent(&self) -> usize {
+        let tallies = self.tallies.values().map(|tally| {
+            tally.ends.len() + tally.printed.len() + usize::from(tally.failure.is_some())
+        });
+        self.violations.len()
+            + self.races.len()
+            + self.reached.len()
+            + self.ends.len()
+            + self.problems.len()
+            + self.failures.len()
+            + self.unconfirmed.len()
+            + self.of_libraries.len()
+            + usize::from(self.failed_output.is_some())
+            + tallies.sum::<usize>()
     }
 
     /// How many different schedules there were.

@@ -4,9 +4,10 @@
 
 use std::sync::Mutex;
 
-use wmfix_analysis::SiteId;
-use wmfix_trace::{End, Ending, RecordedOperation};
+use wmfix_analysis::{Bytes, SiteId};
+use wmfix_trace::{End, Ending, MisuseKind, RecordedOperation};
 
+use super::observation::variable_at;
 use super::process_end::{EndCause, ProcessEnd, WaitTarget};
 use crate::observe::{DecodedTrace, Places};
 use crate::run::RunEnd;
@@ -15,6 +16,8 @@ use crate::symbols::Frame;
 /// How a run failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FailureKind {
+    /// A lock was used as it must not be used.
+    Misuse,
     /// Every thread waits for another one.
     Deadlock,
     /// Threads run, and none of them makes progress.
@@ -55,6 +58,8 @@ pub(crate) struct FailedThread {
 pub(crate) enum Doing {
     /// It waited.
     Waits(WaitTarget),
+    /// It used a lock, of this name, as it must not be used.
+    Misuses(MisuseKind, Option<String>),
     /// It got the signal here.
     Signalled,
     /// It got the signal after this, somewhere that has no source.
@@ -105,6 +110,31 @@ impl RunFailure {
             kind,
             threads: signalled.into_iter().chain(stuck).collect(),
         })
+    }
+
+    /// The locks that a process misused, a failure for each place.
+    pub(crate) fn misuses(decoded: &DecodedTrace, places: &Mutex<Places>) -> Vec<Self> {
+        let mut found: Vec<Self> = Vec::new();
+        for (misuse, site, callers) in &decoded.misuses {
+            let bytes = Bytes {
+                address: misuse.lock,
+                size: u64::MAX,
+            };
+            let name = variable_at(bytes, decoded, places);
+            let failure = Self {
+                kind: FailureKind::Misuse,
+                threads: vec![FailedThread {
+                    thread: misuse.thread.0,
+                    site: *site,
+                    doing: Doing::Misuses(misuse.kind, name),
+                    callers: Some(callers.clone()),
+                }],
+            };
+            if !found.iter().any(|known| known.is_like(&failure)) {
+                found.push(failure);
+            }
+        }
+        found
     }
 
     /// How a run failed: as its processes did, or as its end says. `must_pass` says

@@ -18,12 +18,12 @@ pub(crate) use carrier::Carrier;
 pub(crate) use collect::{
     CollectedFindings, CountedEnd, FailedRun, RaceFinding, Tally, ViolationFinding,
 };
-pub(crate) use failure::{Doing, FailedThread, FailureFinding, FailureKind};
+pub(crate) use failure::{Doing, FailedThread, FailureFinding, FailureKind, RunFailure};
 pub(crate) use identity::Identity;
 pub(crate) use names::{FindingKey, FindingNames, sort_ids};
 pub(crate) use observation::{
-    KnownFindings, ObservationConfig, RaceKey, TraceProblem, ViolationKey, fingerprint, observe,
-    race_key,
+    KnownFindings, Observation, ObservationConfig, RaceKey, RecordNeed, TraceProblem, ViolationKey,
+    fingerprint, observe, race_key,
 };
 pub(crate) use prediction::{Deviation, PredictionOutcome, RaceOrigin};
 pub(crate) use process_end::{EndCause, ProcessEnd, StuckThread, WaitTarget};

@@ -11,17 +11,20 @@ use wmfix_analysis::reordering::{Defect, Meeting, RaceWitness, prove_races};
 use wmfix_analysis::witness::{Proof, prove};
 use wmfix_analysis::{
     Analyzer, AnalyzerConfig, Bytes, Event, EventIndex, FoundRace, Model, Operation, Race, SiteId,
-    StreamError, ThreadId, Violation, ViolationKind,
+    StreamError, ThreadId, Violation, ViolationKind, joins_ahead,
 };
-use wmfix_trace::HeaderError;
+use wmfix_online::is_plain;
+use wmfix_trace::{GiveUp, HeaderError, Limit};
 
 use super::carrier::{Carrier, carrier};
 use super::failure::RunFailure;
 use super::names::FindingKey;
 use super::prediction::{Prediction, RaceOrigin};
-use super::process_end::ProcessEnd;
+use super::process_end::{EndCause, ProcessEnd};
 use super::story::{self, StoryStep};
-use crate::observe::{DecodedTrace, Place, Places, decode, planned_schedule};
+use crate::observe::{
+    CheckedRun, DecodedTrace, ExploredRun, Place, Places, decode, explored, planned_schedule,
+};
 use crate::run::{FinishedRun, RunEnd};
 
 /// What tells violations apart: the access, the newer write (none: the first
@@ -74,8 +77,10 @@ pub(crate) struct Observation {
     pub of_libraries: BTreeSet<FindingKey>,
     /// Atomic sites that were executed.
     pub reached: BTreeSet<SiteId>,
-    /// How many events there were.
+    /// How many events there were, but for plain ones.
     pub events: u64,
+    /// Plain accesses that were looked at, and ends of memory.
+    pub plain_events: u64,
     /// Equal for equal schedules.
     pub schedule: u64,
     /// How its processes ended that did not exit by themselves.
@@ -92,8 +97,27 @@ pub(crate) struct Observation {
     pub failed_output: Option<String>,
     /// Equal for runs that printed the same.
     pub printed: u64,
-    /// What each process did.
+    /// What each process did; nothing of those that were checked as they ran.
     pub traces: Vec<Vec<Event>>,
+    /// The same as steps, of a run of an exploration.
+    pub explored: Vec<ExploredRun>,
+    /// Why a run that was checked as it ran has to be made again, recorded.
+    pub needs_record: Option<RecordNeed>,
+    /// It was checked as it ran, and did something of which it had to know what the
+    /// text says, and did not.
+    pub lacks_text: bool,
+}
+
+/// Why a run that was checked as it ran has to be made again, recorded. If there
+/// are several reasons, the last of them is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum RecordNeed {
+    /// A signal killed it.
+    Failure,
+    /// It has a finding that is new.
+    Finding,
+    /// It could not be checked to its end.
+    GaveUp(GiveUp),
 }
 
 /// A trace that tells nothing, or less than it should.
@@ -105,11 +129,20 @@ pub(crate) enum TraceProblem {
     Contradictory(StreamError),
     /// A race in it has no order of events that shows it, and is not reported.
     UnprovedRace(Defect),
+    /// A thread spun on a volatile object, which was taken for a plain one.
+    VolatileSpin,
+    /// The program does something that is not modelled to the end.
+    Limit(Limit),
     /// It has more threads than prediction can follow.
     TooManyThreads,
     /// The program announced happens-before, at least so many times, and was not
     /// believed.
     IgnoredAnnotations(u64),
+    /// The run could not be checked while it went on, and was recorded instead.
+    NotChecked(GiveUp),
+    /// A run was checked while it went on, and showed something that was not there
+    /// when it was made again to be recorded.
+    NotRepeated,
 }
 
 /// A violation in one run.
@@ -174,23 +207,9 @@ pub(crate) fn observe(
     given_up: &dyn Fn() -> bool,
 ) -> anyhow::Result<Observation> {
     let mut observation = Observation {
-        ended: finished.ended,
-        violations: Vec::new(),
-        races: Vec::new(),
-        predicted: Vec::new(),
-        unconfirmed: Vec::new(),
-        of_libraries: BTreeSet::new(),
-        reached: BTreeSet::new(),
-        events: 0,
-        schedule: 0,
-        ends: Vec::new(),
-        failures: Vec::new(),
-        processes: 0,
-        concurrent: false,
-        problems: Vec::new(),
         failed_output: finished.failed_output(),
         printed: fingerprint(&finished.printed()),
-        traces: Vec::new(),
+        ..Observation::empty(finished.ended)
     };
     // Half a run shows nothing, and its result is not needed any more.
     let whole = finished.ended != RunEnd::Interrupted;
@@ -199,6 +218,10 @@ pub(crate) fn observe(
             std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         match decode(&bytes, places) {
             Ok(decoded) => {
+                if let Some(checked) = &decoded.checked {
+                    observation.checked_process(&decoded, checked, places, known);
+                    continue;
+                }
                 let before = observation.counts();
                 observation.process(&decoded, &bytes, places, known, config, given_up);
                 if given_up() {
@@ -206,6 +229,7 @@ pub(crate) fn observe(
                     break;
                 }
                 observation.keep_trace(bytes, before);
+                observation.explored.extend(explored(&decoded, places));
                 observation.traces.push(decoded.events);
             }
             Err(error) => observation.problems.push(TraceProblem::Unreadable(error)),
@@ -215,10 +239,42 @@ pub(crate) fn observe(
 }
 
 impl Observation {
+    /// A run that ended in some way, and of which nothing else is known.
+    pub(crate) fn empty(ended: RunEnd) -> Self {
+        Self {
+            ended,
+            violations: Vec::new(),
+            races: Vec::new(),
+            predicted: Vec::new(),
+            unconfirmed: Vec::new(),
+            of_libraries: BTreeSet::new(),
+            reached: BTreeSet::new(),
+            events: 0,
+            plain_events: 0,
+            schedule: 0,
+            ends: Vec::new(),
+            failures: Vec::new(),
+            processes: 0,
+            concurrent: false,
+            problems: Vec::new(),
+            failed_output: None,
+            printed: 0,
+            traces: Vec::new(),
+            explored: Vec::new(),
+            needs_record: None,
+            lacks_text: false,
+        }
+    }
+
     /// Whether something that the run did was not recorded, or cannot be read.
     pub(crate) fn is_incomplete(&self) -> bool {
         let unreadable = |problem: &TraceProblem| matches!(problem, TraceProblem::Unreadable(_));
         self.ends.iter().any(|end| !end.cause.is_failure()) || self.problems.iter().any(unreadable)
+    }
+
+    /// Whether the run was ended before its end.
+    pub(crate) fn was_interrupted(&self) -> bool {
+        self.ended == RunEnd::Interrupted
     }
 
     /// How many violations, unconfirmed ones and races there are.
@@ -228,6 +284,27 @@ impl Observation {
             self.unconfirmed.len(),
             self.races.len(),
         ]
+    }
+
+    /// Whether it shows every violation and every race that the other does, whether
+    /// or not they could be proved.
+    pub(crate) fn shows_all_of(&self, other: &Self) -> bool {
+        fn keys<K: Copy + Eq + Hash, I>(found: &[(K, I)]) -> HashSet<K> {
+            found.iter().map(|(key, _)| *key).collect()
+        }
+        let mut violations = keys(&self.violations);
+        violations.extend(keys(&self.unconfirmed));
+        let unproved = |problem: &TraceProblem| matches!(problem, TraceProblem::UnprovedRace(_));
+        violations.is_superset(&keys(&other.violations))
+            && (keys(&self.races).is_superset(&keys(&other.races))
+                || self.problems.iter().any(unproved))
+    }
+
+    /// Whether its trace had to end before the run did.
+    pub(crate) fn is_cut_short(&self) -> bool {
+        let limited =
+            |end: &ProcessEnd| matches!(end.cause, EndCause::NoSpace { .. } | EndCause::TraceLimit);
+        self.ends.iter().any(limited)
     }
 
     /// Keeps the trace with what was found new in it, from these numbers on.
@@ -260,6 +337,84 @@ impl Observation {
         }
     }
 
+    /// Adds what a process showed that was checked as it ran.
+    fn checked_process(
+        &mut self,
+        decoded: &DecodedTrace,
+        checked: &CheckedRun,
+        places: &Mutex<Places>,
+        known: &KnownFindings,
+    ) {
+        self.processes += 1;
+        self.events += checked.counts.events;
+        self.plain_events += checked.counts.plain_events;
+        self.concurrent |= checked.counts.concurrent;
+        self.schedule = self.schedule.rotate_left(1) ^ checked.counts.schedule;
+        self.reached.extend(&checked.reached);
+        let mut need = None;
+        self.lacks_text |= checked.lacked_text;
+        for &(access, newer, kind) in &checked.violations {
+            let key = violation_key(access, newer, kind, places);
+            if is_library_at(access, places) {
+                self.of_libraries.insert((key.0, key.1, Some(key.2)));
+                continue;
+            }
+            if !contains(&known.violations, &key) {
+                need = need.max(Some(RecordNeed::Finding));
+            }
+            self.violations.push((key, None));
+        }
+        let mut seen = HashSet::new();
+        for &(first, second) in &checked.races {
+            let key = pair_key(first, second, places);
+            if is_pair_of_library(first, second, places) {
+                self.of_libraries.insert((key.0, Some(key.1), None));
+                continue;
+            }
+            if !contains(&known.races, &key) {
+                need = need.max(Some(RecordNeed::Finding));
+            }
+            seen.insert(key);
+            self.races.push((key, None));
+        }
+        for &(first, second) in &checked.predicted {
+            let key = pair_key(first, second, places);
+            let is_new = !is_pair_of_library(first, second, places)
+                && !contains(&known.races, &key)
+                && !contains(&known.predicted, &key)
+                && !seen.contains(&key);
+            if is_new {
+                need = need.max(Some(RecordNeed::Finding));
+            }
+        }
+        if decoded.volatile_spin {
+            self.problems.push(TraceProblem::VolatileSpin);
+        }
+        let limits = decoded.limits.iter();
+        self.problems
+            .extend(limits.map(|&limit| TraceProblem::Limit(limit)));
+        if checked.too_many_threads {
+            self.problems.push(TraceProblem::TooManyThreads);
+        }
+        if decoded.ignored_annotations > 0 {
+            let ignored = TraceProblem::IgnoredAnnotations(decoded.ignored_annotations);
+            self.problems.push(ignored);
+        }
+        need = need.max(checked.gave_up.map(RecordNeed::GaveUp));
+        self.failures.extend(RunFailure::misuses(decoded, places));
+        let end = ProcessEnd::of(decoded, places);
+        // Where a signal came only the last events tell.
+        let signalled = |end: &ProcessEnd| matches!(end.cause, EndCause::Signal(_));
+        if end.as_ref().is_some_and(signalled) {
+            need = need.max(Some(RecordNeed::Failure));
+        }
+        self.needs_record = self.needs_record.max(need);
+        let failure = end.as_ref();
+        let failure = failure.and_then(|end| RunFailure::of_process(end, decoded, places));
+        self.failures.extend(failure);
+        self.ends.extend(end);
+    }
+
     fn process(
         &mut self,
         decoded: &DecodedTrace,
@@ -270,7 +425,10 @@ impl Observation {
         given_up: &dyn Fn() -> bool,
     ) {
         self.processes += 1;
-        self.events += decoded.events.len() as u64;
+        let operations = decoded.events.iter().map(|event| &event.operation);
+        let plain = operations.filter(|operation| is_plain(operation)).count();
+        self.events += (decoded.events.len() - plain) as u64;
+        self.plain_events += plain as u64;
         let first = decoded.events.first().map(|event| event.thread);
         self.concurrent |= decoded.events.iter().any(|e| Some(e.thread) != first);
         self.schedule = self.schedule.rotate_left(1) ^ decoded.schedule;
@@ -280,6 +438,7 @@ impl Observation {
             .then(|| Predictor::new(PredictorConfig::default()));
         let mut refused = None;
         let mut events = Cow::Borrowed(decoded.events.as_slice());
+        let mut joins = joins_ahead(&decoded.events).into_iter().peekable();
         for (index, event) in (0..).map(EventIndex).zip(&decoded.events) {
             if index.0.is_multiple_of(EVENTS_PER_LOOK) && given_up() {
                 return;
@@ -291,10 +450,19 @@ impl Observation {
                 refused.get_or_insert(error);
                 events.to_mut()[index.0 as usize].operation = NO_OPERATION;
             }
+            while let Some(ahead) = joins.next_if(|ahead| ahead.after <= index) {
+                analyzer.awaits_end(ahead.thread, ahead.child);
+            }
             if let Some(predictor) = &mut predictor {
                 predictor.feed(&events[index.0 as usize]);
             }
         }
+        if decoded.volatile_spin {
+            self.problems.push(TraceProblem::VolatileSpin);
+        }
+        let limits = decoded.limits.iter();
+        self.problems
+            .extend(limits.map(|&limit| TraceProblem::Limit(limit)));
         if decoded.ignored_annotations > 0 {
             let ignored = TraceProblem::IgnoredAnnotations(decoded.ignored_annotations);
             self.problems.push(ignored);
@@ -329,6 +497,7 @@ impl Observation {
             analyzer.races(),
             predicted,
         );
+        self.failures.extend(RunFailure::misuses(decoded, places));
         let end = ProcessEnd::of(decoded, places);
         let failure = end.as_ref();
         let failure = failure.and_then(|end| RunFailure::of_process(end, decoded, places));
@@ -407,9 +576,6 @@ impl Observation {
         seen: &[FoundRace],
         predicted: Vec<PredictedRace>,
     ) {
-        let contains = |keys: &RwLock<HashSet<RaceKey>>, key: &RaceKey| {
-            keys.read().expect("no panic while locked").contains(key)
-        };
         let mut new = Vec::new();
         let mut keys = HashSet::new();
         for found in seen {
@@ -532,18 +698,46 @@ pub(super) fn variable_at(
         .variable(address, bytes.size)
 }
 
-/// Races have no direction: which access came first is the schedule's doing.
-pub(crate) fn race_key(race: &Race, places: &Mutex<Places>) -> RaceKey {
+fn contains<K: Eq + Hash>(keys: &RwLock<HashSet<K>>, key: &K) -> bool {
+    keys.read().expect("no panic while locked").contains(key)
+}
+
+fn is_library_at(site: SiteId, places: &Mutex<Places>) -> bool {
+    let places = places.lock().expect("no panic while locked");
+    places.get(site).is_library
+}
+
+fn violation_key(
+    access: SiteId,
+    newer: Option<SiteId>,
+    kind: ViolationKind,
+    places: &Mutex<Places>,
+) -> ViolationKey {
     let places = places.lock().expect("no panic while locked");
     let shown = |site| places.get(site).reported_site;
-    let (first, second) = (shown(race.first.site), shown(race.second.site));
+    (shown(access), newer.map(shown), kind)
+}
+
+/// Races have no direction: which access came first is the schedule's doing.
+pub(crate) fn race_key(race: &Race, places: &Mutex<Places>) -> RaceKey {
+    pair_key(race.first.site, race.second.site, places)
+}
+
+fn pair_key(first: SiteId, second: SiteId, places: &Mutex<Places>) -> RaceKey {
+    let places = places.lock().expect("no panic while locked");
+    let shown = |site| places.get(site).reported_site;
+    let (first, second) = (shown(first), shown(second));
     (first.min(second), first.max(second))
 }
 
 /// Whether a race is between accesses that a library makes to objects of its own.
 fn is_of_library(race: &Race, places: &Mutex<Places>) -> bool {
+    is_pair_of_library(race.first.site, race.second.site, places)
+}
+
+fn is_pair_of_library(first: SiteId, second: SiteId, places: &Mutex<Places>) -> bool {
     let places = places.lock().expect("no panic while locked");
-    let sides = [race.first.site, race.second.site].map(|site| places.get(site));
+    let sides = [first, second].map(|site| places.get(site));
     let is_system = |place: &Place| {
         let point = place.point.as_ref();
         place.is_library || point.is_some_and(|point| places.scope.is_system(&point.file))

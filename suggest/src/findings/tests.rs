@@ -37,6 +37,7 @@ impl Made {
             volatile: Volatile::Ignore,
             races: true,
             forked: false,
+            checked: false,
             command: Vec::new(),
         };
         Self {

@@ -10,6 +10,7 @@ use wmfix_trace::{AccessName, StaleTarget, TakenWrite};
 
 use super::FailedProcess;
 use super::choices::{access_names, prefix};
+use super::conduct::{Conduct, Moment};
 use super::discard::{is_discarded, is_same_variable};
 use crate::findings::{ProcessEnd, RaceKey, fingerprint, race_key};
 use crate::observe::{DecodedTrace, Places, decode};
@@ -34,6 +35,9 @@ pub(super) struct RunRecord {
     pub(super) choice: Option<ChoiceRecord>,
     /// Every access that took an old write, in the order of each process.
     pub(super) taken: Vec<TakenOld>,
+    /// What it did, but for what the access read that took an old write, or that
+    /// would have.
+    pub(super) conduct: Conduct,
 }
 
 /// A stale choice that was made.
@@ -43,6 +47,10 @@ pub(super) struct ChoiceRecord {
     pub(super) as_planned: bool,
     /// Its value was thrown away.
     pub(super) discarded: bool,
+    /// When it was made.
+    pub(super) moment: Moment,
+    /// The thread came to its place more than once.
+    pub(super) is_repeated: bool,
 }
 
 /// An access that took an old write.
@@ -63,10 +71,22 @@ pub(crate) struct TakenOld {
 /// No more of what a program printed is shown.
 const MOST_LAST_WORDS: usize = 2000;
 
-/// Looks at a finished run. `planned` is the choice and the run up to it.
+/// What is known of a run before it is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Expectation {
+    /// Nothing.
+    None,
+    /// It makes a choice, and this is what the run is up to it, as
+    /// [`prefix`] says.
+    Choice(u64),
+    /// It makes none, and is held against one that made a choice there.
+    Control(Moment),
+}
+
+/// Looks at a finished run.
 pub(super) fn examine(
     finished: &FinishedRun,
-    planned: Option<(&StaleTarget, u64)>,
+    expected: Expectation,
     places: &Mutex<Places>,
     config: AnalyzerConfig,
 ) -> anyhow::Result<RunRecord> {
@@ -81,12 +101,23 @@ pub(super) fn examine(
         last_words: String::from_utf8_lossy(&printed[end..]).into_owned(),
         choice: None,
         taken: Vec::new(),
+        conduct: Conduct::default(),
     };
+    let mut processes = Vec::new();
     for path in &finished.traces {
         let bytes = std::fs::read(path)?;
-        if let Ok(decoded) = decode(&bytes, places) {
-            record.add(&decoded, planned, places, config);
-        }
+        processes.extend(decode(&bytes, places));
+    }
+    for decoded in &processes {
+        record.add(decoded, expected, places, config);
+    }
+    let moment = match expected {
+        Expectation::Control(moment) => Some(moment),
+        _ => record.choice.map(|choice| choice.moment),
+    };
+    if let Some(moment) = moment {
+        let processes = processes.iter();
+        processes.for_each(|decoded| record.conduct.add(decoded, moment));
     }
     Ok(record)
 }
@@ -95,7 +126,7 @@ impl RunRecord {
     fn add(
         &mut self,
         decoded: &DecodedTrace,
-        planned: Option<(&StaleTarget, u64)>,
+        expected: Expectation,
         places: &Mutex<Places>,
         config: AnalyzerConfig,
     ) {
@@ -112,16 +143,29 @@ impl RunRecord {
         self.freed.extend(uses_of_freed_memory(decoded));
         let same_variable = |one, other| is_same_variable(places, one, other);
         for &(at, _) in &decoded.stale {
-            let same =
-                planned.is_some_and(|(_, expected)| prefix(&decoded.events[..at]) == expected);
+            let same = matches!(expected, Expectation::Choice(expected)
+                if prefix(&decoded.events[..at]) == expected);
+            let process = decoded.process;
             let choice = ChoiceRecord {
                 as_planned: same && self.choice.is_none_or(|choice| choice.as_planned),
                 discarded: is_discarded(&decoded.events, at, same_variable)
                     && self.choice.is_none_or(|choice| choice.discarded),
+                moment: Moment { process, at },
+                is_repeated: is_repeated(&decoded.events, at),
             };
             self.choice = Some(choice);
         }
     }
+}
+
+/// Whether the thread of an event came to its place more than once: what is looked at
+/// again and again is not kept. A value that is read once may be, where no event tells.
+fn is_repeated(events: &[Event], at: usize) -> bool {
+    let (thread, site) = (events[at].thread, events[at].site);
+    let same = events
+        .iter()
+        .filter(|event| (event.thread, event.site) == (thread, site));
+    same.take(2).count() == 2
 }
 
 /// An access that took an old write, by the numbers of events.

@@ -26,6 +26,7 @@ pub(super) fn is_discarded(
         return false;
     };
     let mut later_uses = LaterUses::default();
+    let mut new_blocks = NewBlocks::default();
     let own =
         (events.iter().enumerate().skip(at + 1)).filter(|(_, event)| event.thread == access.thread);
     for (index, event) in own {
@@ -43,7 +44,10 @@ pub(super) fn is_discarded(
             {
                 return true;
             }
-            Operation::Write { bytes } if later_uses.is_read_by_others(events, index, bytes) => {
+            Operation::Write { bytes }
+                if later_uses.is_read_by_others(events, index, bytes)
+                    && !new_blocks.hold(events, at, bytes) =>
+            {
                 return false;
             }
             Operation::Store { .. }
@@ -125,13 +129,51 @@ impl LaterUses {
     }
 }
 
+/// Blocks of memory that were handed out after the access. They are like variables of
+/// the thread: others come to them only by what the thread does later, and before it
+/// has looked again it does nothing that others could notice.
+#[derive(Default)]
+struct NewBlocks {
+    known: Vec<(Bytes, bool)>,
+}
+
+impl NewBlocks {
+    /// Whether bytes that the thread writes after the event `at` belong to one: they
+    /// are given back later, with a block that nobody had touched before.
+    fn hold(&mut self, events: &[Event], at: usize, bytes: Bytes) -> bool {
+        let known = self.known.iter();
+        let mut holding = known.filter(|(block, _)| overlap(*block, bytes));
+        if let Some(&(_, is_new)) = holding.next() {
+            return is_new;
+        }
+        let (before, after) = events.split_at(at);
+        let ends = after.iter().find_map(|event| match event.operation {
+            Operation::Death { bytes: block } if overlap(block, bytes) => Some(block),
+            _ => None,
+        });
+        let touches = |block: Bytes| {
+            before.iter().any(|event| match event.operation {
+                Operation::Read { bytes }
+                | Operation::Write { bytes }
+                | Operation::Birth { bytes, .. } => overlap(block, bytes),
+                _ => false,
+            })
+        };
+        let is_new = ends.is_some_and(|block| !touches(block));
+        self.known.push((ends.unwrap_or(bytes), is_new));
+        is_new
+    }
+}
+
+fn overlap(one: Bytes, other: Bytes) -> bool {
+    other.address < one.address + one.size && one.address < other.address + other.size
+}
+
 /// The event after this one that decides about its bytes, and whether another thread
 /// reads them there.
 fn next_use(events: &[Event], at: usize, bytes: Bytes) -> (usize, bool) {
     let writer = events[at].thread;
-    let overlaps = |other: Bytes| {
-        other.address < bytes.address + bytes.size && bytes.address < other.address + other.size
-    };
+    let overlaps = |other: Bytes| overlap(other, bytes);
     for (index, event) in events.iter().enumerate().skip(at + 1) {
         match event.operation {
             Operation::Death { bytes } if overlaps(bytes) => return (index, false),
@@ -271,6 +313,37 @@ mod tests {
         assert!(!discards(&[look, write, look, read(2)]));
         let death = event(1, 9, Operation::Death { bytes: DATA });
         assert!(discards(&[look, write, look, death, read(2)]));
+    }
+
+    #[test]
+    fn a_block_that_was_handed_out_since_is_the_threads_own() {
+        let (look, write) = (load(1, 5, 0), event(1, 8, Operation::Write { bytes: DATA }));
+        let read = event(2, 9, Operation::Read { bytes: DATA });
+        let block = Bytes {
+            address: 60,
+            size: 40,
+        };
+        let end = event(2, 9, Operation::Death { bytes: block });
+        assert!(discards(&[look, write, look, read, end]));
+        let earlier = Bytes {
+            address: 96,
+            size: 4,
+        };
+        let touch = event(3, 9, Operation::Write { bytes: earlier });
+        let events = [touch, look, write, look, read, end];
+        assert!(!is_discarded(&events, 1, |_, _| false));
+        let elsewhere = event(
+            3,
+            9,
+            Operation::Write {
+                bytes: Bytes {
+                    address: 100,
+                    size: 4,
+                },
+            },
+        );
+        let events = [elsewhere, look, write, look, read, end];
+        assert!(is_discarded(&events, 1, |_, _| false));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use wmfix_trace::{StaleTarget, StaleTargets};
 
-use super::directed_run::{RunRecord, TakenOld, examine};
+use super::directed_run::{Expectation, RunRecord, TakenOld, examine};
 use super::judge::{HarmPlan, cannot_try, hangs_after};
 use super::parallel::each;
 use super::reduce::reduced;
@@ -239,6 +239,6 @@ impl Explorer<'_> {
         let folder = self.folders.take()?;
         let finished = launch.once(seed, &folder, &watchdog)?;
         let config = self.plan.options.analyzer_config();
-        examine(&finished, None, self.places, config)
+        examine(&finished, Expectation::None, self.places, config)
     }
 }

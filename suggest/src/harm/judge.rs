@@ -9,7 +9,8 @@ use wmfix_analysis::AnalyzerConfig;
 use wmfix_trace::{StaleTarget, TakenWrite};
 
 use super::choices::{Candidate, candidates};
-use super::directed_run::{RunRecord, examine};
+use super::conduct::Moment;
+use super::directed_run::{Expectation, RunRecord, examine};
 use super::parallel::each;
 use super::seen::SeenWithout;
 use super::{Effect, Harm, HarmVerdict, Harms, ShownBy, UntriedReason};
@@ -116,7 +117,8 @@ impl Judge<'_> {
         // The first run also tells how long one takes.
         let started = Instant::now();
         let first = &candidates[0];
-        let control = self.run(first.seed, &first.control(None), None, self.longest())?;
+        let control = first.control(None);
+        let control = self.run(first.seed, &control, Expectation::None, self.longest())?;
         let taken = started.elapsed();
         let limit = hangs_after(taken, self.longest());
         if self.plan.deadline.is_over() {
@@ -137,9 +139,20 @@ impl Judge<'_> {
                 continue;
             };
             harm.runs += 1;
-            let effect = self.effect(candidate, &record, choice.discarded, &seen, limit)?;
+            let mut effect = self.effect(candidate, &record, choice.discarded, &seen, limit)?;
+            // The first run in which the value is used decides about the rest.
+            let is_first = harm.untried.is_some() || harm.verdict < HarmVerdict::Survived;
+            if effect == Effect::Nothing
+                && is_first
+                && choice.is_repeated
+                && self.makes_no_difference(candidate, &record, choice.moment, limit)?
+            {
+                effect = Effect::NoDifference;
+            }
             let verdict = effect.verdict();
-            if harm.untried.take().is_some() || verdict > harm.verdict {
+            let shown = harm.shown_by.as_ref().map(|shown_by| shown_by.effect);
+            let says_less = effect == Effect::NoDifference && shown == Some(Effect::Discarded);
+            if harm.untried.take().is_some() || verdict > harm.verdict || says_less {
                 harm.verdict = verdict;
                 harm.shown_by = Some(ShownBy {
                     seed: candidate.seed,
@@ -176,8 +189,8 @@ impl Judge<'_> {
         let Some(effect) = seen.difference(record) else {
             return Ok(calm);
         };
-        let seed = candidate.target.seed;
-        let control = self.run(candidate.seed, &candidate.control(seed), None, limit)?;
+        let control = candidate.control(candidate.target.seed);
+        let control = self.run(candidate.seed, &control, Expectation::None, limit)?;
         if control.ended == RunEnd::Interrupted {
             // Without it nothing can be said.
             return Ok(calm);
@@ -190,6 +203,22 @@ impl Judge<'_> {
             Some(again) if effect.verdict() == again.verdict() => again,
             _ => calm,
         })
+    }
+
+    /// Whether the run went, but for what the access read, as it goes with the newest
+    /// value.
+    fn makes_no_difference(
+        &self,
+        candidate: &Candidate,
+        record: &RunRecord,
+        moment: Moment,
+        limit: Duration,
+    ) -> anyhow::Result<bool> {
+        let control = candidate.control(candidate.target.seed);
+        let expected = Expectation::Control(moment);
+        let control = self.run(candidate.seed, &control, expected, limit)?;
+        let is_whole = control.ended != RunEnd::Interrupted && control.ended == record.ended;
+        Ok(is_whole && control.conduct.is_same(&record.conduct))
     }
 
     fn longest(&self) -> Duration {
@@ -237,15 +266,14 @@ impl Judge<'_> {
         &self,
         seed: u64,
         target: &StaleTarget,
-        prefix: Option<u64>,
+        expected: Expectation,
         limit: Duration,
     ) -> anyhow::Result<RunRecord> {
         let watchdog = Watchdog::new(limit, self.plan.deadline);
         let folder = self.folders.take()?;
         let launch = self.launch.with_stale(target);
         let finished = launch.once(seed, &folder, &watchdog)?;
-        let planned = prefix.map(|prefix| (target, prefix));
-        examine(&finished, planned, self.places, self.config)
+        examine(&finished, expected, self.places, self.config)
     }
 
     /// Runs all of them, several at a time; what comes of them does not depend on
@@ -258,8 +286,8 @@ impl Judge<'_> {
     ) -> anyhow::Result<Vec<(usize, RunRecord)>> {
         let run = |number: usize| {
             let candidate: &Candidate = &plans[number];
-            let prefix = Some(candidate.prefix);
-            self.run(candidate.seed, &candidate.target, prefix, limit)
+            let expected = Expectation::Choice(candidate.prefix);
+            self.run(candidate.seed, &candidate.target, expected, limit)
         };
         let (jobs, deadline) = (self.plan.options.jobs(), self.plan.deadline);
         let mut records = each(jobs, plans.len(), deadline, run)?;
@@ -314,7 +342,7 @@ impl Effect {
             }
             Self::Printed => HarmVerdict::Visible,
             Self::Nothing => HarmVerdict::Survived,
-            Self::Discarded => HarmVerdict::Discarded,
+            Self::Discarded | Self::NoDifference => HarmVerdict::Discarded,
         }
     }
 }

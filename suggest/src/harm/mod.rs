@@ -3,6 +3,7 @@
 //! how they are shown or what is repaired because of them.
 
 mod choices;
+mod conduct;
 mod directed_run;
 mod discard;
 mod free;
@@ -29,7 +30,8 @@ pub(crate) use judge::{HarmPlan, judge};
 /// What came of taking the stale value, from the least to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum HarmVerdict {
-    /// The thread threw the stale value away before anybody could notice.
+    /// The thread threw the stale value away before anybody could notice, or did what
+    /// it does with the newest one.
     Discarded,
     /// It could not be made to happen.
     Untried,
@@ -121,6 +123,8 @@ pub(crate) enum Effect {
     Nothing,
     /// The stale value was thrown away.
     Discarded,
+    /// The stale value made no difference to anything that the program did.
+    NoDifference,
 }
 
 /// Why a violation could not be made to happen.

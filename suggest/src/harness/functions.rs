@@ -108,39 +108,56 @@ fn prefix(function: &Function) -> Vec<String> {
     }
 }
 
+/// What is around a statement: a namespace or a class.
+#[derive(Clone, Debug, Default)]
+struct Scope {
+    /// Its name with those of the namespaces around it; empty outside of all.
+    path: String,
+    /// It is a class, and whether that is a template.
+    class: Option<bool>,
+    /// It is not for users: `detail`, without a name, or within a class.
+    is_hidden: bool,
+    /// What follows in it is public.
+    is_public: bool,
+}
+
+/// Names of namespaces that are not for users.
+const HIDDEN: [&str; 5] = ["detail", "details", "impl", "internal", "priv"];
+
 /// The functions that a text declares or defines outside of function bodies.
 fn functions(text: &str) -> Vec<Function> {
     let code = without_comments(text);
     let mut functions = Vec::new();
-    // The class that each open brace belongs to; none for other braces.
-    let mut open: Vec<Option<(String, bool)>> = Vec::new();
+    let outside = Scope {
+        is_public: true,
+        ..Scope::default()
+    };
+    // What each open brace belongs to; none for other braces.
+    let mut open: Vec<Option<Scope>> = vec![Some(outside)];
     let mut statement = String::new();
-    let mut is_public = true;
     for character in code.chars() {
+        let around = open.last().and_then(Option::as_ref);
         match character {
             '{' | ';' => {
-                let inside = open.last().cloned().flatten();
-                let at_top = open.iter().all(Option::is_some);
-                if at_top && is_public {
-                    functions.extend(function(&statement, inside));
+                if let Some(scope) = around.filter(|scope| scope.is_public && !scope.is_hidden) {
+                    functions.extend(function(&statement, scope));
                 }
                 if character == '{' {
-                    let class = class_of(&statement);
-                    is_public = match &class {
-                        Some(_) => !statement.contains("class "),
-                        None => is_public,
-                    };
-                    open.push(class.or_else(|| namespace(&statement, &open)));
+                    let begun = around.and_then(|scope| scope_of(&statement, scope));
+                    open.push(begun);
                 }
                 statement.clear();
             }
             '}' => {
-                open.pop();
-                is_public = true;
+                if open.len() > 1 {
+                    open.pop();
+                }
                 statement.clear();
             }
             ':' if ["public", "private", "protected"].contains(&statement.trim()) => {
-                is_public = statement.trim() == "public";
+                if let Some(Some(scope)) = open.last_mut() {
+                    scope.is_public = statement.trim() == "public";
+                }
                 statement.clear();
             }
             other => statement.push(other),
@@ -149,15 +166,46 @@ fn functions(text: &str) -> Vec<Function> {
     functions
 }
 
-/// The class that a statement begins, and whether it is a template.
+/// The scope that a statement begins.
+fn scope_of(statement: &str, around: &Scope) -> Option<Scope> {
+    let below = |name: &str| match (around.path.as_str(), name) {
+        ("", name) => name.to_owned(),
+        (path, "") => path.to_owned(),
+        (path, name) => format!("{path}::{name}"),
+    };
+    if let Some((name, is_class)) = class_of(statement) {
+        return Some(Scope {
+            path: below(&name),
+            class: Some(statement.contains("template")),
+            is_hidden: around.is_hidden || around.class.is_some(),
+            is_public: !is_class,
+        });
+    }
+    let words: Vec<&str> = statement.split_whitespace().collect();
+    if let Some(at) = words.iter().position(|word| *word == "namespace") {
+        let name = words.get(at + 1..).and_then(<[&str]>::last).unwrap_or(&"");
+        let is_hidden = name.is_empty() || name.split("::").any(|part| HIDDEN.contains(&part));
+        return Some(Scope {
+            path: below(name),
+            class: None,
+            is_hidden: around.is_hidden || is_hidden,
+            is_public: true,
+        });
+    }
+    // `extern "C"` is as what is around it.
+    words.contains(&"extern").then(|| around.clone())
+}
+
+/// The class that a statement begins, and whether it is called `class`.
 fn class_of(statement: &str) -> Option<(String, bool)> {
     let at = ["class ", "struct "].iter().filter_map(|word| {
         let at = statement.rfind(word)?;
         // `typename` and `class` of a template's parameters come before.
         let depth = statement[..at].matches('<').count() > statement[..at].matches('>').count();
-        (!depth).then_some(at + word.len())
+        (!depth).then_some((at + word.len(), *word == "class "))
     });
-    let rest = &statement[at.max()?..];
+    let (at, is_class) = at.max()?;
+    let rest = &statement[at..];
     let name: String = rest
         .split([':', '<'])
         .next()?
@@ -165,18 +213,15 @@ fn class_of(statement: &str) -> Option<(String, bool)> {
         .rfind(|word| *word != "final" && !word.contains('('))?
         .to_owned();
     let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');
-    (is_name && !rest.contains(['=', ')'])).then(|| (name, statement.contains("template")))
-}
-
-/// A namespace or `extern "C"` counts as what is around it.
-fn namespace(statement: &str, open: &[Option<(String, bool)>]) -> Option<(String, bool)> {
-    let is_open = statement.contains("namespace") || statement.contains("extern");
-    let around = open.last().cloned().flatten();
-    is_open.then(|| around.unwrap_or_default())
+    (is_name && !rest.contains(['=', ')'])).then_some((name, is_class))
 }
 
 /// The function that a statement declares.
-fn function(statement: &str, class: Option<(String, bool)>) -> Option<Function> {
+fn function(statement: &str, scope: &Scope) -> Option<Function> {
+    // A function of C is in no namespace.
+    if scope.class.is_none() && !scope.path.is_empty() {
+        return None;
+    }
     let from = statement.find('(')?;
     let to = from + statement[from..].find(')')?;
     let before = statement[..from].trim_end();
@@ -201,7 +246,9 @@ fn function(statement: &str, class: Option<(String, bool)>) -> Option<Function> 
         name: name.to_owned(),
         result: result.join(" "),
         parameters: parameters.map(type_of).collect(),
-        class: class.filter(|(name, _)| !name.is_empty()),
+        class: scope
+            .class
+            .map(|is_template| (scope.path.clone(), is_template)),
     })
 }
 
@@ -258,12 +305,32 @@ mod tests {
             \x20 int push(int hidden);\npublic:\n  Ring() {}\n  bool push_back(const T &v) { if (v) { f(); } return true; }\n\
             \x20 std::optional<T> pop_front();\nprivate:\n  int x;\n};\n}\n\
             int stack_push(stack_t *s, void *p);\nvoid *stack_pop(stack_t *s);\n";
-        let class = Some("Ring".to_owned());
+        let class = Some("q::Ring".to_owned());
         assert_eq!(
             names(text),
             [
                 (class, "push_back".into(), "pop_front".into()),
                 (None, "stack_push".into(), "stack_pop".into())
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_not_for_users_is_left_out() {
+        let queue = "bool push(int v) { return v; } bool pop(int &v);";
+        let text = format!(
+            "namespace a::b {{ namespace detail {{ struct Inner {{ {queue} }}; }}\n\
+             inline namespace v1 {{ template <class T> struct Outer {{ struct Part {{ {queue} }}; {queue} }}; }}\n\
+             class Closed {{ void f() {{}} {queue} }};\n\
+             void push(Outer<int> &q, int v); int pop(Outer<int> &q); }}\n\
+             extern \"C\" {{ int ring_push(ring *r, int v); int ring_pop(ring *r, int *v); }}\n"
+        );
+        let outer = Some("a::b::v1::Outer".to_owned());
+        assert_eq!(
+            names(&text),
+            [
+                (outer, "push".into(), "pop".into()),
+                (None, "ring_push".into(), "ring_pop".into())
             ]
         );
     }

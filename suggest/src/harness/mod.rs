@@ -32,7 +32,23 @@ pub(crate) fn harness(headers: &[(PathBuf, String)]) -> Option<Harness> {
         Some(class) => ("wmfix_harness.cpp", cpp(&include, class, &container)),
         None => ("wmfix_harness.c", c(&include, &container)?),
     };
+    let names = format!("{include} {} {text}", container.put.name).to_lowercase();
+    let (producers, consumers) = threads(&names);
+    let text = text
+        .replace("@PRODUCERS@", producers)
+        .replace("@CONSUMERS@", consumers);
     Some(Harness { file, text, calls })
+}
+
+/// How many threads may put in and take out, if names say so.
+fn threads(names: &str) -> (&'static str, &'static str) {
+    let kinds = [
+        ("spsc", ("1", "1")),
+        ("mpsc", ("2", "1")),
+        ("spmc", ("1", "2")),
+    ];
+    let known = kinds.iter().find(|(kind, _)| names.contains(kind));
+    known.map_or(("2", "2"), |(_, threads)| *threads)
 }
 
 fn cpp(include: &str, class: &str, container: &Container) -> String {
@@ -134,6 +150,22 @@ mod tests {
         );
         assert!(made.text.contains("ring_init(&object);"), "{}", made.text);
         assert!(!made.text.contains('@'), "{}", made.text);
+    }
+
+    #[test]
+    fn names_say_how_many_threads_there_may_be() {
+        let queue = "{\npublic:\n  bool push(int v);\n  bool pop(int &out);\n};\n";
+        for (name, threads) in [
+            ("SPSCQueue", "producers = 1, consumers = 1;"),
+            ("MpscQueue", "producers = 2, consumers = 1;"),
+            ("Queue", "producers = 2, consumers = 2;"),
+        ] {
+            let made = written("queue.hpp", &format!("class {name} {queue}"));
+            assert!(made.text.contains(threads), "{}", made.text);
+        }
+        let made = written("spmc.hpp", &format!("class Queue {queue}"));
+        let threads = "producers = 1, consumers = 2;";
+        assert!(made.text.contains(threads), "{}", made.text);
     }
 
     #[test]

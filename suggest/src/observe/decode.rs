@@ -2,26 +2,23 @@
 //! the events, and nothing of what either is good for.
 
 use std::collections::HashMap;
-use std::hash::{Hash, Hasher};
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
-use wmfix_analysis::{self as analysis, Bytes, CasOutcome, CasStrength, LockId, SiteId};
+use wmfix_analysis::explore::{Mark, MarkKind};
+use wmfix_analysis::{self as analysis, Bytes, SiteId};
+use wmfix_online::{
+    ContextKey, EventKind, ModuleKey, OperandTracker, ScheduleHash, SiteRole, add_waits, narrow,
+    of_operation, round_of, write_of_free,
+};
 use wmfix_trace::{
-    self as trace, AccessName, ContextId, HeaderError, LockMode, Module, Reader, Record, StackId,
-    StuckThread,
+    self as trace, AccessName, CheckRecord, ContextId, HeaderError, Limit, Misuse, Module, Order,
+    Reader, Record, RecordedOperation, StackId, StuckThread, SyncKind, SyncRecord,
 };
 
-use super::operands::{OperandTracker, Round, TextId, WaitLoop};
-use super::orders::{of_fence, of_load, of_rmw, of_store};
+use super::checked::CheckedRun;
 use super::places::Places;
-use super::waits::WaitRole;
 use crate::symbols::{Address, Frame};
-
-/// How much of a block that is given back counts as written: an object that threads
-/// hand on to each other is smaller, and a larger one is first accessed at its
-/// beginning.
-const MOST_FREED_BYTES: u64 = 64 << 10;
 
 /// One process's run.
 #[derive(Debug)]
@@ -33,6 +30,8 @@ pub(crate) struct DecodedTrace {
     /// Threads that could not go on, where, and the calls that led there, innermost
     /// first.
     pub stuck: Vec<(StuckThread, SiteId, Vec<Frame>)>,
+    /// Locks that were misused, where, and the calls that led there, innermost first.
+    pub misuses: Vec<(Misuse, SiteId, Vec<Frame>)>,
     /// How it ended.
     pub ending: trace::Ending,
     /// The calls that a thread was in when a signal killed it, innermost first.
@@ -53,6 +52,38 @@ pub(crate) struct DecodedTrace {
     pub quarantined: Vec<(usize, Bytes)>,
     /// How many annotations of happens-before were ignored, at least.
     pub ignored_annotations: u64,
+    /// Digests of what plain writes stored, where the run was asked for them, and the
+    /// number of events before each; `None` for what could not be read any more.
+    pub stored: Vec<(usize, Option<u64>)>,
+    /// What the run showed, if it was checked in its process. There are no events
+    /// then.
+    pub checked: Option<CheckedRun>,
+    /// A thread spun on a volatile object that was taken for a plain one.
+    pub volatile_spin: bool,
+    /// What the program does that is not modelled to the end.
+    pub limits: Vec<Limit>,
+    /// The run followed an assignment of an exploration: all choices are in `turns`.
+    pub is_explored: bool,
+    /// Who had the turn, from which event on, of a run of an exploration.
+    pub turns: Vec<RecordedTurn>,
+    /// What was done with synchronisation objects beyond what events say, of a run of
+    /// an exploration.
+    pub marks: Vec<Mark>,
+    /// A thread did something whose orders are not explored, and where.
+    pub unexplored: Option<SiteId>,
+}
+
+/// A turn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RecordedTurn {
+    /// Who has it.
+    pub thread: u32,
+    /// The number of the first event in it.
+    pub first_event: usize,
+    /// The number of the first mark in it.
+    pub first_mark: usize,
+    /// Why it changed hands.
+    pub cause: trace::Cause,
 }
 
 /// An atomic location.
@@ -77,15 +108,14 @@ impl Location {
 /// Where the files of a process lay.
 #[derive(Debug, Default)]
 pub(crate) struct Modules {
-    mapped: Vec<(Module, usize)>,
+    mapped: Vec<(Module, usize, ModuleKey)>,
 }
 
-/// The analysis compares values of 8 bytes. One that needs more gets a number
-/// from the top of those, and its name back in reports.
+/// The analysis compares values of 8 bytes. One that needs more has a number among
+/// those, and gets its name back in reports.
 #[derive(Debug, Default)]
 pub(crate) struct WideValues {
-    numbers: HashMap<u128, u64>,
-    values: Vec<u128>,
+    values: HashMap<u64, u128>,
 }
 
 /// Decodes a trace. Places are added to those already known.
@@ -100,22 +130,38 @@ pub(crate) fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrac
         locations: Vec::new(),
         events: Vec::new(),
         stuck: Vec::new(),
+        misuses: Vec::new(),
         wide_values: WideValues::default(),
         operands: OperandTracker::default(),
-        schedule: std::hash::DefaultHasher::new(),
+        schedule: ScheduleHash::default(),
         stale: Vec::new(),
         next_is_stale: None,
         quarantined: Vec::new(),
         ignored_annotations: 0,
+        stored: Vec::new(),
+        checked: CheckedRun::default(),
+        volatile_spin: false,
+        limits: Vec::new(),
+        is_explored: reader.header().strategy == trace::Strategy::Explore,
+        turns: vec![RecordedTurn {
+            thread: 0,
+            first_event: 0,
+            first_mark: 0,
+            cause: trace::Cause::Choice,
+        }],
+        marks: Vec::new(),
+        unexplored: None,
     };
-    let process = reader.header().process_key();
+    let (process, checked) = (reader.header().process_key(), reader.header().checked);
     for record in reader.by_ref() {
         decoder.record(record);
     }
-    for (number, found) in std::mem::take(&mut decoder.operands).finish() {
+    decoder.operands.finish();
+    for decision in decoder.operands.take_decisions() {
         use analysis::Operation::{Load, Rmw};
-        if let Load { exit, .. } | Rmw { exit, .. } = &mut decoder.events[number].operation {
-            *exit = Some(found);
+        let event = &mut decoder.events[decision.number as usize];
+        if let Load { exit, .. } | Rmw { exit, .. } = &mut event.operation {
+            *exit = decision.exit;
         }
     }
     let ending = reader.ending().unwrap_or(trace::Ending::Open);
@@ -126,8 +172,13 @@ pub(crate) fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrac
     Ok(DecodedTrace {
         died_in,
         events: decoder.events,
+        is_explored: decoder.is_explored,
+        turns: decoder.turns,
+        marks: decoder.marks,
+        unexplored: decoder.unexplored,
         locations: decoder.locations,
         stuck: decoder.stuck,
+        misuses: decoder.misuses,
         ending,
         schedule: decoder.schedule.finish(),
         modules: decoder.modules,
@@ -136,6 +187,10 @@ pub(crate) fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrac
         stale: decoder.stale,
         quarantined: decoder.quarantined,
         ignored_annotations: decoder.ignored_annotations,
+        stored: decoder.stored,
+        checked: checked.then_some(decoder.checked),
+        volatile_spin: decoder.volatile_spin,
+        limits: decoder.limits,
     })
 }
 
@@ -146,26 +201,26 @@ struct Decoder<'a> {
     stacks: Vec<(StackId, u64)>,
     /// The stack and the return address, by context number.
     pcs: Vec<(StackId, u64)>,
-    sites: HashMap<(ContextId, super::EventKind), ContextSite>,
+    sites: HashMap<(ContextId, EventKind), SiteRole>,
     locations: Vec<Location>,
     events: Vec<analysis::Event>,
     stuck: Vec<(StuckThread, SiteId, Vec<Frame>)>,
+    misuses: Vec<(Misuse, SiteId, Vec<Frame>)>,
     wide_values: WideValues,
     operands: OperandTracker,
-    schedule: std::hash::DefaultHasher,
+    schedule: ScheduleHash,
     stale: Vec<(usize, Option<AccessName>)>,
     next_is_stale: Option<Option<AccessName>>,
     quarantined: Vec<(usize, Bytes)>,
     ignored_annotations: u64,
-}
-
-/// What is known about a context of the trace.
-#[derive(Clone)]
-struct ContextSite {
-    site: SiteId,
-    waits: WaitRole,
-    watch: Option<Arc<WaitLoop>>,
-    text: Option<TextId>,
+    stored: Vec<(usize, Option<u64>)>,
+    checked: CheckedRun,
+    volatile_spin: bool,
+    limits: Vec<Limit>,
+    is_explored: bool,
+    turns: Vec<RecordedTurn>,
+    marks: Vec<Mark>,
+    unexplored: Option<SiteId>,
 }
 
 impl Decoder<'_> {
@@ -174,138 +229,203 @@ impl Decoder<'_> {
             Record::Module(module) => {
                 let mut places = self.places.lock().expect("no panic while locked");
                 let number = places.symbols.module(Path::new(&module.path));
-                self.modules.mapped.push((module, number));
+                let key = ModuleKey::of(&module.path);
+                self.modules.mapped.push((module, number, key));
             }
             Record::Stack { parent, pc, .. } => self.stacks.push((parent, pc)),
             Record::Context { stack, pc, .. } => self.pcs.push((stack, pc)),
-            Record::Turn(turn) => turn.thread.0.hash(&mut self.schedule),
+            Record::Turn(turn) => {
+                self.schedule.turn(turn.thread);
+                if self.is_explored {
+                    self.turns.push(RecordedTurn {
+                        thread: turn.thread.0,
+                        first_event: self.events.len(),
+                        first_mark: self.marks.len(),
+                        cause: turn.cause,
+                    });
+                }
+            }
             Record::Event(event) => self.event(&event),
             Record::Stuck(stuck) => {
-                let site = self
-                    .known(stuck.context, &trace::RecordedOperation::Exit)
-                    .site;
-                let chain = self.chain(stuck.context);
-                let mut places = self.places.lock().expect("no panic while locked");
-                let callers = places.callers(&chain, site);
-                drop(places);
+                let (site, callers) = self.standing(stuck.context);
                 self.stuck.push((stuck, site, callers));
             }
+            Record::Misuse(misuse) => {
+                let (site, callers) = self.standing(misuse.context);
+                self.misuses.push((misuse, site, callers));
+            }
+            Record::VolatileSpin => self.volatile_spin = true,
+            Record::Sync(sync) => self.sync(&sync),
+            Record::Limit(limit) => self.limits.push(limit),
             Record::Exec => {}
             Record::Stale(source) => self.next_is_stale = Some(source),
             Record::Ignored(count) => self.ignored_annotations = count,
+            Record::Stored(digest) => {
+                let digest = (digest != 0).then_some(digest);
+                self.stored.push((self.events.len(), digest));
+            }
             Record::Quarantine { address, size } => {
                 let kept = (self.events.len(), Bytes { address, size });
                 self.quarantined.push(kept);
             }
+            Record::Check(record) => self.check(record),
         }
     }
 
+    /// What a step of an exploration did with a synchronisation object.
+    fn sync(&mut self, sync: &SyncRecord) {
+        let site = self.known(sync.context, &RecordedOperation::Exit).site;
+        let kind = match sync.kind {
+            SyncKind::TryExclusive => MarkKind::TryExclusive,
+            SyncKind::TryShared => MarkKind::TryShared,
+            SyncKind::Take => MarkKind::Take,
+            SyncKind::Try => MarkKind::Try,
+            SyncKind::Pass => MarkKind::Pass,
+            SyncKind::Change => MarkKind::Change,
+            SyncKind::Look => MarkKind::Look,
+            SyncKind::ReadWord => MarkKind::ReadWord,
+            SyncKind::Publish => MarkKind::Publish,
+            SyncKind::Learn => MarkKind::Learn,
+            SyncKind::Unexplored => {
+                self.unexplored.get_or_insert(site);
+                return;
+            }
+        };
+        let thread = self.turns.last().map_or(0, |turn| turn.thread);
+        self.marks.push(Mark {
+            thread: analysis::ThreadId(thread),
+            site,
+            kind,
+            object: sync.object,
+            state: sync.state,
+        });
+    }
+
+    /// What a run says that was checked in its process.
+    fn check(&mut self, record: CheckRecord) {
+        if let CheckRecord::Unlisted {
+            context,
+            kind,
+            order,
+        } = record
+        {
+            let Some(&kind) = EventKind::ALL.get(usize::from(kind)) else {
+                return;
+            };
+            let role = self.known(context, &sample(kind, order));
+            let places = self.places.lock().expect("no panic while locked");
+            let matters = kind.is_atomic() && places.listed.matters(&role);
+            return self.checked.add_unlisted(role.site, kind, matters);
+        }
+        let sites = self.places.lock().expect("no panic while locked").len();
+        self.checked.take(record, sites);
+    }
+
+    /// Where a thread stands in a call that is no event, and the calls that led there.
+    fn standing(&mut self, context: ContextId) -> (SiteId, Vec<Frame>) {
+        let site = self.known(context, &RecordedOperation::Exit).site;
+        let chain = self.chain(context);
+        let mut places = self.places.lock().expect("no panic while locked");
+        let callers = places.callers(&chain, site);
+        (site, callers)
+    }
+
     fn event(&mut self, event: &trace::Event) {
-        std::mem::discriminant(&event.operation).hash(&mut self.schedule);
-        if let trace::RecordedOperation::Birth { address, size, .. } = event.operation {
+        self.schedule.operation(&event.operation);
+        if let RecordedOperation::Birth { address, size, .. } = event.operation {
             self.locations.push(Location { address, size });
         }
-        let Some(mut operation) = self.operation(event.operation) else {
+        self.wide_values.keep(&event.operation);
+        let Some(mut operation) = of_operation(&event.operation) else {
             return;
         };
-        let known = self.known(event.context, &event.operation);
-        self.add_waits(&mut operation, known.waits);
+        let role = self.known(event.context, &event.operation);
+        let size = self.size(&operation);
+        add_waits(&mut operation, role.waits, size);
         let thread = analysis::ThreadId(event.thread.0);
-        if let trace::RecordedOperation::Free { address, size } = event.operation {
-            // Nobody may access the memory from here on: as if all of it were
-            // written.
-            let size = size.min(MOST_FREED_BYTES);
-            self.operands
-                .event(self.events.len(), thread, Round::Within);
+        if let Some(operation) = write_of_free(&event.operation) {
             self.events.push(analysis::Event {
                 thread,
-                site: known.site,
-                operation: analysis::Operation::Write {
-                    bytes: Bytes { address, size },
-                },
+                site: role.site,
+                operation,
             });
         }
-        let round = self.round(&operation, &known);
-        self.operands.event(self.events.len(), thread, round);
+        if role.is_full_barrier {
+            self.barrier(thread, &role);
+        }
+        let round = round_of(&operation, &role, size);
+        let number = self.events.len();
+        self.operands.event(number as u64, thread, round);
         if let Some(source) = self.next_is_stale.take() {
-            self.stale.push((self.events.len(), source));
+            self.stale.push((number, source));
         }
         self.events.push(analysis::Event {
             thread,
-            site: known.site,
+            site: role.site,
+            operation,
+        });
+        if role.is_full_barrier {
+            self.barrier(thread, &role);
+        }
+    }
+
+    /// Half of what an operation does that is a full barrier as well.
+    fn barrier(&mut self, thread: analysis::ThreadId, role: &SiteRole) {
+        let number = self.events.len() as u64;
+        let order = analysis::FenceOrder::SeqCst;
+        let operation = analysis::Operation::Fence { order };
+        let round = round_of(&operation, role, 0);
+        self.operands.event(number, thread, round);
+        self.events.push(analysis::Event {
+            thread,
+            site: role.site,
             operation,
         });
     }
 
-    /// What an event is for the loops that wait.
-    fn round<'k>(&self, operation: &analysis::Operation, known: &'k ContextSite) -> Round<'k> {
-        use analysis::Operation::{Birth, Death, Load, Read, Rmw, Write};
-        let waits = known.waits.exit.is_some() || known.waits.open.is_some();
-        match (*operation, &known.watch) {
-            (
-                Load {
-                    location, value, ..
-                }
-                | Rmw {
-                    location,
-                    read: value,
-                    ..
-                },
-                Some(watch),
-            ) => Round::Read(watch, value, self.size(location)),
-            (Load { .. } | Rmw { .. }, None) if waits => Round::Within,
-            (Birth { .. } | Death { .. } | Read { .. } | Write { .. }, _) => Round::Within,
-            _ => Round::Outside(known.text),
-        }
-    }
-
-    fn size(&self, location: analysis::LocationId) -> u8 {
+    /// The size of the location that an operation reads.
+    fn size(&self, operation: &analysis::Operation) -> u8 {
+        use analysis::Operation::{Load, Rmw};
+        let (Load { location, .. } | Rmw { location, .. }) = operation else {
+            return 0;
+        };
         let known = self.locations.get(location.0 as usize);
         known.map_or(8, |known| known.size)
     }
 
-    /// Adds what the text says about waiting to an event.
-    fn add_waits(&self, operation: &mut analysis::Operation, waits: WaitRole) {
-        use analysis::Operation::{CompareExchange, Load, Rmw};
-        match operation {
-            Load { location, exit, .. } | Rmw { location, exit, .. } => {
-                let size = self.size(*location);
-                *exit = waits.exit.map(|exit| exit.at_width(size));
-            }
-            CompareExchange { blocking, .. } => *blocking = waits.blocking,
-            _ => {}
-        }
-    }
-
-    fn known(&mut self, context: ContextId, operation: &trace::RecordedOperation) -> ContextSite {
-        let key = (context, super::EventKind::of(operation));
-        if let Some(known) = self.sites.get(&key) {
+    /// The site of an operation, and its part in loops that wait.
+    fn known(&mut self, context: ContextId, operation: &RecordedOperation) -> SiteRole {
+        let kind = EventKind::of(operation);
+        if let Some(known) = self.sites.get(&(context, kind)) {
             return known.clone();
         }
         let chain = self.chain(context);
+        let frames = self.return_addresses(context).into_iter().rev();
+        let frames = frames.map(|pc| self.modules.frame(pc));
+        let key = frames.fold(ContextKey::default(), ContextKey::then);
         let mut places = self.places.lock().expect("no panic while locked");
-        let resolved = places.resolve(&chain, operation);
-        let place = places.get(resolved.site);
-        let known = ContextSite {
-            site: resolved.site,
-            waits: place.waits,
-            watch: resolved.watch,
-            text: place.text,
-        };
-        self.sites.insert(key, known.clone());
-        known
+        let role = places.resolve(&chain, operation);
+        places.listed.insert(key, kind, role.clone());
+        self.sites.insert((context, kind), role.clone());
+        role
     }
 
     /// The instruction of a context and its callers, innermost first.
     fn chain(&self, context: ContextId) -> Vec<Option<Address>> {
+        let pcs = self.return_addresses(context).into_iter();
+        pcs.map(|pc| self.modules.before(pc)).collect()
+    }
+
+    /// The return addresses of a context's operation and its calls, innermost first.
+    fn return_addresses(&self, context: ContextId) -> Vec<u64> {
         let (mut stack, pc) = self.pcs[context.0 as usize];
-        let mut chain = vec![self.modules.before(pc)];
+        let mut pcs = vec![pc];
         while stack.0 != 0 {
             let (parent, pc) = self.stacks[stack.0 as usize];
-            chain.push(self.modules.before(pc));
+            pcs.push(pc);
             stack = parent;
         }
-        chain
+        pcs
     }
 
     /// The calls of a context that the source is known of, innermost first.
@@ -314,110 +434,53 @@ impl Decoder<'_> {
         let mut places = self.places.lock().expect("no panic while locked");
         places.calls(&chain)
     }
+}
 
-    /// `None` for what is no event for the analysis: a relaxed fence.
-    fn operation(&mut self, operation: trace::RecordedOperation) -> Option<analysis::Operation> {
-        use analysis::Operation as To;
-        use trace::RecordedOperation as From;
-        Some(match operation {
-            From::Load {
-                location,
-                order,
-                value,
-            } => To::Load {
-                location: analysis::LocationId(location.0),
-                order: of_load(order),
-                value: self.wide_values.narrow(value),
-                exit: None,
-            },
-            From::Store {
-                location,
-                order,
-                value,
-            } => To::Store {
-                location: analysis::LocationId(location.0),
-                order: of_store(order),
-                value: self.wide_values.narrow(value),
-            },
-            From::Rmw {
-                location,
-                order,
-                read,
-                written,
-                ..
-            } => To::Rmw {
-                location: analysis::LocationId(location.0),
-                order: of_rmw(order),
-                read: self.wide_values.narrow(read),
-                written: self.wide_values.narrow(written),
-                exit: None,
-            },
-            From::CompareExchange {
-                location,
-                success,
-                failure,
-                weak,
-                expected,
-                read,
-                written,
-            } => To::CompareExchange {
-                location: analysis::LocationId(location.0),
-                success: of_rmw(success),
-                failure: of_load(failure),
-                strength: if weak {
-                    CasStrength::Weak
-                } else {
-                    CasStrength::Strong
-                },
-                expected: self.wide_values.narrow(expected),
-                read: self.wide_values.narrow(read),
-                outcome: match written {
-                    Some(value) => CasOutcome::Exchanged(self.wide_values.narrow(value)),
-                    None => CasOutcome::Failed,
-                },
-                blocking: false,
-            },
-            From::Fence { order } => To::Fence {
-                order: of_fence(order)?,
-            },
-            From::Create { child, .. } => To::Create {
-                child: analysis::ThreadId(child.0),
-            },
-            From::Join { child } => To::Join {
-                child: analysis::ThreadId(child.0),
-            },
-            From::Exit => To::Exit,
-            From::Acquire { lock, mode } => To::Acquire {
-                lock: LockId(lock),
-                mode: of_mode(mode),
-            },
-            From::Release { lock, mode } => To::Release {
-                lock: LockId(lock),
-                mode: of_mode(mode),
-            },
-            From::Birth {
-                location,
-                address,
-                size,
-                value,
-            } => To::Birth {
-                location: analysis::LocationId(location.0),
-                bytes: Bytes {
-                    address,
-                    size: u64::from(size),
-                },
-                value: self.wide_values.narrow(value),
-            },
-            From::Free { address, size } | From::Reclaim { address, size } => To::Death {
-                bytes: Bytes { address, size },
-            },
-            From::Read { address, size } => To::Read {
-                bytes: Bytes { address, size },
-            },
-            From::Write { address, size } => To::Write {
-                bytes: Bytes { address, size },
-            },
-        })
+/// An operation of a kind, to resolve its place by.
+fn sample(kind: EventKind, order: Option<Order>) -> RecordedOperation {
+    let location = trace::LocationId(0);
+    let order = order.unwrap_or(Order::Relaxed);
+    match kind {
+        EventKind::Load => RecordedOperation::Load {
+            location,
+            order,
+            value: 0,
+        },
+        EventKind::Store => RecordedOperation::Store {
+            location,
+            order,
+            value: 0,
+        },
+        EventKind::Rmw => RecordedOperation::Rmw {
+            location,
+            order,
+            kind: trace::RmwKind::Exchange,
+            read: 0,
+            written: 0,
+        },
+        EventKind::CompareExchange => RecordedOperation::CompareExchange {
+            location,
+            success: order,
+            failure: order,
+            weak: false,
+            expected: 0,
+            read: 0,
+            written: None,
+        },
+        EventKind::Fence => RecordedOperation::Fence { order },
+        EventKind::Read => RecordedOperation::Read {
+            address: 0,
+            size: 1,
+        },
+        EventKind::Write => RecordedOperation::Write {
+            address: 0,
+            size: 1,
+        },
+        EventKind::Free => RecordedOperation::Free {
+            address: 0,
+            size: 1,
+        },
+        EventKind::Other => RecordedOperation::Exit,
     }
 }
 
@@ -425,13 +488,23 @@ impl Modules {
     /// The module that an address lies in. Later modules are looked at first:
     /// one may have been loaded where another one was.
     pub(crate) fn find(&self, address: u64) -> Option<Address> {
-        let mut mapped = self.mapped.iter().rev();
-        let (module, number) =
-            mapped.find(|(module, _)| (module.first..module.end).contains(&address))?;
+        let (module, number, _) = self.holding(address)?;
         Some(Address {
             module: *number,
             offset: address.wrapping_sub(module.bias),
         })
+    }
+
+    fn holding(&self, address: u64) -> Option<&(Module, usize, ModuleKey)> {
+        let mut mapped = self.mapped.iter().rev();
+        mapped.find(|(module, ..)| (module.first..module.end).contains(&address))
+    }
+
+    /// The instruction before a return address, as the same in every run.
+    fn frame(&self, return_address: u64) -> Option<(ModuleKey, u64)> {
+        let address = return_address.wrapping_sub(1);
+        let (module, _, key) = self.holding(address)?;
+        Some((*key, address.wrapping_sub(module.bias)))
     }
 
     /// The instruction before a return address.
@@ -441,33 +514,33 @@ impl Modules {
 }
 
 impl WideValues {
-    fn narrow(&mut self, value: u128) -> u64 {
-        if let Ok(value) = u64::try_from(value) {
-            return value;
+    /// Remembers the values of an operation that need more than 8 bytes.
+    fn keep(&mut self, operation: &RecordedOperation) {
+        let values = match *operation {
+            RecordedOperation::Load { value, .. }
+            | RecordedOperation::Store { value, .. }
+            | RecordedOperation::Birth { value, .. } => [value, 0, 0],
+            RecordedOperation::Rmw { read, written, .. } => [read, written, 0],
+            RecordedOperation::CompareExchange {
+                expected,
+                read,
+                written,
+                ..
+            } => [expected, read, written.unwrap_or(0)],
+            _ => return,
+        };
+        for value in values {
+            if u64::try_from(value).is_err() {
+                self.values.insert(narrow(value), value);
+            }
         }
-        let values = &mut self.values;
-        *self.numbers.entry(value).or_insert_with(|| {
-            values.push(value);
-            u64::MAX - (values.len() as u64 - 1)
-        })
     }
 
     /// The value that the analysis knows by `value`, at a location of `size` bytes.
     pub(crate) fn widen(&self, value: u64, size: u8) -> u128 {
-        let wide = usize::try_from(u64::MAX - value)
-            .ok()
-            .and_then(|at| self.values.get(at));
-        match wide {
+        match self.values.get(&value) {
             Some(&wide) if size > 8 => wide,
             _ => u128::from(value),
         }
-    }
-}
-
-fn of_mode(mode: LockMode) -> analysis::LockMode {
-    match mode {
-        LockMode::Exclusive => analysis::LockMode::Exclusive,
-        LockMode::Shared => analysis::LockMode::Shared,
-        LockMode::Signal => analysis::LockMode::Signal,
     }
 }

@@ -5,12 +5,12 @@
 use wmfix_frontend::{MemoryOrder, Site};
 use wmfix_trace::{Order, RecordedOperation as Operation};
 
-use super::event_kind::EventKind;
 use super::scope::{Editing, Scope};
 use super::sources::Sources;
 use crate::symbols::{
     Frame, SourcePoint, innermost_own, is_of_library, is_own, is_plain_of_library,
 };
+use wmfix_online::EventKind;
 
 /// More layers than this are not looked through.
 const MAX_LAYERS: usize = 16;

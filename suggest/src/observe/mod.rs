@@ -1,20 +1,21 @@
 //! What a run was seen to do: traces decoded into the events that the analysis
 //! takes, with program counters turned into places of the source.
 
+mod checked;
 mod decode;
-mod event_kind;
 mod located;
-mod operands;
-mod orders;
 mod places;
 mod plan;
 mod scope;
 mod sources;
+mod steps;
 mod waits;
 
+pub(crate) use checked::CheckedRun;
 pub(crate) use decode::{DecodedTrace, decode};
-pub(crate) use event_kind::EventKind;
 pub(crate) use places::{Place, Places};
 pub(crate) use plan::planned_schedule;
 pub(crate) use scope::{Editing, Scope};
-pub(crate) use sources::SourceFile;
+pub(crate) use sources::{SourceFile, Sources};
+pub(crate) use steps::{ExploredRun, MOST_ROUNDS, Uncontrolled, explored};
+pub(crate) use wmfix_online::EventKind;

@@ -8,14 +8,13 @@ use std::sync::Arc;
 
 use wmfix_analysis::SiteId;
 use wmfix_frontend::{Repetition, Site, Span, Vocabularies};
+use wmfix_online::{EventKind, SiteRole, SiteTable, TextId, WaitLoop, WaitRole};
 use wmfix_trace::{Order, RecordedOperation as Operation};
 
-use super::event_kind::EventKind;
 use super::located::{Located, locate, order};
-use super::operands::{TextId, WaitLoop};
 use super::scope::Scope;
 use super::sources::Sources;
-use super::waits::WaitRole;
+use super::waits::wait_role;
 use crate::symbols::{Address, Frame, SourcePoint, Symbols, innermost_own};
 
 /// Where an event comes from.
@@ -40,6 +39,8 @@ pub(crate) struct Place {
     pub is_bare: bool,
     /// It is the access of a library to an object of its own.
     pub is_library: bool,
+    /// It orders everything before it with everything after it.
+    pub is_full_barrier: bool,
     /// The module and address, for places without a source.
     pub address: Option<Address>,
     /// What the text says about waiting there.
@@ -59,16 +60,6 @@ pub(crate) struct Place {
     pub reported_site: SiteId,
 }
 
-/// A recorded operation with its site, and the loop that waits there if only the
-/// run shows what it waits for.
-#[derive(Clone, Debug)]
-pub(crate) struct ResolvedOperation {
-    /// The site.
-    pub site: SiteId,
-    /// The loop, on this way of calls.
-    pub watch: Option<Arc<WaitLoop>>,
-}
-
 /// All places seen so far.
 pub(crate) struct Places {
     /// The debug information.
@@ -77,13 +68,15 @@ pub(crate) struct Places {
     pub sources: Sources,
     /// Whose code files are.
     pub scope: Scope,
+    /// What is known about every operation that a run has shown, for the next runs.
+    pub listed: SiteTable,
     all: Vec<Place>,
     by_source: HashMap<(SourceWay, EventKind, Option<SourcePoint>), SiteId>,
     /// The first site with a way.
     reported: HashMap<(SourceWay, EventKind), SiteId>,
     by_address: HashMap<(Option<Address>, EventKind), SiteId>,
     /// What was resolved before: the same instruction, called in the same way.
-    resolved: HashMap<Execution, ResolvedOperation>,
+    resolved: HashMap<Execution, SiteRole>,
     frames: HashMap<Address, Vec<Frame>>,
     texts: HashMap<(Arc<PathBuf>, usize), TextId>,
     watches: HashMap<(SiteId, Vec<SourcePoint>), Option<Arc<WaitLoop>>>,
@@ -120,6 +113,7 @@ impl Places {
             symbols: Symbols::default(),
             sources: Sources::new(vocabularies),
             scope,
+            listed: SiteTable::default(),
             all: Vec::new(),
             by_source: HashMap::new(),
             reported: HashMap::new(),
@@ -134,6 +128,11 @@ impl Places {
     /// Every place with its site.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (SiteId, &Place)> {
         (0..).map(SiteId).zip(&self.all)
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
     }
 
     /// The place of a site.
@@ -194,11 +193,7 @@ impl Places {
 
     /// An operation whose instruction and callers, innermost first, are at these
     /// addresses (`None`: in no module).
-    pub(crate) fn resolve(
-        &mut self,
-        chain: &[Option<Address>],
-        operation: &Operation,
-    ) -> ResolvedOperation {
+    pub(crate) fn resolve(&mut self, chain: &[Option<Address>], operation: &Operation) -> SiteRole {
         let key = (chain.to_vec(), EventKind::of(operation), order(operation));
         if let Some(known) = self.resolved.get(&key) {
             return known.clone();
@@ -208,11 +203,7 @@ impl Places {
         resolved
     }
 
-    fn resolve_anew(
-        &mut self,
-        chain: &[Option<Address>],
-        operation: &Operation,
-    ) -> ResolvedOperation {
+    fn resolve_anew(&mut self, chain: &[Option<Address>], operation: &Operation) -> SiteRole {
         let kind = EventKind::of(operation);
         let innermost = chain.first().copied().flatten();
         let mut frames: Vec<Frame> = Vec::new();
@@ -243,7 +234,14 @@ impl Places {
             }
         };
         let watch = self.watch(site, &frames, own);
-        ResolvedOperation { site, watch }
+        let place = self.get(site);
+        SiteRole {
+            site,
+            waits: place.waits,
+            watch,
+            text: place.text,
+            is_full_barrier: place.is_full_barrier,
+        }
     }
 
     /// Whether an operation is all that its function does, although the function is
@@ -269,7 +267,10 @@ impl Places {
             .map(|at| frames[own..at].iter().rev().cloned().collect());
         let callers = located.at.map(|at| frames[at + 1..].to_vec());
         let site = located.site;
+        let full_barrier = site.as_ref();
+        let is_full_barrier = full_barrier.is_some_and(|site| self.sources.is_full_barrier(site));
         Place {
+            is_full_barrier,
             kind: EventKind::of(operation),
             order: order(operation),
             point: frame.and_then(|frame| frame.at.clone()),
@@ -283,7 +284,7 @@ impl Places {
             address,
             waits: site
                 .as_ref()
-                .map(|site| WaitRole::of(&site.role))
+                .map(|site| wait_role(&site.role))
                 .unwrap_or_default(),
             text: site.as_ref().map(|site| self.text(&site.file, &site.span)),
             site,

@@ -4,12 +4,11 @@
 use std::collections::{HashMap, HashSet};
 
 use wmfix_analysis::EventIndex;
+use wmfix_online::of_fence;
 use wmfix_trace::{
     Cause, ContextId, Header, MAX_RECORD, Order, Reader, Record, RecordedOperation, ThreadId, Turn,
     encode_event, encode_header, encode_turn,
 };
-
-use super::orders::of_fence;
 
 /// What a schedule counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,6 +159,7 @@ mod tests {
             volatile: wmfix_trace::Volatile::Ignore,
             races: true,
             forked: false,
+            checked: false,
             command: Vec::new(),
         };
         let bytes = encode(&header, turns);

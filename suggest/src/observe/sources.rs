@@ -9,21 +9,28 @@ use std::sync::{Arc, OnceLock};
 use wmfix_frontend::{
     CallForm, FileScan, Forwarder, Headers, Language, MemoryOrder, OperationKind, OrderForm,
     ParsedFile, Repetition, Site, SiteMatch, Vocabularies, call_as_site, forwards_call,
-    forwards_site, is_whole_body, match_site, object_at, repetition_of_call, repetition_of_wait,
-    scan_file,
+    forwards_site, headers_of, is_whole_body, match_site, object_at, repetition_of_call,
+    repetition_of_wait, scan_file,
 };
+use wmfix_online::EventKind;
 
-use super::event_kind::EventKind;
 use crate::symbols::{Frame, SourcePoint, is_standard_library};
 
 /// A larger file is no source.
 const MAX_SOURCE_BYTES: u64 = 64 << 20;
+
+/// So much of what was built in place is kept, at most.
+const MAX_KEPT_BYTES: u64 = 64 << 20;
 
 /// Source files and their sites.
 pub(crate) struct Sources {
     vocabularies: Vocabularies,
     headers: Headers,
     files: HashMap<PathBuf, Option<Arc<SourceFile>>>,
+    /// The folder that was built, if it is a copy, and the folder that it is a copy of.
+    copy: Option<(PathBuf, PathBuf)>,
+    /// What files held when they were built in place, until somebody asks for them.
+    built: HashMap<PathBuf, Vec<u8>>,
 }
 
 /// A source file that could be read.
@@ -38,7 +45,8 @@ pub(crate) struct SourceFile {
 }
 
 impl SourceFile {
-    fn parsed(&self, path: &Path) -> &ParsedFile {
+    /// Its tree.
+    pub(crate) fn parsed(&self, path: &Path) -> &ParsedFile {
         let parse = || ParsedFile::parse(path, &*self.text, self.scan.language);
         self.tree.get_or_init(parse)
     }
@@ -51,7 +59,43 @@ impl Sources {
             vocabularies,
             headers: Headers::default(),
             files: HashMap::new(),
+            copy: None,
+            built: HashMap::new(),
         }
+    }
+
+    /// What is in the `original` folder was built from a copy of it: that is read,
+    /// whatever becomes of the original.
+    pub(crate) fn were_built_in(&mut self, copy: &Path, original: &Path) {
+        self.copy = Some((copy.to_owned(), original.to_owned()));
+    }
+
+    /// These files were built where they are: keeps what they hold now, as far as that
+    /// is not too much.
+    pub(crate) fn were_built_in_place(&mut self, files: &[PathBuf]) {
+        let mut left = MAX_KEPT_BYTES;
+        let known = !self.files.is_empty() || !self.built.is_empty();
+        for file in files.iter().filter(|_| !known) {
+            let Some(text) = read_source(file) else {
+                continue;
+            };
+            let Some(rest) = left.checked_sub(text.len() as u64) else {
+                break;
+            };
+            left = rest;
+            self.built.insert(file.clone(), text);
+        }
+    }
+
+    /// The text that was built, or what is there now.
+    fn built_text(&mut self, path: &Path) -> Option<Vec<u8>> {
+        let in_copy = self.copy.as_ref().and_then(|(copy, original)| {
+            let inside = path.strip_prefix(original).ok()?;
+            read_source(&copy.join(inside))
+        });
+        in_copy
+            .or_else(|| self.built.remove(path))
+            .or_else(|| read_source(path))
     }
 
     /// How atomics are spelled in them.
@@ -64,7 +108,7 @@ impl Sources {
         if let Some(known) = self.files.get(path) {
             return known.clone();
         }
-        let read = read_source(path).map(|text| {
+        let read = self.built_text(path).map(|text| {
             let scan = scan_file(path, &text, &mut self.headers, &self.vocabularies);
             Arc::new(SourceFile {
                 text,
@@ -74,6 +118,44 @@ impl Sources {
         });
         self.files.insert(path.to_owned(), read.clone());
         read
+    }
+
+    /// The headers that a file includes, as far as they are found on disk.
+    pub(crate) fn headers(&mut self, path: &Path) -> Vec<(PathBuf, Arc<SourceFile>)> {
+        let Some(file) = self.file(path) else {
+            return Vec::new();
+        };
+        let paths = headers_of(path, &file.text).into_iter();
+        let read = paths.filter_map(|header| Some((header.clone(), self.file(&header)?)));
+        read.collect()
+    }
+
+    /// Whether an operation is a full barrier as well, as gcc documents of its older
+    /// builtins: by its name, or that of what a macro stands for.
+    pub(crate) fn is_full_barrier(&mut self, site: &Site) -> bool {
+        if &*site.vocabulary != "gnu" {
+            return false;
+        }
+        let callee = match &site.order.form {
+            OrderForm::Macro(name) => {
+                self.headers(&site.file);
+                self.macro_body(name).map(|body| body.callee)
+            }
+            _ => Some(site.callee.clone()),
+        };
+        let one_way = ["__sync_lock_test_and_set", "__sync_lock_release"];
+        callee.is_some_and(|callee| {
+            callee.starts_with("__sync_") && !one_way.contains(&callee.as_str())
+        })
+    }
+
+    /// The operation in the body of a macro, if one of the files read so far defines
+    /// the macro and the body has just one.
+    pub(crate) fn macro_body(&self, name: &str) -> Option<Site> {
+        let sites = self.read().flat_map(|file| &file.scan.sites);
+        let mut bodies = sites.filter(|site| site.macro_name.as_deref() == Some(name));
+        let body = bodies.next()?;
+        bodies.next().is_none().then(|| body.clone())
     }
 
     /// The site that an event at this point is an execution of, if the text has

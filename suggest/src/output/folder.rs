@@ -10,7 +10,7 @@ use wmfix_rewriter::unified_diff;
 use crate::patch::path_in_patch;
 use crate::private_files::write_file;
 use crate::repair_loop::{RepairResult, group_patches};
-use crate::report::{Dossier, Page, group_text, html};
+use crate::report::{Dossier, Page, TextStyle, group_text, html, relaxation_text};
 
 /// Writes the patches of a repair and the page of a report into a folder. Patches
 /// of an earlier repair are removed first.
@@ -21,16 +21,7 @@ pub(super) fn write(
     name: &str,
     page: Page,
 ) -> anyhow::Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path
-            .file_name()
-            .is_some_and(|name| is_ours(&name.to_string_lossy()))
-        {
-            fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
-        }
-    }
+    clear(folder)?;
     if let (Some(result), Some(repair)) = (result, &dossier.report.repair) {
         for (number, group) in group_patches(&result.groups).iter().enumerate() {
             let mut patch = group_text(repair, number).into_bytes();
@@ -43,6 +34,39 @@ pub(super) fn write(
     }
     let page = html(dossier, name, page);
     write_file(&folder.join("report.html"), page.as_bytes())
+}
+
+/// Writes the patch of weaker orders and the page of a report into a folder.
+pub(super) fn write_relaxation(
+    folder: &Path,
+    dossier: &Dossier,
+    patch: &[u8],
+    name: &str,
+) -> anyhow::Result<()> {
+    clear(folder)?;
+    if !patch.is_empty() {
+        let mut text = relaxation_text(dossier, TextStyle::default()).into_bytes();
+        text.extend_from_slice(b"\n");
+        text.extend_from_slice(patch);
+        write_file(&folder.join(patch_name(1)), &text)?;
+    }
+    let page = html(dossier, name, Page::Report);
+    write_file(&folder.join("report.html"), page.as_bytes())
+}
+
+/// Makes a folder, and removes the patches that were written there before.
+fn clear(folder: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path
+            .file_name()
+            .is_some_and(|name| is_ours(&name.to_string_lossy()))
+        {
+            fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+    }
+    Ok(())
 }
 
 fn patch_name(number: usize) -> String {

@@ -2,19 +2,30 @@
 //! on stderr, and kept for `wmfix explain`. Decides how a command ends.
 
 mod folder;
+mod terminal;
 
-use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::io::Write;
+use std::path::{Component, Path};
 
-use crate::cli::{Color, Format};
+use anyhow::Context;
+
+use crate::cli::Format;
+use crate::config::repository;
 use crate::exit::{ExitStatus, Stop};
-use crate::pipeline::{Examination, RepairStage};
+use crate::options::RunOptions;
+use crate::patch::Patch;
+use crate::pipeline::{Examination, RelaxStage, Relaxed, RepairStage};
+use crate::private_files::write_file;
 use crate::repair_loop::{RepairResult, Verification};
 use crate::report::{
-    Dossier, Page, TextRenderer, Verdict, build_failure_output, build_failure_text, repair_text,
+    Dossier, ExchangeSettings, Page, TextRenderer, TextStyle, Verdict, build_failure_output,
+    build_failure_text, github, gitlab, junit, rdjson, relaxation_text, repair_text, replacements,
     sarif,
 };
 use crate::state;
+
+pub(crate) use terminal::stdout_style;
+use terminal::{coloured_patch, stderr_style};
 
 /// Prints the report of `check` and `run`.
 pub(crate) fn print_report(examination: &Examination) -> Result<ExitStatus, Stop> {
@@ -23,12 +34,21 @@ pub(crate) fn print_report(examination: &Examination) -> Result<ExitStatus, Stop
     } = examination;
     let status = verdict_status(dossier);
     let text = match options.format {
-        Format::Text => TextRenderer::new(colors(options.color)).report(dossier),
-        format => machine_text(dossier, format, status)?,
+        Format::Text => TextRenderer::new(stdout_style(options.color)).report(dossier),
+        format => machine_text(dossier, format, options, status)?,
     };
     std::io::stdout().write_all(text.as_bytes())?;
-    state::save(dossier, &examination.folder)?;
+    keep(examination, status)?;
     Ok(status)
+}
+
+/// Where else a repair is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Destinations<'a> {
+    /// A folder for patches and a page.
+    pub folder: Option<&'a Path>,
+    /// A file for clang's replacements.
+    pub fixes: Option<&'a Path>,
 }
 
 /// Prints the patch of `suggest`, and its report on stderr. Writes both into a
@@ -36,7 +56,7 @@ pub(crate) fn print_report(examination: &Examination) -> Result<ExitStatus, Stop
 pub(crate) fn print_repair(
     examination: &Examination,
     name: &str,
-    folder: Option<&Path>,
+    written: Destinations<'_>,
 ) -> Result<ExitStatus, Stop> {
     let Examination {
         dossier, options, ..
@@ -45,21 +65,89 @@ pub(crate) fn print_repair(
     let status = status(examination);
     let mut stdout = std::io::stdout();
     match options.format {
-        Format::Text => stdout.write_all(patch(examination))?,
-        format => stdout.write_all(machine_text(dossier, format, status)?.as_bytes())?,
+        Format::Text => match stdout_style(options.color).colors {
+            true => stdout.write_all(&coloured_patch(patch(examination)))?,
+            false => stdout.write_all(patch(examination))?,
+        },
+        format => {
+            let text = machine_text(dossier, format, options, status)?;
+            stdout.write_all(text.as_bytes())?;
+        }
     }
     if !options.quiet {
+        let style = stderr_style(options.color);
         if options.format == Format::Text {
-            eprint!(
-                "{}",
-                TextRenderer::new(colors(options.color)).report(dossier)
-            );
+            eprint!("{}", TextRenderer::new(style).report(dossier));
         }
-        eprint!("{}", repair_text(dossier));
+        eprint!("{}", repair_text(dossier, style));
     }
-    state::save(dossier, &examination.folder)?;
+    keep(examination, status)?;
+    if let Some(folder) = written.folder {
+        let title = title(name);
+        folder::write(folder, dossier, result(examination), &title, Page::Report)?;
+    }
+    if let Some(file) = written.fixes {
+        let current = std::env::current_dir().context("cannot find the current folder")?;
+        write_file(file, replacements(dossier, &current).as_bytes())?;
+    }
+    Ok(status)
+}
+
+/// Prints the patch of `relax`, and what it means on stderr. Writes both into a folder
+/// if one is given.
+pub(crate) fn print_relaxation(
+    relaxed: &Relaxed,
+    name: &str,
+    folder: Option<&Path>,
+) -> Result<ExitStatus, Stop> {
+    let Relaxed { examination, stage } = relaxed;
+    let Examination {
+        dossier, options, ..
+    } = examination;
+    let status = verdict_status(dossier);
+    let none = Patch::default();
+    let patch = match stage {
+        RelaxStage::Done(orders) => &orders.patch,
+        RelaxStage::Refused => &none,
+    };
+    for path in &patch.outside {
+        eprintln!(
+            "wmfix: apply the patch in the root folder: {} is not below the current one",
+            path.display()
+        );
+    }
+    let mut stdout = std::io::stdout();
+    match options.format {
+        Format::Text => match stdout_style(options.color).colors {
+            true => stdout.write_all(&coloured_patch(&patch.text))?,
+            false => stdout.write_all(&patch.text)?,
+        },
+        format => {
+            let text = machine_text(dossier, format, options, status)?;
+            stdout.write_all(text.as_bytes())?;
+        }
+    }
+    keep(examination, status)?;
     if let Some(folder) = folder {
-        folder::write(folder, dossier, result(examination), name, Page::Report)?;
+        folder::write_relaxation(folder, dossier, &patch.text, &title(name))?;
+    }
+    let style = stderr_style(options.color);
+    if let RelaxStage::Refused = stage {
+        let text = TextRenderer::new(style).report(dossier);
+        let stop = Stop::new(
+            status,
+            "relax is for programs without findings: run `wmfix suggest` first",
+        );
+        return Err(match options.quiet {
+            true => stop,
+            false => stop.with_output(text),
+        });
+    }
+    if !options.quiet {
+        eprint!("{}", relaxation_text(dossier, style));
+        for note in &dossier.report.notes {
+            eprintln!("note: {note}");
+        }
     }
     Ok(status)
 }
@@ -76,13 +164,14 @@ pub(crate) fn print_audit(
     require_working(examination)?;
     let status = status(examination);
     let text = match options.format {
-        Format::Text => TextRenderer::new(colors(options.color)).audit(dossier, name),
-        format => machine_text(dossier, format, status)?,
+        Format::Text => TextRenderer::new(stdout_style(options.color)).audit(dossier, name),
+        format => machine_text(dossier, format, options, status)?,
     };
     std::io::stdout().write_all(text.as_bytes())?;
-    state::save(dossier, &examination.folder)?;
+    keep(examination, status)?;
     if let Some(folder) = folder {
-        folder::write(folder, dossier, result(examination), name, Page::Audit)?;
+        let title = title(name);
+        folder::write(folder, dossier, result(examination), &title, Page::Audit)?;
         if !options.quiet {
             eprintln!("wmfix: wrote {}", folder.join("report.html").display());
         }
@@ -90,16 +179,18 @@ pub(crate) fn print_audit(
     Ok(status)
 }
 
-/// Whether to use colours on stdout.
-pub(crate) fn colors(when: Color) -> bool {
-    match when {
-        Color::Always => true,
-        Color::Never => false,
-        Color::Auto => {
-            std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-                && std::io::stdout().is_terminal()
-        }
+/// What was examined, as a page's title has it: a folder by its own name.
+fn title(name: &str) -> String {
+    let full = Path::new(name).canonicalize().ok();
+    let folder = full.as_deref().and_then(Path::file_name);
+    match folder.filter(|_| Path::new(name).components().all(is_dots)) {
+        Some(folder) => folder.to_string_lossy().into_owned(),
+        None => name.to_owned(),
     }
+}
+
+fn is_dots(part: Component<'_>) -> bool {
+    matches!(part, Component::CurDir | Component::ParentDir)
 }
 
 /// Stops with the report if the program fails in every run: nothing can be
@@ -114,11 +205,12 @@ fn require_working(examination: &Examination) -> Result<(), Stop> {
     else {
         return Ok(());
     };
+    keep(examination, ExitStatus::Failed)?;
     if options.format != Format::Text {
-        let text = machine_text(dossier, options.format, ExitStatus::Failed)?;
+        let text = machine_text(dossier, options.format, options, ExitStatus::Failed)?;
         std::io::stdout().write_all(text.as_bytes())?;
     }
-    let mut output = TextRenderer::new(colors(options.color)).report(dossier);
+    let mut output = TextRenderer::new(stderr_style(options.color)).report(dossier);
     if let Some(printed) = dossier.output.as_deref().filter(|text| !text.is_empty()) {
         output += &format!("the program printed:\n{printed}\n");
     }
@@ -174,10 +266,52 @@ fn patch(examination: &Examination) -> &[u8] {
     }
 }
 
-/// A report for programs.
-fn machine_text(dossier: &Dossier, format: Format, status: ExitStatus) -> anyhow::Result<String> {
-    match format {
-        Format::Sarif => sarif(dossier, status),
-        Format::Json | Format::Text => Ok(serde_json::to_string_pretty(&dossier.report)? + "\n"),
+/// Keeps the report for `wmfix explain`, and writes the files that were asked for.
+fn keep(examination: &Examination, status: ExitStatus) -> anyhow::Result<()> {
+    let Examination {
+        dossier, options, ..
+    } = examination;
+    state::save(dossier, &examination.folder)?;
+    for report in &options.reports {
+        let text = machine_text(dossier, report.format, options, status)?;
+        write_file(&report.file, text.as_bytes())?;
     }
+    Ok(())
+}
+
+/// A report as a program reads it: without colours.
+fn machine_text(
+    dossier: &Dossier,
+    format: Format,
+    options: &RunOptions,
+    status: ExitStatus,
+) -> anyhow::Result<String> {
+    let settings = || -> anyhow::Result<ExchangeSettings> {
+        Ok(ExchangeSettings {
+            prefix: folder_in_repository()?,
+            fail_on: options.fail_on,
+        })
+    };
+    match format {
+        Format::Text => Ok(TextRenderer::new(TextStyle::default()).report(dossier)),
+        Format::Json => Ok(serde_json::to_string_pretty(&dossier.report)? + "\n"),
+        Format::Sarif => sarif(dossier, status),
+        Format::Github => Ok(github(dossier, &settings()?)),
+        Format::Gitlab => gitlab(dossier, &settings()?),
+        Format::Rdjson => rdjson(dossier, &settings()?),
+        Format::Junit => Ok(junit(dossier, &settings()?)),
+    }
+}
+
+/// The current folder as seen from the root of its repository, with a slash at the
+/// end; empty in the root, or outside of any repository.
+fn folder_in_repository() -> anyhow::Result<String> {
+    let current = std::env::current_dir().context("cannot find the current folder")?;
+    let root = repository(&current);
+    let inside = root.and_then(|root| Some(current.strip_prefix(root).ok()?.to_owned()));
+    let inside = inside.unwrap_or_default().display().to_string();
+    Ok(match inside.is_empty() {
+        true => inside,
+        false => inside + "/",
+    })
 }

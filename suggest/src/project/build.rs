@@ -67,9 +67,14 @@ impl Library {
                 Some(BuildFailure::Compiler {
                     output: of_source, ..
                 }),
-                BuildFailure::Compiler { what, output },
+                BuildFailure::Compiler {
+                    what,
+                    output,
+                    others,
+                },
             ) => BuildFailure::Compiler {
                 what,
+                others,
                 output: format!("{of_source}{output}"),
             },
             (_, failure) => failure,
@@ -343,6 +348,7 @@ impl Builder<'_> {
         Ok(Some(BuildFailure::Compiler {
             what: what.to_owned(),
             output: last_lines(log)?,
+            others: 0,
         }))
     }
 }

@@ -2,6 +2,8 @@
 //! folder it is, before what else the system has under that name.
 
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +40,22 @@ pub(super) fn names(build: &Path) -> Vec<String> {
     names.sort();
     names.dedup();
     names
+}
+
+/// The names of the programs that a compiler made, sorted: no scripts.
+pub(super) fn compiled(build: &Path) -> Vec<String> {
+    let made = all(build).filter(|path| is_elf(path));
+    let names = made.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn is_elf(path: &Path) -> bool {
+    let mut magic = [0; 4];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
+    read.is_ok() && magic == *b"\x7fELF"
 }
 
 fn all(build: &Path) -> impl Iterator<Item = PathBuf> {

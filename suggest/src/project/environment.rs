@@ -7,6 +7,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use super::make_rules::MakeRules;
 use crate::cc::{self, Language, NoCompiler};
 use crate::config::BuildConfig;
 use crate::runtime_archive::{RUNTIME_HASH, cache_folder};
@@ -87,6 +88,23 @@ pub(super) fn for_tools(wrappers: &Wrappers, config: &BuildConfig) -> Vec<(OsStr
         all.push((name.into(), words.join("\n").into()));
     }
     all
+}
+
+/// The compilers that a Makefile sets itself, as the wrappers' real ones, where the
+/// user has not said anything: its flags may be that compiler's alone.
+pub(super) fn named_compilers(rules: &MakeRules<'_>) -> Vec<(OsString, OsString)> {
+    let mut named = Vec::new();
+    for (language, variable) in [(Language::C, "CC"), (Language::Cxx, "CXX")] {
+        let chosen = [variable, "WMFIX_REAL_CC", language.variable()]
+            .iter()
+            .any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
+        let value = rules.own_value(variable).filter(|_| !chosen);
+        let real = value.filter(|value| cc::is_compiler_name(value.as_ref()));
+        if let Some(real) = real.and_then(cc::program_on_path) {
+            named.push((language.variable().into(), real.into()));
+        }
+    }
+    named
 }
 
 /// Puts the wrappers under the usual names of compilers into a folder, for build

@@ -16,6 +16,8 @@ pub(crate) enum BuildFailure {
         what: String,
         /// The end of what the compiler printed.
         output: String,
+        /// How many programs there are besides, which can be named.
+        others: usize,
     },
     /// A command of the build failed.
     Command {
@@ -23,6 +25,8 @@ pub(crate) enum BuildFailure {
         command: String,
         /// A file that the user's tree has and the copy lacks, which may be why.
         left_out: Option<PathBuf>,
+        /// A submodule that is not checked out, which may be why.
+        submodule: Option<PathBuf>,
         /// The file with all of its output.
         log: PathBuf,
         /// The end of its output.
@@ -37,14 +41,12 @@ pub(crate) enum BuildFailure {
     },
     /// The configuration has build commands, but no test command.
     NoTestCommand,
-    /// The Makefile has no target that runs tests.
-    NoTestTarget,
     /// The build system knows of no tests.
     NoTests {
         /// The build system.
         tool: BuildTool,
-        /// Options that may switch them on, as one types them for `-D`.
-        options: Vec<String>,
+        /// What may lead to them.
+        leads: TestLeads,
     },
     /// The project sets its compiler itself, and the wrapper is not used: what is set.
     OwnCompiler(String),
@@ -52,7 +54,34 @@ pub(crate) enum BuildFailure {
     Interrupted,
 }
 
+/// What may lead to the tests of a project whose build system names none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TestLeads {
+    /// A submodule that is not checked out: the tests may need it.
+    pub submodule: Option<PathBuf>,
+    /// Options that may switch them on, as one types them for `-D`.
+    pub options: Vec<String>,
+    /// Targets of the Makefile that may run them.
+    pub targets: Vec<String>,
+    /// Programs that were built.
+    pub programs: Vec<String>,
+    /// Folders with a build file of their own, as one types them.
+    pub folders: Vec<String>,
+}
+
 impl BuildFailure {
+    /// The failure of one of several programs.
+    pub(super) fn beside(self, programs: usize) -> Self {
+        match self {
+            Self::Compiler { what, output, .. } => Self::Compiler {
+                what,
+                output,
+                others: programs.saturating_sub(1),
+            },
+            other => other,
+        }
+    }
+
     /// Whether a header or a definition is missing, which may lie elsewhere.
     pub(super) fn may_miss_a_part(&self) -> bool {
         /// What gcc, clang and the linkers print then.

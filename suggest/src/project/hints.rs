@@ -15,7 +15,7 @@ const MAX_ENTRIES: usize = 100_000;
 
 /// A file that the tree has and its copy lacks, if the output of a build says that
 /// it is missing. Relative to the tree.
-pub(super) fn left_out(output: &str, tree: &Path, copy: &Path) -> Option<PathBuf> {
+pub(crate) fn left_out(output: &str, tree: &Path, copy: &Path) -> Option<PathBuf> {
     let missing: Vec<PathBuf> = output.lines().filter_map(missing_file).collect();
     if missing.is_empty() {
         return None;
@@ -78,6 +78,20 @@ pub(super) fn own_compiler(layout: &BuildLayout<'_>) -> Option<String> {
         }
     }
     None
+}
+
+/// A submodule of a repository whose folder has nothing in it.
+pub(super) fn empty_submodule(tree: &Path) -> Option<PathBuf> {
+    let text = fs::read_to_string(tree.join(".gitmodules")).ok()?;
+    let paths = text.lines().filter_map(|line| {
+        let (name, value) = line.split_once('=')?;
+        (name.trim() == "path").then(|| PathBuf::from(value.trim()))
+    });
+    let is_empty = |path: &PathBuf| {
+        let entries = fs::read_dir(tree.join(path));
+        entries.is_ok_and(|mut entries| entries.next().is_none())
+    };
+    paths.into_iter().find(is_empty)
 }
 
 /// Options of a project that switch its tests on, and are off: as one types them
@@ -148,6 +162,21 @@ mod tests {
         let make = "make: *** No rule to make target 'gen.h', needed by 'a.o'.  Stop.";
         assert_eq!(file(make), Path::new("gen.h"));
         assert_eq!(missing_file("error: expected ';'"), None);
+    }
+
+    #[test]
+    fn a_submodule_that_is_not_checked_out_is_named() {
+        let tree = tempfile::tempdir().unwrap();
+        let modules =
+            "[submodule \"a\"]\n\tpath = a\n\turl = x\n[submodule \"b\"]\n\tpath = lib/b\n";
+        fs::write(tree.path().join(".gitmodules"), modules).unwrap();
+        for folder in ["a", "lib/b"] {
+            fs::create_dir_all(tree.path().join(folder)).unwrap();
+        }
+        fs::write(tree.path().join("a/x.h"), "").unwrap();
+        assert_eq!(empty_submodule(tree.path()), Some("lib/b".into()));
+        fs::write(tree.path().join("lib/b/x.h"), "").unwrap();
+        assert_eq!(empty_submodule(tree.path()), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! to it.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,9 @@ pub(super) struct Test {
     pub folder: Option<PathBuf>,
     /// More of the environment.
     pub environment: Vec<(String, String)>,
+    /// It makes its program anew whenever it is run, in the same file.
+    #[serde(default)]
+    pub rebuilds: bool,
 }
 
 /// Properties that do not change what a test does or how it is judged.
@@ -59,6 +62,7 @@ pub(super) fn ctest(text: &str) -> Option<Vec<Test>> {
             words: listed.command?,
             folder: None,
             environment: Vec::new(),
+            rebuilds: false,
         };
         let mut disabled = false;
         for property in listed.properties {
@@ -75,7 +79,7 @@ pub(super) fn ctest(text: &str) -> Option<Vec<Test>> {
                 _ => return None,
             }
         }
-        if !disabled {
+        if !disabled && !calls_wmfix(&test) {
             tests.push(test);
         }
     }
@@ -103,8 +107,15 @@ pub(super) fn meson(text: &str) -> Option<Vec<Test>> {
         words: test.cmd,
         folder: test.workdir,
         environment: test.env.into_iter().collect(),
+        rebuilds: false,
     });
-    Some(tests.collect())
+    Some(tests.filter(|test| !calls_wmfix(test)).collect())
+}
+
+/// Whether a test is a check by wmfix itself, which would check the copy once more.
+fn calls_wmfix(test: &Test) -> bool {
+    let program = test.words.first().map(Path::new);
+    program.and_then(Path::file_name) == Some("wmfix".as_ref())
 }
 
 #[cfg(test)]
@@ -123,6 +134,8 @@ mod tests {
         assert_eq!(tests[0].words, ["/b/a"]);
         assert_eq!(tests[0].environment, [("A".to_owned(), "1".to_owned())]);
         assert_eq!(meson(&text("tap")), None);
+        let nested = text("exitcode").replace("/b/a", "/usr/bin/wmfix");
+        assert_eq!(meson(&nested), Some(Vec::new()));
     }
 
     fn listed(properties: &str) -> Option<Vec<Test>> {
@@ -142,6 +155,7 @@ mod tests {
             words: vec!["/b/a".to_owned(), "x".to_owned()],
             folder: Some("/b".into()),
             environment: vec![("A".to_owned(), "1=2".to_owned())],
+            rebuilds: false,
         };
         assert_eq!(plain, Some(vec![expected]));
         assert_eq!(listed(r#"{"name": "WILL_FAIL", "value": true}"#), None);

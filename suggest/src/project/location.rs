@@ -10,9 +10,14 @@ use super::programs::{self, NothingToBuild};
 use super::system::{BuildTool, builds_file, stands_alone};
 use crate::config::{BuildConfig, FILE_NAME, ProjectConfig, repository};
 
-/// Folders above the named one that are looked at for test programs where no
-/// build file and no repository says how far the project goes.
-const MAX_LEVELS_UP: usize = 3;
+/// Folders that are parts of a project: where no build file and no repository says how
+/// far it goes, it is what these are in.
+const PARTS: [&str; 8] = [
+    "src", "source", "lib", "include", "inc", "headers", "test", "tests",
+];
+
+/// Parts that often have a folder of the project's name in them.
+const PARTS_WITH_A_NAME: [&str; 2] = ["include", "inc"];
 
 /// Where a project is.
 #[derive(Debug, PartialEq, Eq)]
@@ -54,7 +59,7 @@ pub(crate) fn locate(path: &Path, has_command: bool) -> Result<Location, Nothing
     // Without a build system the programs say what belongs together.
     let limit = match repository(folder) {
         Some(_) => above.len(),
-        None => MAX_LEVELS_UP + 1,
+        None => levels_of_parts(&above) + 1,
     };
     let root = above.into_iter().take(limit);
     let root = root.map(Path::to_owned).find(|at| programs::any_below(at));
@@ -85,6 +90,24 @@ fn folders_above(folder: &Path) -> Vec<&Path> {
         above.push(at);
     }
     above
+}
+
+/// How many of these folders, from the inside out, are parts of what is around them.
+/// The folders beside a project are other people's, or other projects.
+fn levels_of_parts(above: &[&Path]) -> usize {
+    let named = |at: Option<&&Path>, names: &[&str]| {
+        let name = at
+            .and_then(|at| at.file_name())
+            .and_then(|name| name.to_str());
+        name.is_some_and(|name| names.contains(&name))
+    };
+    if named(above.first(), &PARTS) {
+        1
+    } else if named(above.get(1), &PARTS_WITH_A_NAME) {
+        2
+    } else {
+        0
+    }
 }
 
 /// The folder that a build system builds, of these from the inside out.
@@ -210,6 +233,27 @@ mod tests {
         ]);
         assert_eq!(tree.located("p/src"), at("p", true));
         assert_eq!(tree.located("alone"), at("alone", false));
+    }
+
+    #[test]
+    fn what_lies_beside_a_project_is_not_part_of_it() {
+        let tree = Tree::new(&[
+            ("all/queue/include/queue/q.h", ""),
+            ("all/other/t.c", MAIN),
+            ("all/with/src/q.c", ""),
+            ("all/with/tests/t.c", MAIN),
+        ]);
+        assert_eq!(tree.located("all/queue"), at("all/queue", false));
+        let header = "all/queue/include/queue/q.h";
+        assert!(tree.located(header).0.starts_with("all/queue/include"));
+        assert_eq!(tree.located("all/with/src"), at("all/with", true));
+        // A repository in a folder is not the folder's.
+        let tree = Tree::new(&[
+            ("src/a/.git/HEAD", ""),
+            ("src/a/t.c", MAIN),
+            ("src/b/q.h", ""),
+        ]);
+        assert!(!programs::any_below(&tree.path("src")));
     }
 
     #[test]

@@ -9,12 +9,14 @@ mod command;
 mod copy;
 mod database;
 mod depends;
+mod elsewhere;
 mod environment;
 mod failure;
 mod hints;
 mod listing;
 mod location;
 mod main_function;
+mod make_rules;
 mod programs;
 mod rules;
 mod sources;
@@ -43,7 +45,8 @@ use sources::{PatchedCopy, ProgramParts};
 use surroundings::Surroundings;
 use tree::TreeBuild;
 
-pub(crate) use failure::BuildFailure;
+pub(crate) use failure::{BuildFailure, TestLeads};
+pub(crate) use hints::left_out;
 pub(crate) use location::{Location, locate};
 pub(crate) use programs::NothingToBuild;
 pub(crate) use system::BuildTool;
@@ -157,9 +160,11 @@ impl Project {
         let mut programs = match find_programs(root) {
             Ok(programs) => programs,
             // The user's command builds what it runs.
-            Err(NothingToBuild::NoMain(_) | NothingToBuild::OnlyHeaders(_))
-                if !command.is_empty() =>
-            {
+            Err(
+                NothingToBuild::NoMain(_)
+                | NothingToBuild::OnlyHeaders(_)
+                | NothingToBuild::Elsewhere(..),
+            ) if !command.is_empty() => {
                 return Ok(Kind::Tree(BuildTool::Commands));
             }
             Err(nothing) => return Err(nothing),
@@ -295,7 +300,7 @@ impl Project {
         };
         let BuiltPrograms { executables, notes } = match built {
             Ok(built) => built,
-            Err(failure) => return Ok(Prepared::Failed(failure)),
+            Err(failure) => return Ok(Prepared::Failed(failure.beside(programs.len()))),
         };
         let library = self.surroundings.get().map(|around| &around.library);
         let parts = programs.iter().flat_map(|p| &p.sources);
@@ -323,6 +328,7 @@ impl Project {
         Ok(Prepared::Built(Subject {
             commands,
             must_pass: true,
+            one_at_a_time: false,
             built: built_programs::names(&into),
             notes,
             files: if patched.is_empty() {

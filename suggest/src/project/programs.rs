@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 
 use wmfix_frontend::Language;
 
+use super::elsewhere::projects_below;
 use super::main_function;
 use super::system::has_build_file;
-use super::walk::{is_hidden, walk};
+use super::walk::walk_own;
 use crate::config::ConfigError;
 
 /// A folder with more sources than this needs a build system, or a smaller folder.
@@ -18,18 +19,6 @@ const MAX_SOURCES: usize = 5_000;
 
 /// This many files and folders are looked at to find them.
 const MAX_ENTRIES: usize = 100_000;
-
-/// Folders of other people's code, and of what was built.
-const FOREIGN_FOLDERS: [&str; 8] = [
-    "build",
-    "third_party",
-    "third-party",
-    "thirdparty",
-    "vendor",
-    "external",
-    "extern",
-    "node_modules",
-];
 
 /// A program that can be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +41,9 @@ pub(crate) enum NothingToBuild {
     /// The file is not C or C++.
     #[error("{0} is neither a C nor a C++ source file")]
     NotASource(PathBuf),
+    /// A folder without `main` that has other projects in it.
+    #[error("{}", elsewhere_text(.0, .1))]
+    Elsewhere(PathBuf, Vec<PathBuf>),
     /// A folder without `main`.
     #[error(
         "no file in {0} or its subfolders has a main function, so there is no program to run. \
@@ -79,6 +71,26 @@ pub(crate) enum NothingToBuild {
          or set `commands` in [build] of wmfix.toml"
     )]
     TooManySources(PathBuf),
+}
+
+/// Where a build file is, if there is none where one was looked for.
+fn elsewhere_text(folder: &Path, projects: &[PathBuf]) -> String {
+    const MAX_SHOWN: usize = 3;
+    let shown: Vec<_> = projects
+        .iter()
+        .take(MAX_SHOWN)
+        .map(|at| at.display().to_string())
+        .collect();
+    let others = match projects.len().saturating_sub(MAX_SHOWN) {
+        0 => String::new(),
+        count => format!(" and {count} others"),
+    };
+    format!(
+        "{} has neither a build file nor a main function, but there is a build file in {}{others}: name that folder, as in `wmfix check {}`",
+        folder.display(),
+        shown.join(", "),
+        shown.first().map_or("", String::as_str),
+    )
 }
 
 /// Finds the programs at a path.
@@ -120,8 +132,13 @@ pub(super) fn find_programs(path: &Path) -> Result<Vec<Program>, NothingToBuild>
             });
         }
     }
+    let elsewhere = match programs.is_empty() {
+        true => projects_below(path),
+        false => Vec::new(),
+    };
     match programs.is_empty() {
         false => Ok(programs),
+        true if !elsewhere.is_empty() => Err(NothingToBuild::Elsewhere(path.to_owned(), elsewhere)),
         true if sources.is_empty() && has_headers(path) => {
             Err(NothingToBuild::OnlyHeaders(path.to_owned()))
         }
@@ -133,7 +150,7 @@ pub(super) fn find_programs(path: &Path) -> Result<Vec<Program>, NothingToBuild>
 /// in it, nor other people's.
 pub(super) fn sources_below(folder: &Path) -> Result<Vec<PathBuf>, NothingToBuild> {
     let mut sources = Vec::new();
-    for entry in walk_own(folder).take(MAX_ENTRIES) {
+    for entry in walk_own(folder, is_no_other_project).take(MAX_ENTRIES) {
         // What cannot be read is no source of ours.
         let Ok(entry) = entry else { continue };
         // A source may be a link; a folder may not, or there is no end.
@@ -159,17 +176,16 @@ pub(super) fn has_main(file: &Path) -> bool {
 }
 
 fn has_headers(folder: &Path) -> bool {
-    let mut files = walk_own(folder).take(MAX_ENTRIES).filter_map(Result::ok);
+    let mut files = walk_own(folder, is_no_other_project)
+        .take(MAX_ENTRIES)
+        .filter_map(Result::ok);
     files.any(|entry| entry.file_type().is_file() && Language::may_be(entry.path()))
 }
 
-fn walk_own(folder: &Path) -> impl Iterator<Item = walkdir::Result<walkdir::DirEntry>> + '_ {
-    walk(folder, |entry| {
-        let name = entry.file_name().to_string_lossy();
-        let is_foreign = entry.file_type().is_dir()
-            && (FOREIGN_FOLDERS.contains(&&*name) || has_build_file(entry.path()));
-        !is_hidden(entry) && !is_foreign
-    })
+/// Whether a folder belongs to the project around it: it has no build file, and is no
+/// repository.
+fn is_no_other_project(folder: &Path) -> bool {
+    !has_build_file(folder) && !folder.join(".git").is_dir()
 }
 
 /// A name for the program of a file that no other has: that of the file, with

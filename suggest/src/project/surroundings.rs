@@ -40,7 +40,7 @@ impl Surroundings {
             Some(_) => usize::MAX,
             None => MAX_LEVELS_UP + 1,
         };
-        let mut include = Vec::new();
+        let mut include = beside_programs(folder, programs);
         let mut all = Vec::new();
         for root in folder.ancestors().take_while(within).take(levels) {
             let Ok(sources) = sources_below(root) else {
@@ -54,8 +54,7 @@ impl Surroundings {
             if library.len() > MAX_LIBRARY_SOURCES {
                 break;
             }
-            let names = INCLUDE_FOLDERS.iter().map(|name| root.join(name));
-            include.extend(names.filter(|at| at.is_dir()));
+            include.extend(include_folders(root));
             include.push(root.to_owned());
             all.push(Self {
                 root: root.to_owned(),
@@ -72,11 +71,52 @@ impl Surroundings {
     }
 }
 
+/// Folders for headers beside the programs of a folder's subfolders, the nearest
+/// first.
+fn beside_programs(folder: &Path, programs: &[Program]) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    let sources = programs
+        .iter()
+        .filter_map(|program| program.sources.first());
+    for source in sources {
+        let above = source.ancestors().skip(1);
+        let inside = above.take_while(|at| at.starts_with(folder) && *at != folder);
+        for at in inside.flat_map(include_folders) {
+            if !found.contains(&at) {
+                found.push(at);
+            }
+        }
+    }
+    found
+}
+
+fn include_folders(folder: &Path) -> impl Iterator<Item = PathBuf> + '_ {
+    let names = INCLUDE_FOLDERS.iter().map(|name| folder.join(name));
+    names.filter(|at| at.is_dir())
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
 
     use super::*;
+
+    #[test]
+    fn headers_are_looked_for_beside_a_program_deep_below() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        for name in ["try/one/include/q.h", "try/one/src/t.c", ".git/HEAD"] {
+            let path = top.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let program = Program {
+            name: "t".to_owned(),
+            sources: vec![top.join("try/one/src/t.c")],
+        };
+        let around = Surroundings::of(&top, &[program]);
+        assert!(around[0].include.contains(&top.join("try/one/include")));
+    }
 
     #[test]
     fn siblings_are_found_in_the_folders_above() {

@@ -12,14 +12,18 @@ use crate::config::{BuildConfig, BuildSystem, CommandText, ProjectConfig};
 pub(super) use files::{builds_file, has_build_file, stands_alone};
 
 /// Files that say how a folder is built, and by what.
-const FILES: [(&str, BuildSystem); 6] = [
+const FILES: [(&str, BuildSystem); 7] = [
     ("CMakeLists.txt", BuildSystem::Cmake),
     ("meson.build", BuildSystem::Meson),
     ("GNUmakefile", BuildSystem::Make),
     ("makefile", BuildSystem::Make),
     ("Makefile", BuildSystem::Make),
     ("configure", BuildSystem::Make),
+    ("configure.ac", BuildSystem::Make),
 ];
+
+/// Scripts by which projects make their `configure`, where they have one.
+const BOOTSTRAP_SCRIPTS: [&str; 3] = ["bootstrap", "bootstrap.sh", "autogen.sh"];
 
 /// How a project is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +80,9 @@ impl BuildTool {
             BuildSystem::Cmake => Some(Self::Cmake),
             BuildSystem::Meson => Some(Self::Meson),
             BuildSystem::Make => Some(Self::Make {
-                configured: folder.join("configure").is_file(),
+                configured: ["configure", "configure.ac"]
+                    .iter()
+                    .any(|file| folder.join(file).is_file()),
             }),
             BuildSystem::None => None,
         }
@@ -137,6 +143,9 @@ impl BuildTool {
             }
             Self::Make { configured } => {
                 if configured {
+                    if !layout.sources.join("configure").is_file() {
+                        steps.configure.push(bootstrap(layout.sources));
+                    }
                     let mut configure = BuildCommand::new(["./configure"]);
                     configure.words.extend(words(&config.configure));
                     steps.configure.push(configure);
@@ -204,6 +213,17 @@ impl BuildTool {
     }
 }
 
+/// What makes `configure`, which a clone does not have: the project's own script, or
+/// autoreconf.
+fn bootstrap(sources: &Path) -> BuildCommand {
+    let mut scripts = BOOTSTRAP_SCRIPTS.iter();
+    match scripts.find(|script| sources.join(script).is_file()) {
+        // Some run configure at once unless they are told not to.
+        Some(script) => BuildCommand::new(["env", "NOCONFIGURE=1", "sh", &format!("./{script}")]),
+        None => BuildCommand::new(["autoreconf", "-fi"]),
+    }
+}
+
 /// The test command that the user or the configuration gives.
 pub(super) fn given(
     command: &[OsString],
@@ -237,6 +257,15 @@ mod tests {
         fs::write(folder.path().join("configure"), "").unwrap();
         let make = BuildTool::Make { configured: true };
         assert_eq!(BuildTool::of(folder.path(), &build), Some(make));
+        fs::rename(
+            folder.path().join("configure"),
+            folder.path().join("configure.ac"),
+        )
+        .unwrap();
+        assert_eq!(BuildTool::of(folder.path(), &build), Some(make));
+        assert_eq!(bootstrap(folder.path()).shown(), "autoreconf -fi");
+        fs::write(folder.path().join("autogen.sh"), "").unwrap();
+        assert!(bootstrap(folder.path()).shown().ends_with("./autogen.sh"));
         fs::write(folder.path().join("CMakeLists.txt"), "").unwrap();
         assert_eq!(BuildTool::of(folder.path(), &build), Some(BuildTool::Cmake));
         build.system = Some(BuildSystem::None);

@@ -16,13 +16,15 @@ use super::build::read_notes;
 use super::built_programs;
 use super::command::{BuildCommand, CommandOutcome};
 use super::copy::{TreeCopy, bring_up_to_date};
+use super::elsewhere::projects_below;
 use super::environment::{self, Wrappers};
-use super::hints::{left_out, own_compiler, test_options};
+use super::hints::{empty_submodule, left_out, own_compiler, test_options};
 use super::listing::{self, Test};
+use super::make_rules::MakeRules;
 use super::rules::Rules;
 use super::system::{self, BuildLayout, BuildTool};
 use super::walk::{is_hidden, walk};
-use super::{BuildFailure, Prepared, Project, build_folder};
+use super::{BuildFailure, Prepared, Project, TestLeads, build_folder};
 use crate::cc;
 use crate::config::BuildConfig;
 use crate::options::RunOptions;
@@ -78,7 +80,8 @@ impl TreeBuild<'_> {
         let tree = self.folder.join("tree");
         let copied = self.up_to_date(patched, &tree)?;
         let below = project.folder.strip_prefix(&project.tree)?;
-        let sources = tree.join(below);
+        // Without a slash at the end: scripts compare names of folders.
+        let sources: PathBuf = tree.join(below).components().collect();
         let build = if self.tool.builds_outside() {
             self.folder.join("build")
         } else {
@@ -92,7 +95,9 @@ impl TreeBuild<'_> {
             cxx: &wrappers.cxx,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
         };
-        let tools = environment::for_tools(&wrappers, config);
+        let mut tools = environment::for_tools(&wrappers, config);
+        let named = self.compilers_of_make(&layout, &tools)?;
+        tools.extend(named);
         // For build files that have the name of a compiler in them.
         let names = self.folder.join("compilers");
         let path = environment::in_the_place_of_compilers(&wrappers, &names)?;
@@ -105,6 +110,7 @@ impl TreeBuild<'_> {
             Ok(tests) => tests,
             Err(failure) => return Ok(Prepared::Failed(failure)),
         };
+        let one_at_a_time = tests.iter().any(|test| test.rebuilds);
         let commands = tests.into_iter().map(|test| {
             let words = test.words.into_iter().map(OsString::from);
             let words = built_programs::find(words.collect(), &build);
@@ -135,6 +141,7 @@ impl TreeBuild<'_> {
         Ok(Prepared::Built(Subject {
             commands: commands.collect(),
             must_pass: true,
+            one_at_a_time,
             built: built_programs::names(&build),
             notes: read_notes(&notes),
             files: files.filter(|_| original).collect(),
@@ -288,6 +295,7 @@ impl TreeBuild<'_> {
             words: words.collect(),
             folder: None,
             environment: Vec::new(),
+            rebuilds: self.rebuilds(&command, layout, tools)?,
         };
         if !self.tool.builds_outside() || is_given {
             return Ok(Ok(vec![whole]));
@@ -296,6 +304,39 @@ impl TreeBuild<'_> {
             Ok(tests) => Ok(tests.unwrap_or_else(|| vec![whole])),
             Err(failure) => Err(failure),
         })
+    }
+
+    /// Whether a call of make would compile or link something even now that all has
+    /// been built.
+    fn rebuilds(
+        &self,
+        command: &[OsString],
+        layout: &BuildLayout<'_>,
+        tools: &[(OsString, OsString)],
+    ) -> anyhow::Result<bool> {
+        if command.first().is_none_or(|program| program != "make") {
+            return Ok(false);
+        }
+        let mut dry_run = BuildCommand {
+            words: command.to_vec(),
+            must_succeed: false,
+        };
+        dry_run.words.insert(1, "-n".into());
+        if self.step(&dry_run, layout.build, tools)?.is_some() {
+            // Whatever is wrong with it shows when it is run.
+            return Ok(false);
+        }
+        let printed = fs::read(self.folder.join("log"))?;
+        let printed = String::from_utf8_lossy(&printed);
+        let mut programs = printed
+            .lines()
+            .filter_map(|line| line.split_whitespace().next());
+        Ok(programs.any(|program| {
+            let is_wrapper = [layout.cc, layout.cxx]
+                .iter()
+                .any(|own| own.as_os_str() == program);
+            is_wrapper || cc::is_compiler_name(program.as_ref())
+        }))
     }
 
     /// Runs a step; `None` if it went well, or if that does not matter.
@@ -311,10 +352,11 @@ impl TreeBuild<'_> {
             CommandOutcome::Succeeded => None,
             CommandOutcome::Failed(_) if !step.must_succeed => None,
             CommandOutcome::Failed(output) => Some(BuildFailure::Command {
-                command: step.shown(),
+                command: self.as_the_user_knows(&step.shown()),
                 left_out: left_out(&output, &self.project.tree, &self.folder.join("tree")),
+                submodule: empty_submodule(&self.project.tree),
+                output: self.as_the_user_knows(&output),
                 log,
-                output,
             }),
             // A missing test command of the user's is reported when it is run.
             CommandOutcome::Missing(program) if !step.must_succeed && program != "make" => None,
@@ -324,6 +366,13 @@ impl TreeBuild<'_> {
             }),
             CommandOutcome::Interrupted => Some(BuildFailure::Interrupted),
         })
+    }
+
+    /// A text of a tool with the user's own files in the place of their copies.
+    fn as_the_user_knows(&self, text: &str) -> String {
+        let copy = self.folder.join("tree").display().to_string();
+        let original = self.project.tree.display().to_string();
+        text.replace(&copy, &original)
     }
 
     /// The test command that belongs to the tool.
@@ -350,6 +399,26 @@ impl TreeBuild<'_> {
         layout: &BuildLayout<'_>,
         tools: &[(OsString, OsString)],
     ) -> anyhow::Result<Result<&'static str, BuildFailure>> {
+        let printed = match self.make_rules(layout, tools)? {
+            Ok(printed) => printed,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let rules = MakeRules::new(&printed);
+        Ok(rules.test_target().ok_or_else(|| BuildFailure::NoTests {
+            tool: self.tool,
+            leads: TestLeads {
+                targets: rules.like_tests(),
+                ..self.leads(layout)
+            },
+        }))
+    }
+
+    /// What make prints of its rules and variables.
+    fn make_rules(
+        &self,
+        layout: &BuildLayout<'_>,
+        tools: &[(OsString, OsString)],
+    ) -> anyhow::Result<Result<String, BuildFailure>> {
         // Prints all rules and makes nothing: there is no target of this name.
         let step = BuildCommand {
             words: ["make", "-pRrq", ":"].map(OsString::from).into(),
@@ -358,22 +427,58 @@ impl TreeBuild<'_> {
         if let Some(failure) = self.step(&step, layout.build, tools)? {
             return Ok(Err(failure));
         }
-        let rules = fs::read(self.folder.join("log"))?;
-        let rules = String::from_utf8_lossy(&rules);
-        let has = |target: &str| {
-            let rule = |line: &str| {
-                line.strip_prefix(target)
-                    .is_some_and(|rest| rest.starts_with(':') && !rest.starts_with(":="))
-            };
-            let mut not_a_target = false;
-            rules.lines().any(|line| {
-                let found = rule(line) && !not_a_target;
-                not_a_target = line.starts_with("# Not a target");
-                found
-            })
+        let printed = fs::read(self.folder.join("log"))?;
+        Ok(Ok(String::from_utf8_lossy(&printed).into_owned()))
+    }
+
+    /// The compilers that a Makefile names, for the wrappers to call.
+    fn compilers_of_make(
+        &self,
+        layout: &BuildLayout<'_>,
+        tools: &[(OsString, OsString)],
+    ) -> anyhow::Result<Vec<(OsString, OsString)>> {
+        // What configure will write into a Makefile is not known yet.
+        let BuildTool::Make { configured: false } = self.tool else {
+            return Ok(Vec::new());
         };
-        let target = ["test", "check"].into_iter().find(|target| has(target));
-        Ok(target.ok_or(BuildFailure::NoTestTarget))
+        Ok(match self.make_rules(layout, tools)? {
+            Ok(printed) => environment::named_compilers(&MakeRules::new(&printed)),
+            // That make is missing is told when it is to build.
+            Err(_) => Vec::new(),
+        })
+    }
+
+    /// What may lead to tests that the tool does not know of.
+    fn leads(&self, layout: &BuildLayout<'_>) -> TestLeads {
+        let folder = &self.project.folder;
+        let current = std::env::current_dir().unwrap_or_default();
+        let shown = |inside: PathBuf| {
+            let full = folder.join(inside);
+            let shown = full.strip_prefix(&current).unwrap_or(&full);
+            shown.display().to_string()
+        };
+        TestLeads {
+            submodule: empty_submodule(&self.project.tree),
+            options: test_options(layout.sources),
+            targets: Vec::new(),
+            programs: built_programs::compiled(layout.build),
+            folders: projects_below(folder)
+                .into_iter()
+                .filter(|inside| !self.is_part(inside))
+                .map(shown)
+                .collect(),
+        }
+    }
+
+    /// Whether a folder is built by the tool as a part of the project.
+    fn is_part(&self, inside: &Path) -> bool {
+        let folder = self.project.folder.join(inside);
+        let outer = folder.ancestors().skip(1);
+        let outer: Vec<&Path> = outer
+            .take_while(|at| at.starts_with(&self.project.folder))
+            .collect();
+        let own = BuildTool::of(&folder, &BuildConfig::default());
+        !own.is_some_and(|own| system::stands_alone(own, &folder, &outer, true))
     }
 
     /// The tests that the tool knows of; none if it is to run them itself.
@@ -397,7 +502,7 @@ impl TreeBuild<'_> {
         if tests.as_ref().is_some_and(Vec::is_empty) || listing.contains("No tests were found") {
             return Ok(Err(BuildFailure::NoTests {
                 tool: self.tool,
-                options: test_options(layout.sources),
+                leads: self.leads(layout),
             }));
         }
         // The listing does not say which tests are to fail.

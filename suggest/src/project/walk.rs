@@ -10,6 +10,18 @@ use walkdir::{DirEntry, WalkDir};
 /// Ignore files of a folder. A later one has the last word.
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
+/// Folders of other people's code, and of what was built.
+const FOREIGN_FOLDERS: [&str; 8] = [
+    "build",
+    "third_party",
+    "third-party",
+    "thirdparty",
+    "vendor",
+    "external",
+    "extern",
+    "node_modules",
+];
+
 /// The files and folders of a tree, sorted, each folder before what is in it.
 /// `takes` is asked for every entry below the root: what it does not take is left
 /// out, with all that is in it.
@@ -35,6 +47,20 @@ pub(super) fn walk_deciding<'t>(
             ignored.enter(entry);
         }
         wanted
+    })
+}
+
+/// The files and folders of a folder, without other people's and those of which
+/// `takes_folder` says no.
+pub(super) fn walk_own<'f>(
+    folder: &'f Path,
+    takes_folder: impl Fn(&Path) -> bool + 'f,
+) -> impl Iterator<Item = walkdir::Result<DirEntry>> + 'f {
+    walk(folder, move |entry| {
+        let name = entry.file_name().to_string_lossy();
+        let is_foreign = entry.file_type().is_dir()
+            && (FOREIGN_FOLDERS.contains(&&*name) || !takes_folder(entry.path()));
+        !is_hidden(entry) && !is_foreign
     })
 }
 

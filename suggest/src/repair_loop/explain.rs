@@ -50,9 +50,10 @@ impl Explainer<'_> {
             chosen(outcome).iter().map(|c| self.explained(c)).collect();
         let reasons: Vec<_> = changes.iter().map(|c| c.reasons.clone()).collect();
         let plain: Vec<Change> = chosen(outcome).iter().map(|c| c.change).collect();
+        let layers: Vec<usize> = chosen(outcome).iter().map(|c| c.layer).collect();
         let groups = match files.is_empty() {
             true => Vec::new(),
-            false => split(self.candidates, &plain, &reasons, &files),
+            false => split(self.candidates, &plain, &reasons, &layers, &files),
         };
         RepairResult {
             files,
@@ -62,6 +63,7 @@ impl Explainer<'_> {
             optimal: outcome.end == SearchEnd::Optimal,
             lower_bound: outcome.lower_bound,
             recorded_runs: outcome.runs,
+            layers: layers.iter().collect::<BTreeSet<_>>().len().max(1) as u64,
             verification: Verification::NoPatch,
             remaining: needed.chain(beyond).collect(),
             rounds: 0,

@@ -37,14 +37,16 @@ pub(crate) struct GroupPatch {
     pub after: Vec<u8>,
 }
 
-/// Splits changes, whose files are known, into groups. Each can be made alone,
-/// and one after the other they come to the whole.
+/// Splits changes, whose files are known, into groups, of one layer after the other.
+/// Each can be made alone, and one after the other they come to the whole.
 pub(super) fn split(
     candidates: &Candidates,
     changes: &[Change],
     reasons: &[Vec<FindingKey>],
+    layers: &[usize],
     files: &[PatchedFile],
 ) -> Vec<Group> {
+    let layer = |group: &Group| group.changes.iter().map(|&number| layers[number]).min();
     let made = |numbers: Vec<usize>| {
         let some: Vec<Change> = numbers.iter().map(|&number| changes[number]).collect();
         let (files, refused) = candidates.patched(&some);
@@ -60,7 +62,9 @@ pub(super) fn split(
         let Some(group) = made(numbers) else {
             return whole(changes, files);
         };
-        match groups.iter().position(|other| are_close(&group, other)) {
+        // Patches of one layer apply in any order, those of the next after them.
+        let meets = |other: &Group| layer(other) == layer(&group) && are_close(&group, other);
+        match groups.iter().position(meets) {
             Some(other) => {
                 let mut numbers = groups.remove(other).changes;
                 numbers.extend(group.changes);
@@ -70,7 +74,7 @@ pub(super) fn split(
             None => groups.push(group),
         }
     }
-    groups.sort_by(|a, b| a.changes.cmp(&b.changes));
+    groups.sort_by_key(|group| (layer(group), group.changes.clone()));
     let together = group_patches(&groups);
     let last = |path: &PathBuf| {
         let mut patches = together.iter().flatten();

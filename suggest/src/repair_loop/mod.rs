@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use wmfix_repair::Profile;
+use wmfix_repair::{ChangeKind, Profile};
 
 use crate::evidence::Evidence;
 use crate::findings::{FindingNames, ViolationKey};
@@ -31,13 +31,15 @@ pub(crate) use result::{
     ChangeSite, ExplainedChange, NeededChange, RemainingFindings, RemainingReason, RepairNote,
     RepairResult, Verification, VerificationFailure,
 };
+pub(crate) use search::{SEARCH_TIME, allowed_findings, only_races};
+pub(crate) use verify::compare;
 
 /// After this many repairs that do not hold the loop gives up.
 const MOST_ROUNDS: u64 = 6;
 
 /// The seeds of the runs of one round's patched program start this far from those
 /// of the round before; the original's are round 0.
-const SEEDS_PER_ROUND: u64 = 1 << 32;
+pub(crate) const SEEDS_PER_ROUND: u64 = 1 << 32;
 
 /// What a repair is searched for, and how.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +79,8 @@ pub(crate) struct PatchedRuns {
     pub evidence: Evidence,
     /// The copy that it was built from.
     pub copy: Option<SourceCopy>,
+    /// What they showed that does too little harm to count.
+    pub harmless: BTreeSet<ViolationKey>,
 }
 
 /// What to do after a round.
@@ -120,16 +124,17 @@ impl<'a> RepairLoop<'a> {
 
     /// Starts a round: the cheapest repair of the recorded runs. The patch names
     /// the findings that a change removes beside it, if `names` are given. What is
-    /// `left_alone` does too little harm to be repaired.
+    /// `left_alone` does too little harm to be repaired, and what is `minor` is
+    /// repaired last.
     pub(crate) fn propose(
         &mut self,
         evidence: &mut Evidence,
-        left_alone: &BTreeSet<ViolationKey>,
+        (left_alone, minor): (&BTreeSet<ViolationKey>, &BTreeSet<ViolationKey>),
         names: Option<&FindingNames>,
     ) -> anyhow::Result<Proposal> {
         self.round += 1;
         loop {
-            if let Some(proposal) = self.search(evidence, left_alone, names)? {
+            if let Some(proposal) = self.search(evidence, (left_alone, minor), names)? {
                 return Ok(proposal);
             }
         }
@@ -162,6 +167,10 @@ impl<'a> RepairLoop<'a> {
         match &result.verification {
             Verification::Fails(failure) if !interrupted() => {
                 let failure = failure.clone();
+                if goes_on && self.refuse_moves(&result) {
+                    self.best = Some(result);
+                    return NextRound::Search;
+                }
                 if goes_on {
                     let next = self.learn(evidence, &result, trial_runs);
                     self.best = Some(result);
@@ -187,6 +196,23 @@ impl<'a> RepairLoop<'a> {
         result.search_time = self.search_time;
         result.verification_time = self.verification_time;
         NextRound::Finished(Box::new(result))
+    }
+
+    /// Takes moved fences out of the search: runs without a fence at its place are no
+    /// runs of the original to learn from. Says whether there were any.
+    fn refuse_moves(&mut self, result: &RepairResult) -> bool {
+        let before = self.refused.len();
+        let moves = result.changes.iter();
+        let moves = moves.filter(|change| matches!(change.kind, ChangeKind::Move(_)));
+        self.refused.extend(moves.filter_map(|change| {
+            let site = change.at.text.as_ref()?;
+            Some(RefusedChange {
+                at: (site.file.to_path_buf(), site.span.start),
+                kind: change.kind,
+                reason: "with it, the patched program shows something new".to_owned(),
+            })
+        }));
+        self.refused.len() > before
     }
 
     /// Takes out of the search what is likely to be why a patch does not build: its
@@ -258,7 +284,9 @@ fn count_runs_at_changes(result: &mut RepairResult, original: &mut Places, runs:
         }
     }
     for change in &mut result.changes {
-        let site = change.at.text.as_ref();
+        // A fence that has moved is not where it was.
+        let moved = matches!(change.kind, ChangeKind::Move(_));
+        let site = change.at.text.as_ref().filter(|_| !moved);
         change.reached = site.map(|site| {
             let at = (site.file.to_path_buf(), site.span.start);
             runs_at.get(&at).copied().unwrap_or(0)
@@ -281,6 +309,6 @@ impl Proposal {
         left_alone: &BTreeSet<ViolationKey>,
         limit: &PathLimit,
     ) -> Verification {
-        verify::compare(original, patched, &self.remaining, left_alone, limit)
+        compare(original, patched, &self.remaining, left_alone, limit)
     }
 }

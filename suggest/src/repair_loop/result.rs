@@ -9,6 +9,7 @@ use wmfix_frontend::Site;
 use wmfix_repair::{ChangeKind, Orders};
 
 use super::groups::Group;
+use crate::explore::Exploration;
 use crate::findings::FindingKey;
 use crate::harm::{HarmVerdict, Harms};
 use crate::project::BuildFailure;
@@ -32,6 +33,8 @@ pub(crate) struct RepairResult {
     pub lower_bound: u64,
     /// How many recorded runs it was searched for.
     pub recorded_runs: u64,
+    /// In how many layers: with one, it is the cheapest of all findings at once.
+    pub layers: u64,
     /// What the patched program showed.
     pub verification: Verification,
     /// What cannot be repaired.
@@ -126,6 +129,10 @@ pub(crate) struct VerifiedRuns {
     /// Operations that the runs of the original reached, and these did not, as
     /// sites of the original.
     pub missed: Vec<SiteId>,
+    /// How far all runs of the patched program were explored, if that was asked for.
+    pub exploration: Option<Exploration>,
+    /// Every run of it was made, and none showed anything at all.
+    pub proved: bool,
 }
 
 /// What is wrong with a patched program.
@@ -158,6 +165,8 @@ pub(crate) enum RepairNote {
     RunsUnusable(UnmappedTrace),
     /// The time was up before any repair was known.
     NoRepairInTime,
+    /// Volatile accesses were taken for atomic ones, because threads race on them.
+    VolatileTakenForAtomic,
     /// A patch did not build: it was searched for another one.
     PatchDidNotBuild,
     /// The runs of a patched program did not explain its finding: the original

@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use wmfix_analysis::{SiteId, ViolationKind};
 use wmfix_repair::{
-    AllowedFindings, Change, ChangeKind, Options, Outcome, Problem, ReasonedChange, SearchEnd,
-    repair, unneeded,
+    AllowedFindings, Change, ChangeKind, Options, Outcome, Problem, Profile, ReasonedChange,
+    SearchEnd, repair_in_layers, unneeded,
 };
 
 use super::explain::Explainer;
 use super::{Proposal, RepairLoop, RepairNote, RepairTask};
-use crate::candidates::Candidates;
+use crate::candidates::{Candidates, Purpose};
 use crate::evidence::Evidence;
 use crate::findings::{FindingNames, ViolationKey};
 use crate::observe::Places;
@@ -24,7 +24,7 @@ use crate::progress::{Progress, Stage};
 use crate::run::interrupted;
 
 /// How long a search may take: it then ends with the best repair it knows.
-const SEARCH_TIME: Duration = Duration::from_secs(60);
+pub(crate) const SEARCH_TIME: Duration = Duration::from_secs(60);
 
 /// A change that cannot be made together with others.
 pub(super) struct RefusedChange {
@@ -40,38 +40,27 @@ impl RepairLoop<'_> {
     pub(super) fn search(
         &mut self,
         evidence: &mut Evidence,
-        left_alone: &BTreeSet<ViolationKey>,
+        (left_alone, minor): (&BTreeSet<ViolationKey>, &BTreeSet<ViolationKey>),
         names: Option<&FindingNames>,
     ) -> anyhow::Result<Option<Proposal>> {
-        let mut allowed = evidence.allowances(&[]).allowed_findings();
-        for (access, newer, kind) in sites_of(left_alone, evidence.places()) {
-            allowed.allow_between(access, newer, kind);
-        }
-        let unconfirmed: BTreeSet<ViolationKey> = evidence
-            .collected()
-            .never_confirmed()
-            .map(|finding| finding.key)
-            .collect();
-        for (access, newer, kind) in sites_of(&unconfirmed, evidence.places()) {
-            allowed.allow_between(access, newer, kind);
-        }
-        allow_libraries(&mut allowed, evidence.places());
-        outside(&mut allowed, evidence, self.task.limit);
+        let allowed = allowed_findings(evidence, left_alone, self.task.limit);
+        let layers = self.layers(&allowed, minor, evidence.places());
         let (traces, places) = evidence.lend_traces();
-        let mut candidates = Candidates::new(&traces, places, self.task.tree);
+        let mut candidates = Candidates::new(&traces, places, self.task.tree, Purpose::Repair);
         for refused in &self.refused {
             candidates.refuse(&refused.at, refused.kind, &refused.reason);
         }
         let problem = Problem {
             traces,
             points: candidates.points.clone(),
+            moves: candidates.moves(places, self.task.tree),
             analysis: self.task.options.analyzer_config(),
             allowed,
         };
         // Half of the time is for building and running what is found.
         let left = self.task.deadline.left();
         let budget = left.map_or(SEARCH_TIME, |left| (left / 2).min(SEARCH_TIME));
-        let mut outcome = cheapest(&problem, &self.task, budget)?;
+        let mut outcome = cheapest(&problem, &layers, &self.task, budget)?;
         drop_unneeded(&problem, &mut outcome, budget / 4)?;
         self.search_time += outcome.work.total;
         let places = evidence.take_back(problem.traces);
@@ -111,14 +100,73 @@ impl RepairLoop<'_> {
     }
 }
 
+impl RepairLoop<'_> {
+    /// What is allowed while the findings are repaired that matter most: first all
+    /// but races, then what does little harm. Nothing comes first where it is the
+    /// number of changes that counts.
+    fn layers(
+        &self,
+        allowed: &AllowedFindings,
+        minor: &BTreeSet<ViolationKey>,
+        places: &Places,
+    ) -> Vec<AllowedFindings> {
+        if self.task.profile == Profile::Fewest {
+            return Vec::new();
+        }
+        let only_races = only_races(allowed, places);
+        let mut serious = allowed.clone();
+        for (access, newer, kind) in sites_of(minor, places) {
+            serious.allow_between(access, newer, kind);
+        }
+        vec![only_races, serious]
+    }
+}
+
+/// What a search does not look at: what the project allows, what is `left_alone`, what
+/// was not confirmed, what libraries do, and what is not in the limit.
+pub(crate) fn allowed_findings(
+    evidence: &mut Evidence,
+    left_alone: &BTreeSet<ViolationKey>,
+    limit: &PathLimit,
+) -> AllowedFindings {
+    let mut allowed = evidence.allowances(&[]).allowed_findings();
+    for (access, newer, kind) in sites_of(left_alone, evidence.places()) {
+        allowed.allow_between(access, newer, kind);
+    }
+    let unconfirmed: BTreeSet<ViolationKey> = evidence
+        .collected()
+        .never_confirmed()
+        .map(|finding| finding.key)
+        .collect();
+    for (access, newer, kind) in sites_of(&unconfirmed, evidence.places()) {
+        allowed.allow_between(access, newer, kind);
+    }
+    allow_libraries(&mut allowed, evidence.places());
+    outside(&mut allowed, evidence, limit);
+    allowed
+}
+
+/// The same with everything stale allowed: only races are looked at.
+pub(crate) fn only_races(allowed: &AllowedFindings, places: &Places) -> AllowedFindings {
+    let mut only_races = allowed.clone();
+    for (site, _) in places.iter() {
+        for kind in VIOLATION_KINDS {
+            only_races.allow_violation(site, kind);
+        }
+    }
+    only_races
+}
+
+const VIOLATION_KINDS: [ViolationKind; 3] = [
+    ViolationKind::StaleRead,
+    ViolationKind::StaleWrite,
+    ViolationKind::StaleRmw,
+];
+
 /// What libraries do with objects of their own is not the program's to repair.
 fn allow_libraries(allowed: &mut AllowedFindings, places: &Places) {
     for (site, _) in places.iter().filter(|(_, place)| place.is_library) {
-        for kind in [
-            ViolationKind::StaleRead,
-            ViolationKind::StaleWrite,
-            ViolationKind::StaleRmw,
-        ] {
+        for kind in VIOLATION_KINDS {
             allowed.allow_violation(site, kind);
         }
         allowed.allow_race(site);
@@ -169,7 +217,12 @@ pub(super) fn chosen(outcome: &Outcome) -> &[ReasonedChange] {
     repair.map_or(&[], |repair| &repair.changes)
 }
 
-fn cheapest(problem: &Problem, task: &RepairTask<'_>, budget: Duration) -> anyhow::Result<Outcome> {
+fn cheapest(
+    problem: &Problem,
+    layers: &[AllowedFindings],
+    task: &RepairTask<'_>,
+    budget: Duration,
+) -> anyhow::Result<Outcome> {
     let cancel = Arc::new(AtomicBool::new(interrupted()));
     let options = Options {
         profile: task.profile,
@@ -177,7 +230,7 @@ fn cheapest(problem: &Problem, task: &RepairTask<'_>, budget: Duration) -> anyho
         cancel: Some(cancel.clone()),
     };
     let _progress = Progress::new(task.options, Stage::Searching);
-    let outcome = repair(problem, &options, |_| {
+    let outcome = repair_in_layers(problem, layers, &options, |_| {
         cancel.store(task.deadline.is_over(), Ordering::Relaxed);
     })?;
     Ok(outcome)

@@ -9,6 +9,7 @@ use wmfix_analysis::SiteId;
 
 use super::result::{Verification, VerificationFailure, VerifiedRuns};
 use crate::evidence::Evidence;
+use crate::explore::Exploration;
 use crate::findings::{Identity, ViolationKey};
 use crate::observe::{EventKind, Places};
 use crate::path_limit::PathLimit;
@@ -16,7 +17,7 @@ use crate::run::interrupted;
 
 /// What a place is known by before and after a patch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct PlaceKey {
+pub(crate) struct PlaceKey {
     /// The name of its file.
     file: String,
     /// Its function.
@@ -41,7 +42,7 @@ impl PlaceKey {
 
 /// What the runs of a patched program come to. `remaining` are the places of
 /// findings that no change removes, `left_alone` what does too little harm.
-pub(super) fn compare(
+pub(crate) fn compare(
     original: &mut Evidence,
     patched: &mut Evidence,
     remaining: &BTreeSet<PlaceKey>,
@@ -73,6 +74,7 @@ pub(super) fn compare(
             });
         }
     }
+    let exploration = patched.exploration().cloned();
     let reached = operations(patched);
     let missed = operations(original)
         .into_iter()
@@ -81,6 +83,9 @@ pub(super) fn compare(
         runs: patched.summary().runs,
         schedules: patched.collected().distinct_schedules(),
         missed: missed.map(|(_, site)| site).collect(),
+        proved: exploration.as_ref().is_some_and(Exploration::is_complete)
+            && patched.collected().shows_nothing(),
+        exploration,
     })
 }
 

@@ -4,7 +4,7 @@
 use wmfix_analysis::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 
 use super::model::{FenceSide, OrderChange, Price, ReportedChangeKind};
-use wmfix_repair::{ChangeKind, Orders};
+use wmfix_repair::{ChangeKind, MoveDirection, Orders};
 
 /// What a change does.
 pub(super) struct ChangeDescription {
@@ -30,7 +30,30 @@ impl ChangeDescription {
             ChangeKind::FenceAfter(_) => Some(FenceSide::After),
             _ => None,
         };
-        let to = order_name(kind).to_owned();
+        let to = match (kind, before) {
+            (ChangeKind::Move(_), Orders::Fence(order)) => order.name().to_owned(),
+            _ => order_name(kind).to_owned(),
+        };
+        if let ChangeKind::Move(direction) = kind {
+            let (side, what) = match direction {
+                MoveDirection::Up => (
+                    FenceSide::Before,
+                    "it moves up, before the statement above it",
+                ),
+                MoveDirection::Down => (
+                    FenceSide::After,
+                    "it moves down, behind the statement below it",
+                ),
+            };
+            return Self {
+                kind: ReportedChangeKind::Move,
+                from: to.clone(),
+                to,
+                on_failure: None,
+                side: Some(side),
+                what: what.to_owned(),
+            };
+        }
         if let Some(side) = side {
             let word = match side {
                 FenceSide::Before => "before",
@@ -55,6 +78,7 @@ impl ChangeDescription {
         };
         let failure = on_failure.as_ref().filter(|f| f.from != f.to);
         let what = match failure {
+            None if kind == ChangeKind::RemoveFence => format!("the {from} fence goes"),
             None => format!("{from} becomes {to}"),
             Some(on) if from == to => {
                 format!("on failure, {} becomes {}", on.from, on.to)
@@ -73,6 +97,16 @@ impl ChangeDescription {
             what,
         }
     }
+
+    /// The same where the access is a volatile one.
+    pub(super) fn of_volatile(self) -> Self {
+        Self {
+            kind: ReportedChangeKind::Atomic,
+            from: "volatile".to_owned(),
+            what: format!("the volatile access becomes an atomic one, {}", self.to),
+            ..self
+        }
+    }
 }
 
 /// The indefinite article before the name of an order.
@@ -88,6 +122,8 @@ pub(super) fn order_name(kind: ChangeKind) -> &'static str {
         ChangeKind::Store(order) => order.name(),
         ChangeKind::Rmw(order) | ChangeKind::CompareExchange { success: order, .. } => order.name(),
         ChangeKind::Fence(order) => order.name(),
+        ChangeKind::RemoveFence => "none",
+        ChangeKind::Move(_) => "the same",
     }
 }
 
@@ -102,7 +138,11 @@ pub(super) fn ensures(kind: ChangeKind) -> &'static str {
     const RELEASE_FENCE: &str = "The release fence makes the writes after it release: a thread that reads one of them with acquire also sees everything that was written before the fence.";
     const FENCE: &str = "The fence orders both ways: writes before it are published before writes after it, and reads after it see nothing older than reads before it.";
     const SEQ_CST_FENCE: &str = "The fence separates what this thread does before it from what it does after it, for every thread that has such a fence: earlier writes are visible before later reads happen.";
+    const MOVED: &str = "Where it was, the fence had the operation on the wrong side: it orders what is before it with what is after it.";
+    const GONE: &str = "Nothing relied on the fence in any run.";
     match kind {
+        ChangeKind::RemoveFence => GONE,
+        ChangeKind::Move(_) => MOVED,
         ChangeKind::FenceBefore(order)
         | ChangeKind::FenceAfter(order)
         | ChangeKind::Fence(order) => match order {
@@ -131,6 +171,7 @@ pub(super) fn ensures(kind: ChangeKind) -> &'static str {
 pub(super) fn price(kind: ChangeKind, before: Orders) -> Price {
     let nothing = "nothing";
     let (x86_64, aarch64) = match (kind, before) {
+        (ChangeKind::Move(_) | ChangeKind::RemoveFence, _) => (nothing, nothing),
         (ChangeKind::Fence(FenceOrder::SeqCst), Orders::Fence(FenceOrder::AcqRel)) => {
             ("a full barrier (mfence or a locked instruction)", nothing)
         }
@@ -184,6 +225,6 @@ fn orders_before(orders: Orders) -> (&'static str, Option<&'static str>) {
             success, failure, ..
         } => (success.name(), Some(failure.name())),
         Orders::Fence(order) => (order.name(), None),
-        Orders::None => ("none", None),
+        Orders::NoFence | Orders::None => ("none", None),
     }
 }

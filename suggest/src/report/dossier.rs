@@ -150,10 +150,62 @@ pub(crate) struct ReportedStep {
     pub place: ReportedPlace,
     /// What, in words.
     pub what: String,
+    /// What, as far as a litmus test can say it.
+    #[serde(default)]
+    pub operation: StepOperation,
     /// Why it comes after the step of the chain before it.
     pub because: Option<String>,
+    /// The same in two words, for an arrow from that step to this one.
+    #[serde(default)]
+    pub edge: Option<String>,
     /// Marked: the access, or the write that it may miss.
     pub mark: Option<Mark>,
+}
+
+/// What was done in a step, as far as a litmus test can say it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum StepOperation {
+    /// An atomic load.
+    Load {
+        /// Of what.
+        object: String,
+        /// The value.
+        value: u64,
+    },
+    /// An atomic store.
+    Store {
+        /// To what.
+        object: String,
+        /// The value.
+        value: u64,
+    },
+    /// A read-modify-write.
+    Rmw {
+        /// Of what.
+        object: String,
+        /// The value before.
+        read: u64,
+        /// The value after.
+        written: u64,
+    },
+    /// A compare-exchange that failed.
+    FailedExchange,
+    /// A fence.
+    Fence {
+        /// Its order.
+        order: String,
+    },
+    /// The start of a thread.
+    ThreadStart,
+    /// The end of a thread, or waiting for it.
+    ThreadEnd,
+    /// A lock, a barrier, a condition.
+    Lock,
+    /// An access that is not atomic.
+    Plain,
+    /// Something else, or a value that is too large.
+    #[default]
+    Unknown,
 }
 
 /// What a marked step is.

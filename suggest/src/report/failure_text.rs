@@ -7,6 +7,7 @@ use super::words::signal_name;
 /// One line about a failure, without its program.
 pub(super) fn what(failure: &Failure) -> String {
     match failure.kind {
+        FailureWord::Misuse => "a lock is misused".to_owned(),
         FailureWord::Deadlock => "deadlock: every thread waits for another one".to_owned(),
         FailureWord::Livelock => "livelock: threads run, and none makes progress".to_owned(),
         FailureWord::Signal => format!("killed by {}", signal_name(failure.signal.unwrap_or(0))),

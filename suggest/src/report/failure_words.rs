@@ -1,7 +1,9 @@
 //! Why something cannot be built or run, in words that say what to do.
 
+use std::path::Path;
+
 use crate::evidence::NotRun;
-use crate::project::{BuildFailure, BuildTool};
+use crate::project::{BuildFailure, BuildTool, TestLeads};
 
 /// One line about a failure.
 pub(crate) fn build_failure_text(failure: &BuildFailure) -> String {
@@ -9,12 +11,20 @@ pub(crate) fn build_failure_text(failure: &BuildFailure) -> String {
         "give the test command after --, or set `command` in [test] of wmfix.toml";
     match failure {
         BuildFailure::NoCompiler(error) => error.to_string(),
-        BuildFailure::Compiler { what, .. } => {
-            format!("{what} does not build; see the compiler's output above")
+        BuildFailure::Compiler { what, others, .. } => {
+            let text = format!("{what} does not build; see the compiler's output above");
+            match others {
+                0 => text,
+                1 => format!("{text}. There is another program here: to leave this one out, name it"),
+                others => format!(
+                    "{text}. There are {others} other programs here: to leave this one out, name one of them, or its folder"
+                ),
+            }
         }
         BuildFailure::Command {
             command,
             left_out,
+            submodule,
             log,
             ..
         } => {
@@ -23,10 +33,10 @@ pub(crate) fn build_failure_text(failure: &BuildFailure) -> String {
                 log.display()
             );
             if let Some(file) = left_out {
-                let file = file.display();
-                text += &format!(
-                    "\n  {file} is in your folder, but an ignore file (such as .gitignore) or `exclude` keeps it out of the copy that is built: add `exclude = [\"!{file}\"]` to wmfix.toml"
-                );
+                text += &left_out_text(file);
+            }
+            if let Some(submodule) = submodule {
+                text += &format!("\n  {}", submodule_text(submodule));
             }
             text
         }
@@ -46,30 +56,85 @@ pub(crate) fn build_failure_text(failure: &BuildFailure) -> String {
         BuildFailure::NoTestCommand => {
             "wmfix.toml has build commands but no test command: set `command` in [test], or give the test command after --".to_owned()
         }
-        BuildFailure::NoTestTarget => {
-            format!("the Makefile has neither a `test` nor a `check` target: {TEST_COMMAND}")
-        }
-        BuildFailure::NoTests { tool, options } => {
+        BuildFailure::NoTests { tool, leads } => {
             let what = match tool {
                 BuildTool::Meson => "Meson lists no tests (`test` in meson.build)",
+                BuildTool::Make { .. } => {
+                    "the Makefile has no `test`, `check` or `tests` target"
+                }
                 _ => "CMake lists no tests (`enable_testing` and `add_test` in the top CMakeLists.txt)",
             };
-            match &options[..] {
+            match &leads_text(leads)[..] {
                 [] => format!("{what}: {TEST_COMMAND}"),
-                options => {
-                    let options: Vec<String> =
-                        options.iter().map(|option| format!("-D {option}")).collect();
-                    format!(
-                        "{what}; the project has an option that may switch them on: try {}",
-                        options.join(" or ")
-                    )
-                }
+                leads => format!(
+                    "{what}. What may lead to them:\n  {}\nOtherwise {TEST_COMMAND}",
+                    leads.join("\n  ")
+                ),
             }
         }
         BuildFailure::Interrupted => {
             "interrupted before the first run: there are no results".to_owned()
         }
     }
+}
+
+/// A line for each sort of lead, with what to type.
+fn leads_text(leads: &TestLeads) -> Vec<String> {
+    let mut lines = Vec::new();
+    lines.extend(leads.submodule.as_deref().map(submodule_text));
+    if !leads.options.is_empty() {
+        let options = leads.options.iter().map(|option| format!("-D {option}"));
+        let options = some_of(&options.collect::<Vec<_>>());
+        lines.push(format!("an option that may switch them on: {options}"));
+    }
+    if !leads.targets.is_empty() {
+        let targets = leads
+            .targets
+            .iter()
+            .map(|target| format!("-- make {target}"));
+        let targets = some_of(&targets.collect::<Vec<_>>());
+        lines.push(format!("a target that may run them: {targets}"));
+    }
+    if !leads.programs.is_empty() {
+        let programs = leads.programs.iter().map(|program| format!("-- {program}"));
+        let programs = some_of(&programs.collect::<Vec<_>>());
+        lines.push(format!("a program that was built: {programs}"));
+    }
+    if !leads.folders.is_empty() {
+        let folders = leads
+            .folders
+            .iter()
+            .map(|folder| format!("wmfix check {folder}"));
+        let folders = some_of(&folders.collect::<Vec<_>>());
+        lines.push(format!("a folder with a build file of its own: {folders}"));
+    }
+    lines
+}
+
+fn submodule_text(submodule: &Path) -> String {
+    format!(
+        "the submodule {} is empty: `git submodule update --init` brings its files",
+        submodule.display()
+    )
+}
+
+/// A list of things to type, not too long.
+fn some_of(all: &[String]) -> String {
+    const MAX_SHOWN: usize = 4;
+    let quoted = all.iter().take(MAX_SHOWN).map(|one| format!("`{one}`"));
+    let shown = quoted.collect::<Vec<_>>().join(", ");
+    match all.len().saturating_sub(MAX_SHOWN) {
+        0 => shown,
+        count => format!("{shown} and {count} others"),
+    }
+}
+
+/// A line about a file that the copy lacks.
+pub(crate) fn left_out_text(file: &Path) -> String {
+    let file = file.display();
+    format!(
+        "\n  {file} is in your folder, but an ignore file (such as .gitignore) or `exclude` keeps it out of the copy that is built: add `exclude = [\"!{file}\"]` to wmfix.toml"
+    )
 }
 
 /// The end of what a tool printed; empty if there is nothing to show.

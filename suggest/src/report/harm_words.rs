@@ -4,7 +4,7 @@ use nix::sys::signal::Signal;
 
 use super::model::{
     HarmWord, Report, ReportedChoice, ReportedFreeFinding, ReportedFreeRuns, ReportedHarm,
-    ReportedPlace, Violation,
+    ReportedPlace, Verdict, Violation,
 };
 use super::words;
 use wmfix_analysis::witness::Machine;
@@ -56,6 +56,7 @@ pub(crate) fn effect(
         Effect::Printed => "the program printed something else".to_owned(),
         Effect::Nothing => "the program went on as usual".to_owned(),
         Effect::Discarded => "the thread read again before it did anything".to_owned(),
+        Effect::NoDifference => "the program did what it does with the newest value".to_owned(),
     }
 }
 
@@ -148,6 +149,27 @@ pub(crate) fn verdict_counts(report: &Report) -> Option<String> {
         .map(|(count, name)| format!("{count} {name}"))
         .collect();
     (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// Whether all that makes the report fail was taken and did nothing that showed: no
+/// failure, no race, and at least one violation that survived.
+pub(super) fn none_showed(report: &Report) -> bool {
+    let counted = report
+        .violations
+        .iter()
+        .filter(|violation| !report.is_known(&violation.id));
+    let verdicts: Vec<HarmWord> = (counted.filter_map(|violation| violation.harm.as_ref()))
+        .map(|harm| harm.verdict)
+        .collect();
+    let races = report.races.iter().any(|race| !report.is_known(&race.id));
+    report.verdict == Verdict::Findings
+        && report.failures.is_empty()
+        && report.free_findings().is_empty()
+        && !races
+        && verdicts.contains(&HarmWord::Survived)
+        && !verdicts
+            .iter()
+            .any(|word| matches!(word, HarmWord::Harmful | HarmWord::Visible))
 }
 
 /// What stale choices lead to, as a title.

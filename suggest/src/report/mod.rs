@@ -3,16 +3,22 @@
 //! were made.
 
 mod assemble;
+mod baseline_file;
 mod baseline_words;
 mod causes;
 mod change_words;
 mod dossier;
+mod exchange;
 mod failure_text;
 mod failure_words;
+mod fingerprint;
 mod harm_words;
 mod html;
 mod limit_words;
+mod litmus;
 pub(crate) mod model;
+mod overview;
+mod proof_words;
 mod repair_words;
 mod rerun;
 mod sarif;
@@ -23,11 +29,18 @@ mod tests;
 mod text;
 mod words;
 
-pub(crate) use assemble::{Judged, RepairInputs, ReportInputs, assemble, names};
+pub(crate) use assemble::{
+    Judged, RelaxInputs, RepairInputs, ReportInputs, add_relaxation, assemble, names,
+};
+pub(crate) use baseline_file::BaselineFile;
 pub(crate) use dossier::Dossier;
-pub(crate) use failure_words::{build_failure_output, build_failure_text, not_run_text};
+pub(crate) use exchange::{ExchangeSettings, github, gitlab, junit, rdjson, replacements};
+pub(crate) use failure_words::{
+    build_failure_output, build_failure_text, left_out_text, not_run_text,
+};
 pub(crate) use harm_words::run_end_text;
 pub(crate) use html::{Page, html};
+pub(crate) use litmus::{herd, litmus, plain};
 pub(crate) use model::Verdict;
 pub(crate) use sarif::sarif;
-pub(crate) use text::{TextRenderer, group_text, repair_text};
+pub(crate) use text::{TextRenderer, TextStyle, group_text, relaxation_text, repair_text};

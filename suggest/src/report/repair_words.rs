@@ -19,6 +19,9 @@ pub(super) fn repair_note_text(note: &RepairNote) -> String {
         RepairNote::PatchDidNotBuild => {
             "a patch did not compile: changes of it were left out of the search".to_owned()
         }
+        RepairNote::VolatileTakenForAtomic => {
+            "threads race on volatile objects, which no order prevents: their accesses were taken for relaxed atomic ones (--volatile relaxed), and the patch makes atomic those that have to order something; `wmfix check` names the races".to_owned()
+        }
         RepairNote::NoRepairInTime => {
             "the time was up before any repair was known: give it more (--time), or repair fewer findings at a time (--fix harmful)".to_owned()
         }

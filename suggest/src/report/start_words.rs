@@ -14,6 +14,11 @@ pub(super) fn fresh_start_text(why: FreshStart) -> String {
     format!("every run started the program anew, which is slower than forking it: {why}")
 }
 
+/// Processes outlived the runs that started them. How many is not said: some may have
+/// ended by themselves just before.
+pub(super) const LEFT_BEHIND: &str = "processes that the program had started went on when their \
+    run was over, in a session or group of their own, and were ended";
+
 fn obstacle_text(obstacle: Obstacle) -> &'static str {
     match obstacle {
         Obstacle::Thread => "starts a thread",

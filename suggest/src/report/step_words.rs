@@ -10,13 +10,7 @@ use crate::findings::{StoryObject, StoryOperation};
 
 /// What was done in a step. Objects without a variable have these names.
 pub(super) fn operation(operation: &StoryOperation, names: &BTreeMap<u32, String>) -> String {
-    let object = |object: &StoryObject| match object {
-        StoryObject::Variable(name) => name.clone(),
-        StoryObject::Location(number, within) => match names.get(number).or(within.as_ref()) {
-            Some(name) => name.trim_end_matches("+0").to_owned(),
-            None => format!("location {number}"),
-        },
-    };
+    let object = |one: &StoryObject| object(one, names);
     match operation {
         StoryOperation::Read {
             object: from,
@@ -64,5 +58,36 @@ pub(super) fn reason(edge: Edge) -> &'static str {
         Edge::FromRead => "overwrites the value read",
         Edge::Synchronisation => "ordered by a lock, or by a thread's start or end",
         Edge::FenceOrder => "later in the order of seq_cst fences",
+    }
+}
+
+/// The same on an arrow from the earlier step to the later one.
+pub(super) fn label(edge: Edge) -> &'static str {
+    match edge {
+        Edge::ProgramOrder => "then",
+        Edge::ReadsFrom => "read by",
+        Edge::Modification => "overwritten by",
+        Edge::FromRead => "value read is overwritten by",
+        Edge::Synchronisation => "ordered before",
+        Edge::FenceOrder => "fences",
+    }
+}
+
+/// Whether a step is about a barrier, a condition, a semaphore or the like.
+pub(super) fn is_signal(operation: &StoryOperation) -> bool {
+    matches!(
+        operation,
+        StoryOperation::Acquire(LockMode::Signal) | StoryOperation::Release(LockMode::Signal)
+    )
+}
+
+/// The name of an object. Those without a variable have these names.
+pub(super) fn object(object: &StoryObject, names: &BTreeMap<u32, String>) -> String {
+    match object {
+        StoryObject::Variable(name) => name.clone(),
+        StoryObject::Location(number, within) => match names.get(number).or(within.as_ref()) {
+            Some(name) => name.trim_end_matches("+0").to_owned(),
+            None => format!("location {number}"),
+        },
     }
 }

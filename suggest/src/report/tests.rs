@@ -3,7 +3,7 @@
 //! repair of two groups.
 
 use super::model::{HarmWord, ReportedHarm};
-use super::{Dossier, Page, TextRenderer, group_text, html, repair_text, sarif};
+use super::{Dossier, Page, TextRenderer, TextStyle, group_text, html, repair_text, sarif};
 use crate::exit::ExitStatus;
 
 fn dossier() -> Dossier {
@@ -13,14 +13,15 @@ fn dossier() -> Dossier {
 #[test]
 fn the_report_as_text() {
     let dossier = dossier();
-    let text = TextRenderer::new(false).report(&dossier) + &repair_text(&dossier);
+    let text = TextRenderer::new(TextStyle::default()).report(&dossier)
+        + &repair_text(&dossier, TextStyle::default());
     insta::assert_snapshot!(text);
 }
 
 #[test]
 fn a_finding_in_depth_with_what_the_repair_changes() {
     let dossier = dossier();
-    let told = |id| TextRenderer::new(false).explanation(&dossier, id);
+    let told = |id| TextRenderer::new(TextStyle::default()).explanation(&dossier, id);
     let (stale, allowed) = (told("V2").expect("V2"), told("R2").expect("R2"));
     insta::assert_snapshot!(format!("{stale}\n{:=<80}\n{allowed}", ""));
     assert_eq!(told("V9"), None);
@@ -28,7 +29,7 @@ fn a_finding_in_depth_with_what_the_repair_changes() {
 
 #[test]
 fn the_audit_as_text() {
-    insta::assert_snapshot!(TextRenderer::new(false).audit(&dossier(), "<b>.c"));
+    insta::assert_snapshot!(TextRenderer::new(TextStyle::default()).audit(&dossier(), "<b>.c"));
 }
 
 #[test]
@@ -64,7 +65,7 @@ fn the_page_and_the_audit_name_verdicts() {
         assert!(at("inner at b.c:7") < at(">Discarded<"));
         assert!(at(">Discarded<") < at("id=\"V2\""));
     }
-    let audit = TextRenderer::new(false).audit(&dossier, "b.c");
+    let audit = TextRenderer::new(TextStyle::default()).audit(&dossier, "b.c");
     assert!(audit.contains("error[V1]") && audit.contains("inner at b.c:7"));
     assert!(audit.contains("\ndiscarded[V2]: "), "{audit}");
 }
@@ -81,7 +82,7 @@ fn an_audit_says_first_what_was_not_reached() {
     assert!(before(&audit, ">Findings<", ">Inventory<"));
     let report = html(&dossier, "<b>.c", Page::Report);
     assert!(before(&report, ">Findings<", ">Not reached<"));
-    let text = TextRenderer::new(false).audit(&dossier, "<b>.c");
+    let text = TextRenderer::new(TextStyle::default()).audit(&dossier, "<b>.c");
     assert!(before(
         &text,
         "Not reached by any run: 1 of 7",

@@ -167,6 +167,15 @@ pub(super) fn how_often(runs: u64, total: u64, seed: u64) -> String {
     format!("seen in {runs} of {total} runs, first with seed {seed}")
 }
 
+/// How to ask for more about a finding: by the name that the next report has, too.
+pub(super) fn details(id: &str, stable_id: &str) -> String {
+    let name = match stable_id {
+        "" => id,
+        stable => stable,
+    };
+    format!("for details: wmfix explain {name}")
+}
+
 /// How a race is known.
 pub(super) fn how_race_is_known(race: &Race, runs: u64, total: u64) -> String {
     let Some(prediction) = &race.prediction else {

@@ -6,10 +6,12 @@ use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
 
+use super::left_behind;
 use super::start::{FreshStart, KnownPrograms, ServedProgram};
 
 /// What the folder of a process is called, before a part that no other has.
@@ -26,6 +28,8 @@ pub(crate) struct RunFolders {
     // Before the folders: servers end before what they write to is removed.
     free: Mutex<Vec<FreeFolder>>,
     programs: KnownPrograms,
+    /// Processes that outlived their runs, and were ended.
+    left_behind: AtomicU64,
     all: tempfile::TempDir,
     /// Held: nobody takes the folder for a leftover.
     _lock: File,
@@ -46,6 +50,7 @@ impl RunFolders {
     pub(crate) fn new() -> anyhow::Result<Self> {
         let context = "cannot create a folder for the runs";
         remove_leftovers(&std::env::temp_dir());
+        left_behind::adopt();
         let all = tempfile::Builder::new().prefix(PREFIX).tempdir();
         let all = all.context(context)?;
         let lock = File::create(all.path().join(LOCK)).context(context)?;
@@ -53,9 +58,15 @@ impl RunFolders {
         Ok(Self {
             free: Mutex::default(),
             programs: KnownPrograms::default(),
+            left_behind: AtomicU64::new(0),
             all,
             _lock: lock,
         })
+    }
+
+    /// The folder around them, for files that runs share.
+    pub(crate) fn shared(&self) -> &Path {
+        self.all.path()
     }
 
     /// A folder for one run.
@@ -75,6 +86,11 @@ impl RunFolders {
             path,
             server: Mutex::new(server),
         })
+    }
+
+    /// How many processes outlived their runs and were ended.
+    pub(crate) fn left_behind(&self) -> u64 {
+        self.left_behind.load(Ordering::Relaxed)
     }
 
     /// Why programs were started anew for every run, where they were.
@@ -113,6 +129,12 @@ impl RunFolder<'_> {
     /// Where it is.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The run here is over: ends the processes that it has left behind.
+    pub(super) fn end_left_behind(&self) {
+        let ended = left_behind::end_all(&self.path);
+        self.folders.left_behind.fetch_add(ended, Ordering::Relaxed);
     }
 
     /// What is known about the programs.

@@ -126,7 +126,7 @@ impl ForkServer {
         self.socket.read_exact(&mut number)?;
         let number = i32::try_from(u32::from_le_bytes(number)).map_err(|_| ServerLost)?;
         let process = Pid::from_raw(number).ok_or(ServerLost)?;
-        let watched = watchdog.watch_process(process);
+        let watched = watchdog.watch_process(process, Some(request.output));
         let ended = self.wait_for_end(|| watched.is_killed());
         // The server has not collected it: the number is still its own.
         let killed = watched.has_ended()?;

@@ -6,6 +6,8 @@ mod deadline;
 mod folders;
 mod fork_server;
 pub(crate) mod guard;
+mod left_behind;
+mod output_file;
 mod patience;
 mod process;
 mod run_end;

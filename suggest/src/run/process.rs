@@ -1,6 +1,7 @@
 //! One run of the program under test: the environment that configures the runtime,
 //! the folder for its traces, and how it ended.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -8,17 +9,17 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Once;
 
 use nix::sys::personality::{self, Persona};
-use wmfix_trace::{RUN_VARIABLES, StaleTarget, StaleTargets};
+use wmfix_analysis::explore::{Actor, Assignment};
+use wmfix_trace::{RUN_VARIABLES, StaleTarget, StaleTargets, UNFINISHED};
 
 use super::folders::RunFolder;
 use super::fork_server::{ForkServer, ServerLost, ServerRequest, ServerStart};
 use super::run_end::RunEnd;
 use super::start::ProgramKey;
 use super::watchdog::{KillReason, Watchdog};
-use crate::cli::{Races, WeakChoice};
+use crate::cli::{MemoryModel, Races, WeakChoice};
 use crate::options::{RunOptions, value_name};
 use crate::printable::printable;
 
@@ -40,6 +41,8 @@ pub(crate) struct Launch {
     pub settings: Vec<(&'static str, OsString)>,
     /// Whether the program may be the server of its runs.
     pub fork_server: bool,
+    /// Whether it lies at other addresses in every run.
+    pub moves: bool,
 }
 
 /// A run that has ended.
@@ -70,6 +73,7 @@ impl Launch {
                 },
             ),
             ("WMFIX_TRACE_LIMIT", trace_limit.to_string().into()),
+            ("WMFIX_EVENT_LIMIT", options.event_limit.to_string().into()),
         ];
         if let Some(trace) = &options.replay {
             let absolute = std::path::absolute(trace).unwrap_or_else(|_| trace.clone());
@@ -82,7 +86,16 @@ impl Launch {
             environment: Vec::new(),
             settings,
             fork_server: options.fork_server,
+            moves: false,
         }
+    }
+
+    /// The same in a process of its own, at other addresses.
+    pub(crate) fn elsewhere(&self) -> Self {
+        let mut launch = self.clone();
+        launch.fork_server = false;
+        launch.moves = true;
+        launch
     }
 
     /// The same, but following a schedule.
@@ -90,6 +103,18 @@ impl Launch {
         let mut launch = self.clone();
         launch.settings.retain(|(name, _)| *name != REPLAY);
         launch.settings.push((REPLAY, schedule.into()));
+        launch
+    }
+
+    /// The same, but taking the steps that an exploration asks for.
+    pub(crate) fn exploring(&self, assignment: &Assignment) -> Self {
+        let list = |actors: &[Actor]| {
+            let threads = actors.iter().map(|actor| actor.thread.to_string());
+            threads.collect::<Vec<String>>().join(",")
+        };
+        let steps = format!("{};{}", list(&assignment.prefix), list(&assignment.asleep));
+        let mut launch = self.clone();
+        launch.settings.push(("WMFIX_EXPLORE", steps.into()));
         launch
     }
 
@@ -119,6 +144,19 @@ impl Launch {
         launch
     }
 
+    /// The same, but checked in the process: `table` says what is known about the
+    /// program's operations.
+    pub(crate) fn checked(&self, table: &Path, model: MemoryModel, predict: bool) -> Self {
+        let mut launch = self.clone();
+        let predict = if predict { "on" } else { "off" };
+        launch.settings.extend([
+            ("WMFIX_CHECK", table.into()),
+            ("WMFIX_MODEL", value_name(model).into()),
+            ("WMFIX_PREDICT", predict.into()),
+        ]);
+        launch
+    }
+
     /// The same with everything recorded, so that an access has the same number in
     /// every run.
     pub(crate) fn unfiltered(&self) -> Self {
@@ -143,7 +181,7 @@ impl Launch {
     }
 
     /// The file that is executed.
-    fn program(&self) -> Option<PathBuf> {
+    pub(crate) fn program(&self) -> Option<PathBuf> {
         let program = self.command.first()?;
         let own = self.environment.iter().rfind(|(name, _)| name == "PATH");
         let path = own.map(|(_, path)| path.clone());
@@ -168,13 +206,16 @@ impl Launch {
         empty_folder(&traces)?;
         let output = into.join("output");
         if let Some(ended) = self.served(seed, folder, watchdog)? {
+            folder.end_left_behind();
             return finished(ended, output, &traces);
         }
         let out = File::create(&output)?;
-        self.start(seed, into, watchdog, |command| {
+        let run = self.start(seed, into, watchdog, |command| {
             command.stdout(out.try_clone()?).stderr(out);
             Ok(())
-        })
+        });
+        folder.end_left_behind();
+        run
     }
 
     /// Has a fork server run it; `None` if there is none.
@@ -280,13 +321,13 @@ impl Launch {
         empty_folder(&traces)?;
         let mut command = self.command(seed, &traces)?;
         redirect(&mut command)?;
-        let (status, killed) = wait(command.spawn()?, watchdog)?;
+        let (status, killed) = wait(command.spawn()?, &output, watchdog)?;
         finished(RunEnd::of(status, killed), output, &traces)
     }
 
     /// The command of a run.
     fn command(&self, seed: u64, traces: &Path) -> io::Result<Command> {
-        same_addresses();
+        fix_addresses(!self.moves);
         let mut command = Command::new(&self.command[0]);
         command
             .args(&self.command[1..])
@@ -306,14 +347,20 @@ impl Launch {
 }
 
 /// Has whatever we start lie at the same addresses every time, so that a seed gives
-/// the same run of programs that look at addresses, too. Where the system does not
-/// allow that, they vary.
-fn same_addresses() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let now = personality::get();
-        let _refused = now.map(|now| personality::set(now | Persona::ADDR_NO_RANDOMIZE));
-    });
+/// the same run of programs that look at addresses, too, or lets them vary. Where the
+/// system does not allow that, they vary always. The system keeps this for each thread, not for the process.
+fn fix_addresses(same: bool) {
+    thread_local! {
+        static ARE_SAME: Cell<bool> = const { Cell::new(false) };
+    }
+    if ARE_SAME.replace(same) == same {
+        return;
+    }
+    let wanted = |mut now: Persona| {
+        now.set(Persona::ADDR_NO_RANDOMIZE, same);
+        personality::set(now)
+    };
+    let _refused = personality::get().and_then(wanted);
 }
 
 /// A run that has ended, with the traces that it has left.
@@ -325,6 +372,9 @@ fn finished(ended: RunEnd, output: PathBuf, traces: &Path) -> io::Result<Finishe
             found.push(entry?.path());
         }
     }
+    // A process that was killed before it had begun has done nothing.
+    let has_begun = |path: &PathBuf| !path.to_string_lossy().ends_with(UNFINISHED);
+    found.retain(has_begun);
     found.sort();
     Ok(FinishedRun {
         ended,
@@ -352,8 +402,12 @@ fn empty_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Waits for the end, which the watchdog may bring about.
-fn wait(mut child: Child, watchdog: &Watchdog) -> io::Result<(ExitStatus, Option<KillReason>)> {
-    let watched = watchdog.watch(&child);
+fn wait(
+    mut child: Child,
+    output: &Path,
+    watchdog: &Watchdog,
+) -> io::Result<(ExitStatus, Option<KillReason>)> {
+    let watched = watchdog.watch_run(&child, output);
     let killed = watched.until_ended()?;
     Ok((child.wait()?, killed))
 }

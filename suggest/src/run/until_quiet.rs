@@ -3,6 +3,7 @@
 //! numbers, so that how many run at a time changes nothing but the time.
 
 use std::collections::BTreeMap;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -64,7 +65,8 @@ pub(crate) struct Summary {
 
 /// Calls `run` with the numbers 0, 1, 2, … from several threads, and `take` with
 /// what came of each, in order. `take` says what that was worth.
-/// The first error of either ends the loop. At its end `end_all` is called to end
+/// The first error of either ends the loop, and so does a panic, which goes on here: a
+/// run that nobody answers for would be waited for without end. At its end `end_all` is called to end
 /// the runs that are still under way; what comes of them is not looked at.
 pub(crate) fn until_quiet<T: Send>(
     budget: Budget,
@@ -82,7 +84,10 @@ pub(crate) fn until_quiet<T: Send>(
             scope.spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    if sender.send((number, run(number))).is_err() {
+                    // Nothing that `run` has borrowed is looked at after a panic.
+                    let outcome = panic::catch_unwind(AssertUnwindSafe(|| run(number)));
+                    let has_panicked = outcome.is_err();
+                    if sender.send((number, outcome)).is_err() || has_panicked {
                         break;
                     }
                 }
@@ -107,8 +112,13 @@ pub(crate) fn until_quiet<T: Send>(
             let Some(result) = early.remove(&taken) else {
                 // The threads go on until they are told to stop.
                 match receiver.recv_timeout(LOOK_EVERY) {
-                    Ok((number, result)) => {
+                    Ok((number, Ok(result))) => {
                         early.insert(number, result);
+                    }
+                    Ok((_, Err(panic))) => {
+                        stop.store(true, Ordering::Relaxed);
+                        end_all();
+                        panic::resume_unwind(panic);
                     }
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => unreachable!("a thread still runs"),
@@ -202,6 +212,16 @@ mod tests {
         );
         assert_eq!(result.unwrap_err().to_string(), "no");
         assert_eq!(taken, 4);
+    }
+
+    #[test]
+    #[should_panic = "the fifth"]
+    fn a_panic_ends_the_loop() {
+        let run = |number| {
+            assert_ne!(number, 4, "the fifth");
+            Ok(())
+        };
+        let _never = until_quiet(budget(100, 3), run, || (), |_, ()| Ok(RunWorth::New));
     }
 
     #[test]

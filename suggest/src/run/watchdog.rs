@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::path::Path;
 use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::deadline::Deadline;
 use super::guard;
+use super::output_file::OutputFile;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 /// Set when the user interrupts.
@@ -63,6 +65,7 @@ struct Shared {
 struct RunningProcess {
     deadline: Instant,
     killed: Option<KillReason>,
+    output: Option<OutputFile>,
 }
 
 /// A process that is watched.
@@ -106,14 +109,20 @@ impl Watchdog {
 
     /// Watches a child that leads a group of its own.
     pub(crate) fn watch(&self, child: &Child) -> WatchedProcess<'_> {
-        self.watch_process(Pid::from_child(child))
+        self.watch_process(Pid::from_child(child), None)
+    }
+
+    /// The same for a run, which prints into a file.
+    pub(super) fn watch_run(&self, child: &Child, output: &Path) -> WatchedProcess<'_> {
+        self.watch_process(Pid::from_child(child), Some(output))
     }
 
     /// Watches a process that leads a group of its own, whoever's child it is.
-    pub(super) fn watch_process(&self, process: Pid) -> WatchedProcess<'_> {
+    pub(super) fn watch_process(&self, process: Pid, output: Option<&Path>) -> WatchedProcess<'_> {
         let running = RunningProcess {
             deadline: Instant::now() + self.limit,
             killed: None,
+            output: output.map(OutputFile::new),
         };
         self.shared.lock().insert(process, running);
         let guarded = guard::add(process);
@@ -171,6 +180,11 @@ impl Shared {
     fn watch(&self) {
         let mut running = self.lock();
         while !self.stopped.load(Ordering::Relaxed) {
+            for run in running.values_mut() {
+                if let Some(output) = &mut run.output {
+                    output.keep_small();
+                }
+            }
             for (&process, run) in running.iter_mut().filter(|(_, run)| run.killed.is_none()) {
                 let reason = if self.deadline.is_over() || self.ending.load(Ordering::Relaxed) {
                     KillReason::Interrupted

@@ -2,6 +2,7 @@
 //! inlined ones included, and the variables behind a data address. Owns the
 //! debug information that has been read; knows nothing of events.
 
+mod members;
 mod standard;
 mod variables;
 

@@ -96,7 +96,8 @@ fn without_result(function: &str) -> &str {
         match character {
             '<' | '(' | '{' => depth += 1,
             '>' | ')' | '}' => depth = depth.saturating_sub(1),
-            ' ' if depth == 0 && !function[..at].ends_with("operator") => from = at + 1,
+            // A conversion is named by a type, which may have several words.
+            ' ' if depth == 0 && !function[from..at].contains("operator") => from = at + 1,
             _ => {}
         }
     }
@@ -121,6 +122,8 @@ mod tests {
             "std::atomic_thread_fence",
             "std::remove_volatile<int>::type std::__atomic_impl::load<int>",
             "std::atomic<bool>::operator bool",
+            "std::__atomic_base<unsigned int>::operator unsigned int",
+            "std::atomic<unsigned long long>::operator unsigned long long",
             "std::__1::__atomic_base<int, true>::store",
             "std::__atomic_base<int>::wait(int, std::memory_order)::{lambda()#1}::operator()",
         ] {

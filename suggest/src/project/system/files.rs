@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use super::{BuildTool, FILES};
+use crate::project::make_rules::TEST_TARGETS;
 use crate::project::walk::{is_hidden, walk};
 
 /// This many build files of a project are read.
@@ -133,7 +134,7 @@ fn has_tests(text: &str) -> bool {
         let is_variable = targets.contains('=') || rest.trim_start_matches(':').starts_with('=');
         let is_rule = !line.starts_with('\t') && !is_variable;
         let mut targets = targets.split_whitespace();
-        is_rule && targets.any(|target| ["test", "check"].contains(&target))
+        is_rule && targets.any(|target| TEST_TARGETS.contains(&target))
             || line.trim_start().starts_with("include ")
     })
 }

@@ -1,6 +1,8 @@
 //! How the runs ended, in words, for those that did not exit by themselves.
 
 use super::spots::SpotFinder;
+use wmfix_trace::{GiveUp, Limit};
+
 use crate::findings::{
     CollectedFindings, CountedEnd, EndCause, StuckThread, TraceProblem, WaitTarget,
 };
@@ -43,13 +45,62 @@ pub(super) fn ends(collected: &CollectedFindings) -> Vec<String> {
             TraceProblem::IgnoredAnnotations(least) => format!(
                 "{processes}: ignored {least} or more annotations of happens-before, as if the program had none (--annotations trust believes them)"
             ),
+            TraceProblem::VolatileSpin => format!(
+                "{processes}: a thread waits for a volatile object to change, which is taken for a plain one: --volatile acqrel or relaxed takes it for an atomic"
+            ),
+            TraceProblem::Limit(limit) => format!("{processes}: {}", limit_words(*limit)),
             TraceProblem::TooManyThreads => {
-                format!("{processes}: too many threads to predict races")
+                format!(
+                    "{processes}: too many threads or critical sections to predict races to the end"
+                )
             }
+            TraceProblem::NotChecked(why) => format!(
+                "{} not checked while under way, because {}: what came later was recorded, and \
+                 checked then",
+                runs_were(*count),
+                why_not_checked(*why)
+            ),
+            TraceProblem::NotRepeated => format!(
+                "{} found wrong while it went on, but not when it was made again to be recorded: \
+                 what the program does depends on more than its schedule, or --trace-limit is too \
+                 small; such findings are not reported",
+                runs_were(*count)
+            ),
         });
     }
     notes.sort();
     notes
+}
+
+/// What the program does that is not modelled to the end, and what that means for the
+/// report.
+fn limit_words(limit: Limit) -> &'static str {
+    match limit {
+        Limit::SharedMemory => {
+            "shares memory with another process: what one process does there is not checked against \
+             the other"
+        }
+        Limit::SharedAddressSpace => {
+            "clone with CLONE_VM makes a thread that is not told from its maker: what is said about \
+             both is unreliable"
+        }
+        Limit::ManyMappings => {
+            "memory is mapped at too many addresses: some of them are taken for different objects, \
+             so that races may be missed or reported wrongly"
+        }
+        Limit::OddAtomics => {
+            "atomics of 3, 5, 6 or 7 bytes: what they order is believed, and violations at them are \
+             not looked for"
+        }
+        Limit::UnknownThread => {
+            "a library has started a thread by itself: races with what came just before it may be \
+             missed"
+        }
+        Limit::NestedTeams => {
+            "OpenMP teams within teams: their barriers and critical sections count as one, so that \
+             races between teams may be missed"
+        }
+    }
 }
 
 /// A thread that could not go on.
@@ -63,6 +114,24 @@ pub(super) fn stuck(spots: &mut SpotFinder<'_>, stuck: &StuckThread) -> String {
         place.file,
         place.line
     )
+}
+
+fn runs_were(count: u64) -> String {
+    match count {
+        1 => "1 run was".to_owned(),
+        _ => format!("{count} runs were"),
+    }
+}
+
+/// Why a run could not be checked while it went on.
+fn why_not_checked(why: GiveUp) -> &'static str {
+    match why {
+        GiveUp::LongWait => "a thread waited too long for a value that the text does not name",
+        GiveUp::Contradiction => "a waiting loop was entered on a way that the text does not show",
+        GiveUp::Refused => "its events contradict one another",
+        GiveUp::NoMemory => "there was not enough memory in the process",
+        GiveUp::Prediction => "it has too many threads or critical sections to predict races",
+    }
 }
 
 /// How these processes ended.
@@ -80,7 +149,7 @@ fn cause(count: u64, cause: EndCause) -> String {
         }
         EndCause::TraceLimit => format!(
             "{processes}: the trace reached its limit, and what came later was not checked: \
-             raise it with --trace-limit"
+             raise it with --trace-limit or --event-limit"
         ),
         EndCause::Cut { offset } => format!("{processes}: the trace is cut at byte {offset}"),
         EndCause::Corrupt { offset, what } => {

@@ -1,9 +1,13 @@
 //! Runs that failed → the report's failures: the most frequent first, each with its
 //! threads, the last lines of its output and the command that shows it again.
 
+use wmfix_trace::MisuseKind;
+
 use super::ends::waits_for;
 use super::spots::SpotFinder;
-use crate::findings::{CollectedFindings, Doing, FailedThread, FailureFinding, FailureKind};
+use crate::findings::{
+    CollectedFindings, Doing, FailedThread, FailureFinding, FailureKind, WaitTarget,
+};
 use crate::report::model::{self, Failure, FailureWord};
 use crate::report::rerun::with_seed;
 use crate::subject::RerunCommand;
@@ -25,7 +29,9 @@ pub(super) fn failures(
     found.sort_by_key(|one| (one.program, one.first.kind, one.seed));
     let reported = (1..).zip(found).map(|(number, finding)| {
         let kind = finding.first.kind;
-        let threads = finding.first.threads.iter();
+        // A thread that only waits for the end of another one tells least.
+        let mut threads: Vec<&FailedThread> = finding.first.threads.iter().collect();
+        threads.sort_by_key(|thread| matches!(thread.doing, Doing::Waits(WaitTarget::Thread(_))));
         let rerun = rerun.get(finding.program);
         Failure {
             id: format!("F{number}"),
@@ -42,6 +48,7 @@ pub(super) fn failures(
                 _ => None,
             },
             threads: threads
+                .into_iter()
                 .map(|thread| reported_thread(spots, thread))
                 .collect(),
             output: last_lines(&finding.output),
@@ -53,6 +60,7 @@ pub(super) fn failures(
 
 fn word(kind: FailureKind) -> FailureWord {
     match kind {
+        FailureKind::Misuse => FailureWord::Misuse,
         FailureKind::Deadlock => FailureWord::Deadlock,
         FailureKind::Livelock => FailureWord::Livelock,
         FailureKind::Signal(_) => FailureWord::Signal,
@@ -70,6 +78,7 @@ fn reported_thread(spots: &mut SpotFinder<'_>, thread: &FailedThread) -> model::
     }
     let what = match &thread.doing {
         Doing::Waits(target) => waits_for(target),
+        Doing::Misuses(kind, name) => misuses(*kind, name.as_deref()),
         Doing::Signalled => "was here when the signal came".to_owned(),
         Doing::SignalledLater => "was past this when the signal came".to_owned(),
     };
@@ -84,6 +93,16 @@ fn reported_thread(spots: &mut SpotFinder<'_>, thread: &FailedThread) -> model::
                 .collect(),
             None => spot.callers,
         },
+    }
+}
+
+fn misuses(kind: MisuseKind, name: Option<&str>) -> String {
+    let lock = name.map_or_else(|| "a lock".to_owned(), |name| format!("the lock {name}"));
+    match kind {
+        MisuseKind::UnlockedFree => format!("unlocks {lock}, which nobody holds"),
+        MisuseKind::UnlockedByOther => format!("unlocks {lock}, which another thread holds"),
+        MisuseKind::UsedAfterEnd => format!("uses {lock} after it was destroyed"),
+        MisuseKind::EndedInUse => format!("destroys {lock} while it is in use"),
     }
 }
 

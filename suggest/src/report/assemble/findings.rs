@@ -9,10 +9,10 @@ use super::ends::stuck;
 use super::spots::SpotFinder;
 use crate::findings::{
     Carrier, Deviation, PredictionOutcome, RaceFinding, RaceOrigin, StepRole, StoryObject,
-    StoryStep, ViolationFinding,
+    StoryOperation, StoryStep, ViolationFinding,
 };
 use crate::harm::{FailedProcess, Harm, HarmVerdict};
-use crate::report::dossier::{FindingDetail, Mark, RaceSides, ReportedStep};
+use crate::report::dossier::{FindingDetail, Mark, RaceSides, ReportedStep, StepOperation};
 use crate::report::model::{
     self, FollowedSchedule, RacePrediction, RaceSide, ReportedHarm, StaleKind,
 };
@@ -114,19 +114,27 @@ pub(super) fn stack(spots: &mut SpotFinder<'_>, failed: &FailedProcess) -> Vec<S
 
 fn steps(spots: &mut SpotFinder<'_>, steps: &[StoryStep]) -> Vec<ReportedStep> {
     let names = names(spots, steps);
-    let lines = steps.iter().map(|step| {
+    let lines = steps.iter().filter_map(|step| {
         let place = spots.spot(step.site).place;
-        ReportedStep {
+        // What neither proves anything nor stands in a source is start-up of the
+        // runtime or the C library; signals are how libraries wait.
+        let needed = step.edge.is_some() || step.role != StepRole::Way;
+        if !needed && (place.line == 0 || step_words::is_signal(&step.operation)) {
+            return None;
+        }
+        Some(ReportedStep {
             thread: step.thread.0,
             place,
             what: step_words::operation(&step.operation, &names),
+            operation: step_operation(&step.operation, &names),
             because: step.edge.map(|edge| step_words::reason(edge).to_owned()),
+            edge: step.edge.map(|edge| step_words::label(edge).to_owned()),
             mark: match step.role {
                 StepRole::Way => None,
                 StepRole::Newer => Some(Mark::Newer),
                 StepRole::Access => Some(Mark::Access),
             },
-        }
+        })
     });
     lines.collect()
 }
@@ -154,6 +162,45 @@ fn names(spots: &mut SpotFinder<'_>, steps: &[StoryStep]) -> BTreeMap<u32, Strin
         }
     }
     names
+}
+
+/// A step as a litmus test has it.
+fn step_operation(operation: &StoryOperation, names: &BTreeMap<u32, String>) -> StepOperation {
+    let small = |value: u128| u64::try_from(value).ok();
+    let known = match operation {
+        StoryOperation::Read { object, value } => small(*value).map(|value| StepOperation::Load {
+            object: step_words::object(object, names),
+            value,
+        }),
+        StoryOperation::Store { object, value } => {
+            small(*value).map(|value| StepOperation::Store {
+                object: step_words::object(object, names),
+                value,
+            })
+        }
+        StoryOperation::Rmw {
+            object,
+            read,
+            written,
+        } => small(*read)
+            .zip(small(*written))
+            .map(|(read, written)| StepOperation::Rmw {
+                object: step_words::object(object, names),
+                read,
+                written,
+            }),
+        StoryOperation::FailedExchange { .. } => Some(StepOperation::FailedExchange),
+        StoryOperation::Fence(order) => Some(StepOperation::Fence {
+            order: order.name().to_owned(),
+        }),
+        StoryOperation::ThreadStart(_) => Some(StepOperation::ThreadStart),
+        StoryOperation::ThreadJoin(_) | StoryOperation::ThreadExit => {
+            Some(StepOperation::ThreadEnd)
+        }
+        StoryOperation::Acquire(_) | StoryOperation::Release(_) => Some(StepOperation::Lock),
+        StoryOperation::PlainRead | StoryOperation::PlainWrite => Some(StepOperation::Plain),
+    };
+    known.unwrap_or_default()
 }
 
 /// A race without its name.

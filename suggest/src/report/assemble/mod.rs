@@ -3,6 +3,7 @@
 //! types.
 
 mod allowed;
+mod assembly;
 mod cause_names;
 mod ends;
 mod failures;
@@ -10,6 +11,7 @@ mod findings;
 mod free;
 mod hidden;
 mod hunks;
+mod relaxation;
 mod repair;
 mod sites;
 mod spots;
@@ -24,11 +26,15 @@ use super::dossier::{Dossier, FindingDetail, Seconds, Spot};
 use super::failure_words::incomplete_text;
 use super::harm_words;
 use super::limit_words::{Outside, outside_text};
-use super::model::{self, Finding, Report, ReportedFreeRuns, Runs, VERSION, Verdict};
-use super::start_words::fresh_start_text;
+use super::model::{
+    self, Finding, Report, ReportedFreeRuns, ReportedProof, Runs, VERSION, Verdict,
+};
+use super::proof_words::{obstacle_text, proof_text};
+use super::start_words::{LEFT_BEHIND, fresh_start_text};
 use crate::allow::Allowances;
 use crate::baseline::BaselineNote;
 use crate::cli::{HarmLevel, Target};
+use crate::explore::Exploration;
 use crate::findings::{CollectedFindings, FindingKey, FindingNames, ViolationFinding};
 use crate::harm::{FreeRuns, Harms};
 use crate::observe::Places;
@@ -42,6 +48,12 @@ use cause_names::{CauseKey, CauseNames};
 use spots::SpotFinder;
 use stable_ids::StableIds;
 
+pub(crate) use relaxation::{RelaxInputs, add_relaxation};
+
+/// Why runs are not checked in their process.
+const RECORDED_UNDER_OS: &str = "every run was recorded and checked afterwards, which is slower \
+    than checking it in its process: --strategy os gives no schedule twice";
+
 /// What a report needs beside the findings.
 #[derive(Debug)]
 pub(crate) struct ReportInputs {
@@ -49,6 +61,10 @@ pub(crate) struct ReportInputs {
     pub summary: Summary,
     /// Why programs were started anew for every run.
     pub fresh_starts: BTreeSet<FreshStart>,
+    /// Whether processes outlived their runs.
+    pub left_behind: bool,
+    /// Whether the system chose the schedules.
+    pub system_schedules: bool,
     /// How long it took.
     pub seconds: f64,
     /// Files whose sites are to be counted, absolute.
@@ -69,6 +85,8 @@ pub(crate) struct ReportInputs {
     pub limit: PathLimit,
     /// What the user should know about the build.
     pub build_notes: Vec<String>,
+    /// How far an exploration of all runs came.
+    pub exploration: Option<Exploration>,
 }
 
 /// A repair for the report.
@@ -118,7 +136,11 @@ pub(crate) fn assemble(
     let hidden = all - violations.len() - applied.violations();
     let (sites, inventory) = sites::sites(&mut spots, collected, &setting.files, &setting.limit);
     let mut notes = Vec::new();
-    let part = setting.limit.path().map(|path| spots.shown(path));
+    notes.extend(assembly::notes(&mut spots, &setting.files, &races));
+    let part = setting.limit.path().map(|path| match spots.shown(path) {
+        part if part.is_empty() => "this folder".to_owned(),
+        part => part,
+    });
     notes.extend(part.and_then(|part| outside_text(&outside, &part)));
     if hidden > 0 {
         let target = value_name(setting.target);
@@ -132,7 +154,8 @@ pub(crate) fn assemble(
     match setting.summary.stopped {
         StopReason::Quiet => {}
         StopReason::TimeUp if setting.summary.runs == 0 => notes.push(
-            "the time was up before the first run had ended: give it more with --time".to_owned(),
+            "the time was up before the first run had ended: give it more with --time, or name a shorter test after --"
+                .to_owned(),
         ),
         StopReason::TimeUp => notes.push(
             "stopped at the time limit, before the runs were complete: --time gives them more"
@@ -148,6 +171,12 @@ pub(crate) fn assemble(
             .iter()
             .map(|&why| fresh_start_text(why)),
     );
+    if setting.left_behind {
+        notes.push(LEFT_BEHIND.to_owned());
+    }
+    if setting.system_schedules {
+        notes.push(RECORDED_UNDER_OS.to_owned());
+    }
     let counts = |violation: &model::Violation| {
         let harm = violation.harm.as_ref();
         harm.is_none_or(|harm| harm_words::counts(harm.verdict, setting.fail_on))
@@ -178,6 +207,14 @@ pub(crate) fn assemble(
         (false, false, false) => Verdict::Findings,
         (false, false, true) => Verdict::Clean,
     };
+    let nothing = !any && failures.is_empty() && incomplete == 0 && collected.shows_nothing();
+    let proof = setting
+        .exploration
+        .map(|exploration| proof(&mut spots, &exploration, nothing));
+    if let Some(proof) = &proof {
+        let why = proof.obstacles.iter().cloned();
+        notes.splice(0..0, std::iter::once(proof_text(proof)).chain(why));
+    }
     notes.extend(ends::ends(collected));
     notes.extend(applied.notes(&spots));
     notes.extend(setting.build_notes);
@@ -196,10 +233,13 @@ pub(crate) fn assemble(
         violations,
         races,
         free_runs,
+        proof,
         repair: None,
+        relaxation: None,
         unrepairable: Vec::new(),
         notes,
         allowed: applied.allowed,
+        baseline: None,
     };
     let mut seconds = Seconds {
         runs: setting.seconds,
@@ -226,6 +266,24 @@ pub(crate) fn assemble(
         rerun: setting.rerun,
         output: collected.output_that_matters().map(str::to_owned),
         seconds,
+    }
+}
+
+/// How far an exploration came, for the report.
+fn proof(spots: &mut SpotFinder<'_>, exploration: &Exploration, nothing: bool) -> ReportedProof {
+    let complete = exploration.is_complete();
+    let mut at = |site| super::words::at(&spots.spot(site).place);
+    let obstacles = exploration.obstacles.iter();
+    ReportedProof {
+        complete,
+        proved: complete && nothing,
+        classes: exploration.classes,
+        runs: exploration.runs,
+        open: exploration.open,
+        estimate: exploration.estimate,
+        obstacles: obstacles
+            .map(|obstacle| obstacle_text(obstacle, exploration, &mut at))
+            .collect(),
     }
 }
 

@@ -3,11 +3,13 @@
 
 use std::path::Path;
 
+use wmfix_frontend::Site;
 use wmfix_rewriter::unified_diff;
 
 use super::hunks::hunks;
 use super::spots::{SpotFinder, site_place};
 use super::{NamedFindings, RepairInputs};
+use crate::explore::Exploration;
 use crate::findings::sort_ids;
 use crate::repair_loop::{
     ChangeSite, ExplainedChange, NeededChange, RemainingFindings, RemainingReason, Verification,
@@ -15,8 +17,9 @@ use crate::repair_loop::{
 };
 use crate::report::change_words::{self, ChangeDescription};
 use crate::report::model::{
-    self, Position, Repair, Report, UnrepairedFindings, VerificationOutcome,
+    self, Position, Repair, Report, ReportedProof, UnrepairedFindings, VerificationOutcome,
 };
+use crate::report::proof_words::obstacle_text;
 use crate::report::repair_words::{failure_text, repair_note_text};
 use crate::report::words;
 use crate::subject::PatchedFile;
@@ -38,15 +41,20 @@ pub(super) fn add(
         .iter()
         .map(|remaining| unrepairable(remaining, report, found, spots))
         .collect();
+    let mut proof = None;
     let (outcome, why, runs, schedules, missed) = match &result.verification {
         Verification::NoPatch | Verification::DoesNotBuild(_) => return,
-        Verification::Clean(verified) => (
-            VerificationOutcome::Held,
-            None,
-            verified.runs,
-            verified.schedules,
-            verified.missed.as_slice(),
-        ),
+        Verification::Clean(verified) => {
+            let exploration = verified.exploration.as_ref();
+            proof = exploration.map(|explored| proof_of_patch(explored, verified.proved));
+            (
+                VerificationOutcome::Held,
+                None,
+                verified.runs,
+                verified.schedules,
+                verified.missed.as_slice(),
+            )
+        }
         Verification::Fails(why) => (
             VerificationOutcome::NotEnough,
             Some(failure_text(why)),
@@ -72,6 +80,7 @@ pub(super) fn add(
         optimal: result.optimal,
         searched: model::SearchedRepairs {
             runs: result.recorded_runs,
+            layers: result.layers,
             kinds: model::ReportedChangeKind::SEARCHED.to_vec(),
         },
         lower_bound: result.lower_bound,
@@ -82,11 +91,29 @@ pub(super) fn add(
             why,
             schedules,
             missed,
+            proof,
         },
         groups: groups(repaired, &changes, spots),
         patch: String::from_utf8_lossy(repaired.patch).into_owned(),
         changes,
     });
+}
+
+/// How far the exploration of the patched program came.
+fn proof_of_patch(exploration: &Exploration, proved: bool) -> ReportedProof {
+    let mut at = |_| "a place of the patched program".to_owned();
+    let obstacles = exploration.obstacles.iter();
+    ReportedProof {
+        complete: exploration.is_complete(),
+        proved,
+        classes: exploration.classes,
+        runs: exploration.runs,
+        open: exploration.open,
+        estimate: exploration.estimate,
+        obstacles: obstacles
+            .map(|obstacle| obstacle_text(obstacle, exploration, &mut at))
+            .collect(),
+    }
 }
 
 fn groups(
@@ -144,7 +171,13 @@ fn explained(
 ) -> model::ReportedChange {
     let place = place(&change.at, spots);
     let removes = found.names.of(&change.reasons);
-    let done = ChangeDescription::of(change.kind, change.before);
+    let mut done = ChangeDescription::of(change.kind, change.before);
+    let volatile = |site: &Site| &*site.vocabulary == "volatile";
+    if done.kind == model::ReportedChangeKind::Order
+        && change.at.text.as_ref().is_some_and(volatile)
+    {
+        done = done.of_volatile();
+    }
     model::ReportedChange {
         kind: done.kind,
         from: done.from,
@@ -248,7 +281,8 @@ fn unrepairable(
     }
 }
 
-fn place(at: &ChangeSite, spots: &mut SpotFinder<'_>) -> model::ReportedPlace {
+/// The place of a change.
+pub(super) fn place(at: &ChangeSite, spots: &mut SpotFinder<'_>) -> model::ReportedPlace {
     match &at.text {
         Some(site) => {
             let order = spots.places.get(at.site).order;

@@ -26,7 +26,7 @@ impl SpotFinder<'_> {
     /// The variable's name, or the object as the source writes it.
     pub(super) fn location(&mut self, variable: Option<&str>, sites: &[Option<SiteId>]) -> String {
         // Within a variable the source knows better what it is.
-        if let Some(name) = variable.filter(|name| !name.contains('+')) {
+        if let Some(name) = variable.filter(|name| !name.contains(['+', '.', '['])) {
             return name.to_owned();
         }
         let objects = sites.iter().flatten().filter_map(|&site| self.object(site));

@@ -9,7 +9,7 @@ use crate::report::model::Report;
 pub(super) fn failures(report: &Report) -> Markup {
     html! {
         @if !report.failures.is_empty() {
-            h2 { "Failures" }
+            h2 id="failures" { "Failures" }
         }
         @for failure in &report.failures {
             article id=(failure.id) {

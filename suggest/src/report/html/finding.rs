@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 
-use super::graph::graph;
+use super::{graph, repair};
 use crate::report::dossier::{Dossier, FindingDetail, Spot};
 use crate::report::model::{Race, ReportedChange, ReportedFreeFinding, ReportedHarm, Violation};
 use crate::report::{harm_words, words};
@@ -45,11 +45,12 @@ pub(super) fn violation(dossier: &Dossier, violation: &Violation, others: &[&Vio
             p { (words::sentence(&words::orders(violation))) }
             @if let Some(through) = words::through(&violation.via) { p { (words::sentence(&through)) } }
             @for other in others { p { (words::sentence(&words::also_misses(other))) } }
+            (repair::removing(dossier, &violation.id))
             (facts(dossier, &violation.id, &words::how_often(violation.runs, dossier.report.runs.total, violation.seed), violation.seed))
             @if let Some(detail) = detail.filter(|detail| !detail.steps.is_empty()) {
-                details {
+                details open {
                     summary { "The run that showed it, from top to bottom" }
-                    (graph(&detail.steps))
+                    (graph::violation(&detail.steps))
                 }
                 (callers(detail))
             }
@@ -114,7 +115,12 @@ pub(super) fn race(dossier: &Dossier, race: &Race, others: &[&Race]) -> Markup {
                 p { (words::what_races(race)) }
                 @if let Some(message) = words::should_order(race) { p { (words::sentence(&message)) } }
                 @for other in others { p { (words::sentence(&words::also_races(other))) } }
+                (repair::removing(dossier, &race.id))
                 (facts(dossier, &race.id, &words::how_race_is_known(race, sides.runs, dossier.report.runs.total), race.seed))
+                details open {
+                    summary { "The two accesses" }
+                    (graph::race(detail, sides))
+                }
                 (callers(detail))
             }
         }

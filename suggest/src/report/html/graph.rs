@@ -1,98 +1,225 @@
-//! The run that showed a finding, drawn: a column a thread, time from top to
-//! bottom, arrows for what orders the steps, and what the access may miss.
+//! The run that showed a finding, drawn: a lane a thread, time from top to bottom,
+//! arrows for what orders the steps, and what the access may miss. Arrows run beside
+//! the lanes and between the rows, so that none crosses a text.
 
-use std::fmt::Write;
+use maud::{Markup, html};
 
-use maud::{Markup, PreEscaped, html};
+use crate::report::dossier::{FindingDetail, Mark, RaceSides, ReportedStep, StepOperation};
+use crate::report::model::ReportedPlace;
 
-use crate::report::dossier::{Mark, ReportedStep};
-
-const ROW: usize = 34;
-const TOP: usize = 40;
+/// From one step to the next.
+const ROW: usize = 66;
+/// To the first step.
+const TOP: usize = 56;
 /// Roughly the width of a character.
 const LETTER: usize = 8;
+/// From the edge to the first lane: room for arrows beside it.
+const MARGIN: usize = 30;
+/// How far beside its lane an arrow runs.
+const ASIDE: usize = 12;
+/// How far above a step an arrow comes in.
+const ABOVE: usize = 22;
 
-/// The drawing.
-pub(super) fn graph(steps: &[ReportedStep]) -> Markup {
-    let mut threads: Vec<u32> = steps.iter().map(|step| step.thread).collect();
-    threads.sort_unstable();
-    threads.dedup();
-    let longest = steps.iter().map(|step| label(step).chars().count()).max();
-    let column_width = longest.unwrap_or(0) * LETTER + 50;
-    let x = |thread: u32| {
-        let column = threads.iter().position(|&one| one == thread).unwrap_or(0);
-        20 + column * column_width
+/// The shapes that all drawings of a page share.
+pub(super) fn shapes() -> Markup {
+    html! {
+        svg class="shapes" aria-hidden="true" width="0" height="0" {
+            defs {
+                @for name in ["edge", "miss"] {
+                    marker id=(format!("arrow-{name}")) viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" orient="auto-start-reverse" {
+                        path class=(format!("head-{name}")) d="M0 0 L10 5 L0 10 z" {}
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The run that showed a violation.
+pub(super) fn violation(steps: &[ReportedStep]) -> Markup {
+    let marked = |mark| {
+        let mut rows = steps.iter().enumerate();
+        rows.find_map(move |(row, step)| (step.mark == Some(mark)).then_some(row))
     };
-    let y = |row: usize| TOP + row * ROW;
-    let (width, height) = (20 + threads.len() * column_width, TOP + steps.len() * ROW);
+    let missed = marked(Mark::Newer).zip(marked(Mark::Access));
+    html! {
+        (drawing(steps, missed.map(|(newer, access)| (newer, access, "may not see it"))))
+        p class="soft" {
+            "Green: the newer write. Red: the access that may miss it (dashed). Arrows: what puts the access after the write in every interleaving."
+        }
+    }
+}
+
+/// The two accesses of a race, with the end of the schedule that brought them
+/// together if there is one.
+pub(super) fn race(detail: &FindingDetail, sides: &RaceSides) -> Markup {
+    let step = |thread: u32, place: &ReportedPlace, writes: bool, atomic: bool| ReportedStep {
+        thread,
+        place: place.clone(),
+        what: format!(
+            "{} ({})",
+            if writes { "writes" } else { "reads" },
+            if atomic { "atomic" } else { "not atomic" }
+        ),
+        operation: StepOperation::Plain,
+        because: None,
+        edge: None,
+        mark: Some(Mark::Access),
+    };
+    let first = detail.other.as_ref().map(|first| {
+        step(
+            sides.first_thread,
+            &first.place,
+            sides.first_writes,
+            sides.first_atomic,
+        )
+    });
+    let second = step(
+        sides.second_thread,
+        &detail.access.place,
+        sides.second_writes,
+        sides.second_atomic,
+    );
+    let steps: Vec<ReportedStep> = match detail.steps.is_empty() {
+        true => first.into_iter().chain([second]).collect(),
+        false => detail.steps.clone(),
+    };
+    let mut marked = (0..steps.len()).filter(|&row| steps[row].mark == Some(Mark::Access));
+    let both = marked.next().zip(marked.next_back());
+    html! {
+        (drawing(&steps, both.map(|(first, second)| (first, second, "nothing orders these"))))
+        p class="soft" { "Red: the two accesses. Dashed: no lock, thread start or end, or release/acquire pair orders them." }
+    }
+}
+
+/// Lanes, steps and arrows; `dashed` are two rows and what is said between them.
+fn drawing(steps: &[ReportedStep], dashed: Option<(usize, usize, &str)>) -> Markup {
+    let lanes = Lanes::of(steps);
+    let (width, height) = (lanes.width(), TOP + steps.len() * ROW);
     html! {
         div class="scroll" {
             svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="the steps of the run" width=(width) height=(height) viewBox=(format!("0 0 {width} {height}")) {
-                @for &thread in &threads {
-                    line class="life" x1=(x(thread)) y1=(TOP - 12) x2=(x(thread)) y2=(height) {}
-                    text x=(x(thread).saturating_sub(8)) y="18" { "thread " (thread) }
+                @for &thread in &lanes.threads {
+                    line class="life" x1=(lanes.x(thread)) y1=(TOP - 24) x2=(lanes.x(thread)) y2=(height) {}
+                    text x=(lanes.x(thread).saturating_sub(8)) y="20" { "thread " (thread) }
                 }
-                (PreEscaped(edges(steps, x, y)))
+                (chain(steps, &lanes))
+                @if let Some((from, to, said)) = dashed { (miss(steps, &lanes, (from, to), said)) }
                 @for (row, step) in steps.iter().enumerate() {
                     @let class = match step.mark {
                         Some(Mark::Access) => "access",
                         Some(Mark::Newer) => "newer",
                         None => "dot",
                     };
-                    circle class=(class) cx=(x(step.thread)) cy=(y(row)) r="5" {
+                    @let (x, y) = (lanes.x(step.thread), y(row));
+                    circle class=(class) cx=(x) cy=(y) r="5" {
                         @if let Some(because) = &step.because { title { (because) } }
                     }
-                    text x=(x(step.thread) + 12) y=(y(row) + 4) { (label(step)) }
+                    text x=(x + 12) y=(y + 4) { (step.what) }
+                    text class="soft small" x=(x + 12) y=(y + 18) { (at(&step.place)) }
                 }
             }
         }
-        p class="soft" {
-            "Green: the newer write. Red: the access that may miss it (dashed). Lines: the chain that puts the access after the write in every interleaving."
-        }
     }
 }
 
-fn label(step: &ReportedStep) -> String {
-    format!("{} (line {})", step.what, step.place.line)
+/// The lanes of a drawing.
+struct Lanes {
+    threads: Vec<u32>,
+    column: usize,
 }
 
-/// The chain from the newer write to the access, and what may be missed. Nothing
-/// but numbers of ours goes in here.
-fn edges(steps: &[ReportedStep], x: impl Fn(u32) -> usize, y: impl Fn(usize) -> usize) -> String {
-    let mut text = String::new();
-    let mut line =
-        |class: &str, from: (usize, &ReportedStep), to: (usize, &ReportedStep), bend: isize| {
-            let (x1, y1) = (x(from.1.thread), y(from.0));
-            let (x2, y2) = (x(to.1.thread), y(to.0));
-            let (mx, my) = ((x1 + x2) / 2, (y1 + y2) / 2);
-            let mx = mx.saturating_add_signed(bend);
-            let path = write!(
-                text,
-                "<path class=\"{class}\" d=\"M{x1} {y1} Q{mx} {my} {x2} {y2}\"/>"
-            );
-            path.expect("a text takes all that is written");
-        };
-    let mut before: Option<(usize, &ReportedStep)> = None;
+impl Lanes {
+    fn of(steps: &[ReportedStep]) -> Self {
+        let mut threads: Vec<u32> = steps.iter().map(|step| step.thread).collect();
+        threads.sort_unstable();
+        threads.dedup();
+        let texts = steps.iter().flat_map(|step| {
+            let label = step
+                .edge
+                .as_ref()
+                .map_or(0, |edge| edge.chars().count() + 2);
+            [
+                step.what.chars().count(),
+                at(&step.place).chars().count(),
+                label,
+            ]
+        });
+        Self {
+            threads,
+            column: texts.max().unwrap_or(0) * LETTER + 12 + 3 * ASIDE,
+        }
+    }
+
+    fn x(&self, thread: u32) -> usize {
+        let lane = self.threads.iter().position(|&one| one == thread);
+        MARGIN + lane.unwrap_or(0) * self.column
+    }
+
+    fn width(&self) -> usize {
+        MARGIN + self.threads.len() * self.column
+    }
+}
+
+fn y(row: usize) -> usize {
+    TOP + row * ROW
+}
+
+fn at(place: &ReportedPlace) -> String {
+    match place.line {
+        0 => place.function.clone(),
+        line => format!("{}:{line}", place.file),
+    }
+}
+
+/// The arrows from the newer write to the access.
+fn chain(steps: &[ReportedStep], lanes: &Lanes) -> Markup {
+    let mut arrows = Vec::new();
+    let mut before: Option<usize> = None;
     for (row, step) in steps.iter().enumerate() {
         let starts = step.mark == Some(Mark::Newer);
-        if step.because.is_some() || starts {
-            if let Some(before) = before.filter(|_| step.because.is_some()) {
-                let bend = if before.1.thread == step.thread {
-                    -12
-                } else {
-                    0
-                };
-                line("edge", before, (row, step), bend);
-            }
-            before = Some((row, step));
+        if step.because.is_none() && !starts {
+            continue;
+        }
+        if let Some(from) = before.filter(|_| step.because.is_some()) {
+            arrows.push((from, row));
+        }
+        before = Some(row);
+    }
+    html! {
+        @for &(from, to) in &arrows {
+            @let said = steps[to].edge.as_deref().unwrap_or_default();
+            @let (x1, x2) = (lanes.x(steps[from].thread), lanes.x(steps[to].thread));
+            @let straight = x1 == x2 && to == from + 1;
+            @let (start, end, between) = (y(from), y(to), y(to) - ABOVE);
+            @let path = match straight {
+                true => format!("M{x1} {} V{}", start + 6, end - 7),
+                false => format!(
+                    "M{} {} L{} {} V{between} H{x2} V{}",
+                    x1 - 4, start + 4, x1 - ASIDE, start + 12, end - 7
+                ),
+            };
+            path class="edge" marker-end="url(#arrow-edge)" d=(path) {}
+            text class="soft small" x=(if straight { x1 + 12 } else { x1.min(x2) + 6 }) y=(between - 4) { (said) }
         }
     }
-    let marked = |mark| {
-        let mut rows = steps.iter().enumerate();
-        rows.find(move |(_, step)| step.mark == Some(mark))
-    };
-    if let (Some(newer), Some(access)) = (marked(Mark::Newer), marked(Mark::Access)) {
-        line("miss", newer, access, 14);
+}
+
+/// The dashed arrow between two rows, which comes to the second from below.
+fn miss(steps: &[ReportedStep], lanes: &Lanes, rows: (usize, usize), said: &str) -> Markup {
+    let (from, to) = rows;
+    let (x1, x2) = (lanes.x(steps[from].thread), lanes.x(steps[to].thread));
+    let below = y(to) + ROW - ABOVE;
+    let path = format!(
+        "M{} {} L{} {} V{below} H{x2} V{}",
+        x1 - 4,
+        y(from) + 4,
+        x1 - 2 * ASIDE,
+        y(from) + 14,
+        y(to) + 7
+    );
+    html! {
+        path class="miss" marker-end="url(#arrow-miss)" d=(path) {}
+        text class="missed small" x=(x1.min(x2) + 6) y=(below + 14) { (said) }
     }
-    text
 }

@@ -2,9 +2,11 @@
 //! Everything that comes from outside (names, paths, source text) is escaped by
 //! the templates.
 
+mod coverage;
 mod failures;
 mod finding;
 mod graph;
+mod relaxation;
 mod repair;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -13,7 +15,7 @@ use super::causes;
 use super::dossier::Dossier;
 use super::harm_words;
 use super::model::{Finding, Report, ReportedPlace, Verdict, Violation};
-use super::words;
+use super::{overview, words};
 
 /// What a page is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,14 +46,19 @@ pub(crate) fn html(dossier: &Dossier, subject: &str, page: Page) -> String {
                 header {
                     h1 { "wmfix " (what) ": " code { (subject) } }
                     (summary(dossier))
+                    (table(dossier))
+                    (contents(dossier, page))
                 }
+                (graph::shapes())
                 main {
                     @if page == Page::Audit { (unreached(report)) }
                     (failures::failures(report))
                     (findings(dossier))
                     (repair::repair(dossier))
+                    (relaxation::relaxation(dossier))
                     (allowed(dossier))
                     @if page == Page::Report { (unreached(report)) }
+                    (coverage::coverage(dossier))
                     (notes(dossier))
                     @if page == Page::Audit { (inventory(dossier)) }
                 }
@@ -89,6 +96,70 @@ fn summary(dossier: &Dossier) -> Markup {
     }
 }
 
+/// The findings at a glance.
+fn table(dossier: &Dossier) -> Markup {
+    let rows = overview::rows(dossier);
+    let repaired = rows.iter().any(|row| !row.removed_by.is_empty());
+    html! {
+        @if !rows.is_empty() {
+            div class="scroll" { table id="overview" {
+                tr { th { "finding" } th { "what" } th { "where" } th { "harm" } th { "seen" } @if repaired { th { "removed by" } } }
+                @for row in &rows {
+                    tr {
+                        td { @for id in &row.ids { a class="id" href=(format!("#{id}")) { (id) } } }
+                        td { (row.what) }
+                        td class="place" { (row.place) }
+                        td class=(row.harm) { (row.harm) }
+                        td { (row.seen) }
+                        @if repaired { td class="place" { (row.removed_by) } }
+                    }
+                }
+            } }
+        }
+    }
+}
+
+/// Links to the parts of the page.
+fn contents(dossier: &Dossier, page: Page) -> Markup {
+    let report = &dossier.report;
+    let found = !(report.violations.is_empty() && report.races.is_empty());
+    let unreached = !report.sites.unreached.is_empty();
+    let parts = [
+        (page == Page::Audit && unreached, "unreached", "Not reached"),
+        (!report.failures.is_empty(), "failures", "Failures"),
+        (found, "findings", "Findings"),
+        (report.repair.is_some(), "repair", "Repair"),
+        (report.relaxation.is_some(), "relaxation", "Weaker orders"),
+        (
+            !report.unrepairable.is_empty(),
+            "unrepaired",
+            "Not repaired",
+        ),
+        (!report.allowed.is_empty(), "allowed", "Allowed"),
+        (
+            page == Page::Report && unreached,
+            "unreached",
+            "Not reached",
+        ),
+        (!dossier.inventory.is_empty(), "coverage", "Coverage"),
+        (!report.notes.is_empty(), "notes", "Notes"),
+        (
+            page == Page::Audit && !dossier.inventory.is_empty(),
+            "inventory",
+            "Inventory",
+        ),
+    ];
+    html! {
+        nav aria-label="Contents" {
+            ul {
+                @for (_, id, name) in parts.iter().filter(|(there, _, _)| *there) {
+                    li { a href=(format!("#{id}")) { (name) } }
+                }
+            }
+        }
+    }
+}
+
 fn counted(count: usize, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
 }
@@ -99,13 +170,13 @@ fn findings(dossier: &Dossier) -> Markup {
         (report.violations.iter().cloned()).partition(harm_words::is_discarded);
     html! {
         @if !(report.violations.is_empty() && report.races.is_empty() && report.free_findings().is_empty()) {
-            h2 { "Findings" }
-        }
-        @for cause in causes::of_violations(&shown) {
-            (finding::violation(dossier, cause.shown, &cause.others))
+            h2 id="findings" { "Findings" }
         }
         @for cause in causes::of_races(&report.races) {
             (finding::race(dossier, cause.shown, &cause.others))
+        }
+        @for cause in causes::of_violations(&shown) {
+            (finding::violation(dossier, cause.shown, &cause.others))
         }
         @for one in report.free_findings() { (finding::free(dossier, one)) }
         @if !discarded.is_empty() {
@@ -129,7 +200,7 @@ fn allowed(dossier: &Dossier) -> Markup {
     let allowed = &dossier.report.allowed;
     html! {
         @if !allowed.is_empty() {
-            h2 { "Allowed" }
+            h2 id="allowed" { "Allowed" }
             p class="soft" { "These findings were reviewed and accepted. They do not count and are not repaired." }
             table {
                 tr { th { "finding" } th { "where" } th { "reason" } th { "allowed by" } }
@@ -170,7 +241,7 @@ fn inventory(dossier: &Dossier) -> Markup {
         all.map(|s| (&s.place, Some(s.reached))).collect();
     html! {
         @if !rows.is_empty() {
-            h2 { "Inventory" }
+            h2 id="inventory" { "Inventory" }
             p class="soft" { "Every atomic operation in the source." }
             (places(&rows))
         }
@@ -198,7 +269,7 @@ fn notes(dossier: &Dossier) -> Markup {
     let report = &dossier.report;
     html! {
         @if !report.notes.is_empty() {
-            h2 { "Notes" }
+            h2 id="notes" { "Notes" }
             ul { @for note in &report.notes { li { (note) } } }
         }
         @if let Some(output) = dossier.output.as_ref().filter(|_| report.verdict == Verdict::Failed) {

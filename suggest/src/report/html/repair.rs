@@ -24,10 +24,30 @@ pub(super) fn repair(dossier: &Dossier) -> Markup {
             }
         }
         @if !report.unrepairable.is_empty() {
-            h2 { "Not repaired" }
+            h2 id="unrepaired" { "Not repaired" }
             ul { @for left in &report.unrepairable {
                 li { @for id in &left.findings { (link(id)) " " } (left.text) }
             } }
+        }
+    }
+}
+
+/// The hunks that remove a finding, beside it.
+pub(super) fn removing(dossier: &Dossier, id: &str) -> Markup {
+    let repair = dossier.report.repair.as_ref();
+    let removes = |repair: &Repair, hunk: &ReportedHunk| {
+        let changes = hunk.changes.iter().filter_map(|&n| repair.changes.get(n));
+        let mut removed = changes.flat_map(|change| &change.removes);
+        removed.any(|one| one == id)
+    };
+    let hunks: Vec<&ReportedHunk> = repair
+        .iter()
+        .flat_map(|repair| repair.hunks.iter().filter(|hunk| removes(repair, hunk)))
+        .collect();
+    html! {
+        @for hunk in hunks {
+            p class="place soft" { "Repair: " (hunk.file) ", from line " (hunk.line) }
+            (diff(hunk))
         }
     }
 }
@@ -74,7 +94,11 @@ fn verdict(repair: &Repair, report: &Report) -> Markup {
         p {
             @if repair.changes.len() == 1 { "1 change" } @else { (repair.changes.len()) " changes" }
             @if repair.optimal {
-                ": no cheaper set of stronger orders and fences repairs the " (repair.searched.runs) " recorded runs" " (cost " (repair.cost) ", profile " (repair.profile) ")."
+                ": "
+                @if repair.searched.layers > 1 { "races first, then harmful findings, then the rest, each on top of what comes before: " }
+                "no cheaper set of stronger orders and fences repairs "
+                @if verification.is_proved() { "the runs of this test, all of them" } @else { "the " (repair.searched.runs) " recorded runs" }
+                " (cost " (repair.cost) ", profile " (repair.profile) ")."
             } @else {
                 ": the search was stopped early; this repair costs " (repair.cost) ", the cheapest at least " (repair.lower_bound) "."
             }
@@ -84,6 +108,16 @@ fn verdict(repair: &Repair, report: &Report) -> Markup {
                     strong class="clean" { "The patched program was built and showed no further findings" }
                     " in " (repair.verified_runs) " runs with " (verification.schedules) " schedules and fresh seeds; they reached "
                     (report.sites.reached.saturating_sub(missed.len() as u64)) " of " (report.sites.total) " atomic sites."
+                    @if let Some(proof) = &verification.proof {
+                        " "
+                        @if proof.proved {
+                            strong class="clean" { "Proved for this test" }
+                            ": all " (proof.classes) " classes of runs of the patched program were explored."
+                        } @else {
+                            "Not proved: " (proof.classes) " classes of runs of the patched program were explored, "
+                            (proof.open) " schedules are left open."
+                        }
+                    }
                 }
                 VerificationOutcome::NotEnough => {
                     strong class="failed" { "The patch is not enough: " (verification.why.as_deref().unwrap_or_default()) }

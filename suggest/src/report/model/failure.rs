@@ -33,6 +33,8 @@ pub(crate) struct Failure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum FailureWord {
+    /// A lock was used as it must not be used.
+    Misuse,
     /// Every thread waits for another one.
     Deadlock,
     /// Threads run, and none of them makes progress.

@@ -5,6 +5,7 @@
 mod failure;
 mod free;
 mod harm;
+mod relaxation;
 mod repair;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,10 @@ use serde::{Deserialize, Serialize};
 pub(crate) use failure::{FailedThread, Failure, FailureWord};
 pub(crate) use free::{ReportedChoice, ReportedFreeFinding, ReportedFreeRuns};
 pub(crate) use harm::{HarmWord, ReportedHarm};
+pub(crate) use relaxation::{
+    KeptOrders, MachineCost, RelaxedKind, ReportedRelaxation, ReportedRelaxedOrder, Savings,
+    SearchedOrders, UnchangeableOrder,
+};
 pub(crate) use repair::{
     FenceSide, Group, OrderChange, Position, Price, Repair, ReportedChange, ReportedChangeKind,
     ReportedEdit, ReportedHunk, SearchedRepairs, UnrepairedFindings, Verification,
@@ -42,14 +47,41 @@ pub(crate) struct Report {
     /// What free runs showed, if there were any.
     #[serde(default)]
     pub free_runs: Option<ReportedFreeRuns>,
+    /// How far the exploration of all runs came, if there was one.
+    #[serde(default)]
+    pub proof: Option<ReportedProof>,
     /// The repair, if one was asked for and found.
     pub repair: Option<Repair>,
+    /// Weaker orders, if they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relaxation: Option<ReportedRelaxation>,
     /// Findings that no repair could be found for.
     pub unrepairable: Vec<UnrepairedFindings>,
     /// What else there is to know.
     pub notes: Vec<String>,
     /// Findings that were reviewed and accepted. They do not count.
     pub allowed: Vec<AllowedFinding>,
+    /// What a baseline says about the findings; `None` without one.
+    #[serde(default)]
+    pub baseline: Option<Baseline>,
+}
+
+/// Findings that were known before. They do not count.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Baseline {
+    /// The file that lists them.
+    pub file: String,
+    /// Those that were found again, by their names in this report.
+    pub known: Vec<String>,
+    /// How many were not.
+    pub not_found: usize,
+}
+
+impl Baseline {
+    /// Whether a finding of this report was known.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.known.iter().any(|known| known == id)
+    }
 }
 
 /// A finding that was reviewed and accepted.
@@ -83,6 +115,25 @@ pub(crate) struct SourceLine {
     pub file: String,
     /// The line, from 1.
     pub line: u32,
+}
+
+/// How far the exploration of all runs came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ReportedProof {
+    /// Every run was made, up to the order of independent steps.
+    pub complete: bool,
+    /// And nothing was found in any of them.
+    pub proved: bool,
+    /// Classes of runs that were explored.
+    pub classes: u64,
+    /// Runs that this took.
+    pub runs: u64,
+    /// Schedules that are known and were not run.
+    pub open: u64,
+    /// How many classes there are, as far as one can tell.
+    pub estimate: Option<u64>,
+    /// What keeps it from being a proof.
+    pub obstacles: Vec<String>,
 }
 
 /// The result in one word.
@@ -322,6 +373,12 @@ impl Report {
     pub(crate) fn stable_id(&self, id: &str) -> Option<&str> {
         let (_, stable) = self.names().find(|(known, _)| *known == id)?;
         Some(stable)
+    }
+
+    /// Whether a baseline lists the finding of this name.
+    pub(crate) fn is_known(&self, id: &str) -> bool {
+        let baseline = self.baseline.as_ref();
+        baseline.is_some_and(|baseline| baseline.has(id))
     }
 
     /// The violation of this name, allowed or not.

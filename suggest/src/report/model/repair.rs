@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ReportedPlace;
+use super::{ReportedPlace, ReportedProof};
 
 /// A repair of everything that can be repaired.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -69,6 +69,8 @@ pub(crate) struct Position {
     pub line: usize,
     /// The column in UTF-16 units, from 1, as editors count.
     pub column: usize,
+    /// The column in bytes, from 1, as compilers count.
+    pub byte_column: usize,
 }
 
 impl Position {
@@ -86,6 +88,7 @@ impl Position {
                 .encode_utf16()
                 .count()
                 + 1,
+            byte_column: before.len() - start + 1,
         }
     }
 }
@@ -149,11 +152,15 @@ pub(crate) enum ReportedChangeKind {
     Order,
     /// A fence is put in.
     Fence,
+    /// A fence changes places with the statement next to it.
+    Move,
+    /// An access of an object that is not atomic becomes an atomic one.
+    Atomic,
 }
 
 impl ReportedChangeKind {
     /// What a search chooses from.
-    pub(crate) const SEARCHED: [Self; 2] = [Self::Order, Self::Fence];
+    pub(crate) const SEARCHED: [Self; 3] = [Self::Order, Self::Fence, Self::Move];
 }
 
 /// What the cheapest repair is the cheapest of.
@@ -161,8 +168,16 @@ impl ReportedChangeKind {
 pub(crate) struct SearchedRepairs {
     /// How many recorded runs every repair had to hold on.
     pub runs: u64,
+    /// In how many layers it was searched for: races, harmful findings, the rest, each
+    /// on top of those before.
+    #[serde(default = "one_layer")]
+    pub layers: u64,
     /// The kinds of change that it was chosen from.
     pub kinds: Vec<ReportedChangeKind>,
+}
+
+fn one_layer() -> u64 {
+    1
 }
 
 /// An order before and after.
@@ -208,6 +223,16 @@ pub(crate) struct Verification {
     pub schedules: u64,
     /// Atomic sites that the runs before the patch reached, and these did not.
     pub missed: Vec<ReportedPlace>,
+    /// How far all runs of the patched program were explored, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<ReportedProof>,
+}
+
+impl Verification {
+    /// Whether every run of the patched program was made, and none showed anything.
+    pub(crate) fn is_proved(&self) -> bool {
+        self.proof.as_ref().is_some_and(|proof| proof.proved)
+    }
 }
 
 /// Whether the patch held.

@@ -7,7 +7,13 @@ use crate::report::failure_text;
 use crate::report::model::{Failure, FailureWord};
 
 /// The rules of failures: id, name, short and full description.
-pub(super) const RULES: [(&str, &str, &str, &str); 5] = [
+pub(super) const RULES: [(&str, &str, &str, &str); 6] = [
+    (
+        "misuse",
+        "LockMisuse",
+        "A lock is misused",
+        "A lock is given back by a thread that does not hold it, or is used after its end or ended while in use: the behaviour is undefined.",
+    ),
     (
         "deadlock",
         "Deadlock",
@@ -43,6 +49,7 @@ pub(super) const RULES: [(&str, &str, &str, &str); 5] = [
 /// A failure as a result.
 pub(super) fn result(failure: &Failure) -> Value {
     let rule = match failure.kind {
+        FailureWord::Misuse => "misuse",
         FailureWord::Deadlock => "deadlock",
         FailureWord::Livelock => "livelock",
         FailureWord::Signal => "crash",

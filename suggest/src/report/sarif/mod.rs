@@ -102,6 +102,10 @@ fn notifications(report: &Report) -> Vec<Value> {
     if let Some(repair) = &report.repair {
         let why = repair.verification.why.as_deref().unwrap_or_default();
         match repair.verification.outcome {
+            VerificationOutcome::Held if repair.verification.is_proved() => notifications.push(note(
+                "note",
+                "the fixes are proved for this test: no finding in any run of the patched program",
+            )),
             VerificationOutcome::Held => {}
             VerificationOutcome::NotEnough => {
                 notifications.push(note("warning", &format!("the fixes are not enough: {why}")));

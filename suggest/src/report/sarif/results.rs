@@ -1,6 +1,6 @@
 //! Findings as SARIF results.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
@@ -9,9 +9,9 @@ use super::locations::{of_place, of_spot, replacement, with_message};
 use crate::report::dossier::{Dossier, FindingDetail};
 use crate::report::model::{
     AllowedFinding, Finding, Group, HarmWord, Race, Repair, ReportedFreeFinding, ReportedPlace,
-    StaleKind, Violation,
+    Violation,
 };
-use crate::report::{harm_words, words};
+use crate::report::{fingerprint, harm_words, words};
 use crate::sarif::uri;
 
 /// All findings, those that are allowed last.
@@ -35,16 +35,27 @@ pub(super) fn results(dossier: &Dossier) -> Vec<Value> {
         result["suppressions"] = json!([suppression(allowed)]);
         results.push(result);
     }
-    tell_apart(&mut results);
+    let prints = fingerprint::fingerprints(dossier);
+    for result in &mut results {
+        let id = result["properties"]["id"].as_str().unwrap_or_default();
+        let id = id.to_owned();
+        let known = (report.baseline.as_ref()).map(|baseline| baseline.has(&id));
+        if let Some(print) = prints.get(id.as_str()) {
+            result["partialFingerprints"] = json!({ "wmfix/v1": print });
+        }
+        let stable_id = report.stable_id(&id);
+        if let Some(stable_id) = stable_id.filter(|name| !name.is_empty()) {
+            result["partialFingerprints"]["wmfix/id"] = json!(stable_id);
+        }
+        if let Some(known) = known {
+            result["baselineState"] = json!(if known { "unchanged" } else { "new" });
+        }
+    }
     results
 }
 
 fn violation(violation: &Violation, dossier: &Dossier) -> Value {
-    let rule = match violation.kind {
-        StaleKind::Read => "stale-read",
-        StaleKind::Write => "stale-write",
-        StaleKind::Rmw => "stale-rmw",
-    };
+    let rule = fingerprint::rule(violation.kind);
     let mut text = format!(
         "{} {}",
         words::sentence(&words::title(violation)),
@@ -153,12 +164,6 @@ fn result(rule: &str, id: &str, text: &str, place: &ReportedPlace, dossier: &Dos
         "message": { "text": text },
         "locations": [location],
     });
-    if let Some(detail) = detail {
-        result["partialFingerprints"] = json!({ "wmfix/v1": fingerprint(rule, detail) });
-    }
-    if let Some(stable_id) = dossier.report.stable_id(id) {
-        result["partialFingerprints"]["wmfix/id"] = json!(stable_id);
-    }
     if let Some(repair) = &dossier.report.repair {
         let removing = |group: &&Group| group.removes.iter().any(|one| one == id);
         let fixes: Vec<Value> = repair
@@ -172,34 +177,6 @@ fn result(rule: &str, id: &str, text: &str, place: &ReportedPlace, dossier: &Dos
         }
     }
     result
-}
-
-/// The same for the same finding, whatever lines come and go around it.
-fn fingerprint(rule: &str, detail: &FindingDetail) -> String {
-    let mut sides = vec![detail.access.identity.as_str()];
-    sides.extend(detail.other.as_ref().map(|spot| spot.identity.as_str()));
-    if detail.race.is_some() {
-        // Which side comes first is the schedule's doing.
-        sides.sort_unstable();
-    }
-    let text = format!("{rule}\n{}", sides.join("\n"));
-    blake3::hash(text.as_bytes()).to_hex()[..32].to_owned()
-}
-
-/// Findings that look the same to a fingerprint are numbered.
-fn tell_apart(results: &mut [Value]) {
-    let mut seen: HashMap<String, usize> = HashMap::new();
-    for result in results {
-        let print = &mut result["partialFingerprints"]["wmfix/v1"];
-        let Some(text) = print.as_str().map(str::to_owned) else {
-            continue;
-        };
-        let count = seen.entry(text.clone()).or_default();
-        *count += 1;
-        if *count > 1 {
-            *print = json!(format!("{text}:{count}"));
-        }
-    }
 }
 
 /// The run that showed a violation, a flow a thread.

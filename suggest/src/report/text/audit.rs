@@ -28,7 +28,7 @@ impl TextRenderer {
         }
         text += "\nFindings\n\n";
         text += &self.report(dossier);
-        let repair = repair_text(dossier);
+        let repair = repair_text(dossier, self.style);
         if !repair.is_empty() {
             text += "\nRepair\n\n";
             text += &repair;

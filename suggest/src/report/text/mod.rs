@@ -2,7 +2,10 @@
 //! wrong, and how to reproduce it.
 
 mod audit;
+mod fit;
 mod free;
+mod overview;
+mod relaxation;
 mod repair;
 mod steps;
 
@@ -14,16 +17,40 @@ use super::dossier::{Dossier, FindingDetail, Spot};
 use super::failure_text;
 use super::harm_words;
 use super::model::{Finding, HarmWord, Race, Report, Verdict, Violation};
+use super::overview::is_aside;
 use super::rerun::{with_seed, with_trace};
 use super::words;
 
+use fit::fit_notes;
+pub(crate) use relaxation::relaxation_text;
 use repair::changes_text;
 pub(crate) use repair::{group_text, repair_text};
 use steps::{race_steps, steps};
 
-/// Renders reports, with or without colours.
+/// How wide text is made where nothing says how wide the terminal is.
+const USUAL_WIDTH: usize = 92;
+
+/// How text is laid out.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TextStyle {
+    /// Whether to use colours.
+    pub colors: bool,
+    /// How many columns the terminal has; `None` if it is none.
+    pub width: Option<usize>,
+}
+
+impl TextStyle {
+    /// How wide text is made.
+    fn text_width(self) -> usize {
+        self.width
+            .map_or(USUAL_WIDTH, |width| width.min(USUAL_WIDTH))
+    }
+}
+
+/// Renders reports.
 pub(crate) struct TextRenderer {
     renderer: Renderer,
+    style: TextStyle,
 }
 
 /// A spot with its file's text.
@@ -35,28 +62,42 @@ struct LabelledSpot<'a> {
 }
 
 impl TextRenderer {
-    /// With colours or without.
-    pub(crate) fn new(colors: bool) -> Self {
-        let renderer = if colors {
-            Renderer::styled()
-        } else {
-            Renderer::plain()
+    /// Renders in a style.
+    pub(crate) fn new(style: TextStyle) -> Self {
+        let renderer = match style.colors {
+            true => Renderer::styled(),
+            false => Renderer::plain(),
         };
-        Self {
-            renderer: renderer.decor_style(DecorStyle::Ascii),
-        }
+        let renderer = renderer.decor_style(DecorStyle::Ascii);
+        let renderer = match style.width {
+            Some(width) => renderer.term_width(width),
+            None => renderer,
+        };
+        Self { renderer, style }
     }
 
     /// The whole report.
     pub(crate) fn report(&self, dossier: &Dossier) -> String {
         let report = &dossier.report;
-        let mut text = String::new();
+        let mut text = overview::overview(dossier, self.style.width);
         for failure in &report.failures {
             text += &failure_text::text(failure, report.runs.total);
             text.push('\n');
         }
         let (noted, shown): (Vec<Violation>, Vec<Violation>) =
-            (report.violations.iter().cloned()).partition(harm_words::is_discarded);
+            (report.violations.iter().cloned()).partition(|one| is_aside(one, report));
+        let new_races: Vec<Race> = (report.races.iter())
+            .filter(|race| !report.is_known(&race.id))
+            .cloned()
+            .collect();
+        for cause in causes::of_races(&new_races) {
+            if let Some(detail) = dossier.details.get(&cause.shown.id) {
+                let others = cause.others.iter().map(|other| words::also_races(other));
+                let others: Vec<String> = others.collect();
+                text += &self.race(dossier, cause.shown, detail, Some(&others));
+                text += "\n\n";
+            }
+        }
         for cause in causes::of_violations(&shown) {
             if let Some(detail) = dossier.details.get(&cause.shown.id) {
                 let others = cause.others.iter().map(|other| words::also_misses(other));
@@ -65,19 +106,15 @@ impl TextRenderer {
                 text += "\n\n";
             }
         }
-        for cause in causes::of_races(&report.races) {
-            if let Some(detail) = dossier.details.get(&cause.shown.id) {
-                let others = cause.others.iter().map(|other| words::also_races(other));
-                let others: Vec<String> = others.collect();
-                text += &self.race(dossier, cause.shown, detail, &others);
-                text += "\n\n";
-            }
-        }
         text += &self.free_findings(dossier);
-        text += &discarded(&noted);
+        text += &discarded(&noted, report);
+        text += &known(report);
         text += &allowed(report);
         for note in &report.notes {
             text += &format!("note: {note}\n");
+        }
+        if harm_words::none_showed(report) {
+            text += "note: nothing that the test looks at showed any of these; a test that checks more may, and --fail-on visible lets them pass\n";
         }
         if let (Verdict::Failed, Some(output)) = (report.verdict, &dossier.output) {
             text += &format!("the program printed:\n{output}\n");
@@ -106,10 +143,11 @@ impl TextRenderer {
                 text += &calls("the write", write);
             }
             text += &self.schedule(dossier, detail);
-            return Some(text + &outcome(&dossier.report, id));
+            let width = self.style.text_width();
+            return Some(text + &outcome(&dossier.report, id, width));
         }
         let race = dossier.report.race(id)?;
-        let mut text = self.race(dossier, race, detail, &[]);
+        let mut text = self.race(dossier, race, detail, None);
         text += "\n\n";
         text += &stable_name(&race.stable_id);
         if race.prediction.is_some() {
@@ -123,7 +161,8 @@ impl TextRenderer {
         }
         text += &calls("the second access", &detail.access);
         text += &self.schedule(dossier, detail);
-        Some(text + &outcome(&dossier.report, id))
+        let width = self.style.text_width();
+        Some(text + &outcome(&dossier.report, id, width))
     }
 
     /// What was found and not confirmed, and how to report that; `None` if there is
@@ -211,8 +250,7 @@ impl TextRenderer {
         messages.push(Level::HELP.message(format!("to reproduce: {again}")));
         if let Some(others) = others {
             messages.extend(others.iter().map(|other| Level::NOTE.message(other)));
-            messages
-                .push(Level::HELP.message(format!("for details: wmfix explain {}", violation.id)));
+            messages.push(Level::HELP.message(words::details(&violation.id, &violation.stable_id)));
         }
         let level = match violation.harm.as_ref().map(|harm| harm.verdict) {
             Some(HarmWord::Harmful) => Level::ERROR,
@@ -227,7 +265,7 @@ impl TextRenderer {
         dossier: &Dossier,
         race: &Race,
         detail: &FindingDetail,
-        others: &[String],
+        others: Option<&[String]>,
     ) -> String {
         let Some(sides) = &detail.race else {
             return String::new();
@@ -260,8 +298,12 @@ impl TextRenderer {
                 dossier.report.runs.total,
             )),
         ];
-        messages.extend(others.iter().map(|other| Level::NOTE.message(other)));
+        let told = others.into_iter().flatten();
+        messages.extend(told.map(|other| Level::NOTE.message(other)));
         messages.push(Level::HELP.message(format!("to reproduce: {again}")));
+        if others.is_some() {
+            messages.push(Level::HELP.message(words::details(&race.id, &race.stable_id)));
+        }
         let title = words::race_title(race, sides);
         self.render(Level::ERROR, &title, &race.id, &spots, messages)
     }
@@ -307,7 +349,11 @@ impl TextRenderer {
         for message in messages {
             group = group.element(message);
         }
-        self.renderer.render(&[group])
+        let text = self.renderer.render(&[group]);
+        match self.style.width {
+            Some(width) => fit_notes(&text, width),
+            None => text,
+        }
     }
 }
 
@@ -331,8 +377,12 @@ fn stable_name(stable_id: &str) -> String {
 }
 
 /// What the program throws away, a line each.
-fn discarded(violations: &[Violation]) -> String {
-    let lines = violations.iter().map(|violation| {
+fn discarded(violations: &[Violation], report: &Report) -> String {
+    let discarded = violations
+        .iter()
+        .filter(|violation| harm_words::is_discarded(violation));
+    let discarded = discarded.filter(|violation| !report.is_known(&violation.id));
+    let lines = discarded.map(|violation| {
         let (place, title) = (words::at(&violation.access), words::title(violation));
         let ended = violation
             .harm
@@ -341,6 +391,24 @@ fn discarded(violations: &[Violation]) -> String {
         format!("discarded[{}]: {place}: {title}; {ended}\n", violation.id)
     });
     lines.collect()
+}
+
+/// What a baseline lists, a line each.
+fn known(report: &Report) -> String {
+    let violations = report.violations.iter().map(|violation| {
+        let at = words::at(&violation.access);
+        (&violation.id, format!("{at}: {}", words::title(violation)))
+    });
+    let races = report.races.iter().map(|race| {
+        let (at, object) = (words::at(&race.second), &race.location);
+        (&race.id, format!("{at}: data race on `{object}`"))
+    });
+    let known = violations
+        .chain(races)
+        .filter(|(id, _)| report.is_known(id));
+    known
+        .map(|(id, what)| format!("known[{id}]: {what}\n"))
+        .collect()
 }
 
 /// What the program printed when it took the stale value.
@@ -381,7 +449,7 @@ fn allowed(report: &Report) -> String {
 }
 
 /// What becomes of a finding: allowed, repaired by these changes, or not.
-fn outcome(report: &Report, id: &str) -> String {
+fn outcome(report: &Report, id: &str, width: usize) -> String {
     let mut text = String::new();
     if let Some(allowed) = report.allowed.iter().find(|allowed| allowed.id == id) {
         text += &format!(
@@ -395,7 +463,7 @@ fn outcome(report: &Report, id: &str) -> String {
         let changes: Vec<_> = changes.collect();
         if !changes.is_empty() {
             text += "\nThe suggested repair removes it with:\n";
-            text += &changes_text(&changes, "  ");
+            text += &changes_text(&changes, "  ", width);
         }
     }
     for left in report
@@ -404,7 +472,7 @@ fn outcome(report: &Report, id: &str) -> String {
         .filter(|left| has(&left.findings))
     {
         text += "\nNot repaired:\n";
-        text += &wrapped(&left.text, "  ", "  ");
+        text += &wrapped(&left.text, "  ", "  ", width);
     }
     text
 }
@@ -436,15 +504,22 @@ fn summary(report: &Report) -> String {
             "nothing was checked as a whole: every run is incomplete".to_owned()
         }
         true if report.verdict == Verdict::Failed => failed(runs.total).to_owned(),
+        true if report.proof.as_ref().is_some_and(|proof| proof.proved) => "proved".to_owned(),
         true => "nothing found".to_owned(),
     };
     let found = match report.free_findings().len() as u64 {
         0 => found,
         count => format!("{found}, {} of free runs", counted(count, "finding")),
     };
-    let allowed = match report.allowed.len() as u64 {
-        0 => String::new(),
-        count => format!(" ({count} allowed)"),
+    let known = report.baseline.as_ref().map_or(0, |b| b.known.len());
+    let aside = [(report.allowed.len(), "allowed"), (known, "known")];
+    let aside = aside.iter().filter(|(count, _)| *count > 0);
+    let aside: Vec<String> = aside
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    let allowed = match aside.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", aside.join(", ")),
     };
     let reached = if report.sites.total > 0 {
         format!(
@@ -485,15 +560,14 @@ fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{plural}")
 }
 
-/// A text in lines that a terminal holds, the first after `first`, the others
-/// after `rest`.
-fn wrapped(text: &str, first: &str, rest: &str) -> String {
-    const WIDTH: usize = 92;
+/// A text in lines of at most `width` columns where words allow it, the first
+/// after `first`, the others after `rest`.
+fn wrapped(text: &str, first: &str, rest: &str, width: usize) -> String {
     let mut lines = String::new();
     let mut line = first.to_owned();
     let mut empty = true;
     for word in text.split_whitespace() {
-        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+        if !empty && line.chars().count() + 1 + word.chars().count() > width {
             lines += &line;
             lines.push('\n');
             line = rest.to_owned();

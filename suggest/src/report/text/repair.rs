@@ -1,24 +1,31 @@
 //! What a patch does and why, hunk by hunk, for people.
 
-use super::{counted, wrapped};
+use super::{TextStyle, USUAL_WIDTH, counted, wrapped};
 use crate::report::dossier::Dossier;
 use crate::report::model::{
     Price, Repair, Report, ReportedChange, ReportedHunk, VerificationOutcome,
 };
+use crate::report::proof_words::{classes_text, proof_text};
 
 /// Everything about the repair of a report; empty if there was nothing to
 /// repair.
-pub(crate) fn repair_text(dossier: &Dossier) -> String {
+pub(crate) fn repair_text(dossier: &Dossier, style: TextStyle) -> String {
+    let width = style.text_width();
     let report = &dossier.report;
     let mut text = String::new();
     if let Some(repair) = &report.repair {
-        text += &hunks(repair);
+        text += &hunks(repair, width);
     } else if !report.unrepairable.is_empty() {
         text += "wmfix: no possible change removes a finding\n";
     }
     for left in &report.unrepairable {
         let ids = names(&left.findings);
-        text += &wrapped(&format!("not repaired: {ids}{}", left.text), "", "    ");
+        text += &wrapped(
+            &format!("not repaired: {ids}{}", left.text),
+            "",
+            "    ",
+            width,
+        );
     }
     if let Some(repair) = &report.repair {
         text += &verdict(repair, report);
@@ -33,7 +40,7 @@ pub(crate) fn repair_text(dossier: &Dossier) -> String {
 
 /// Describes changes; those that remove the same findings together. Each line
 /// begins with `indent`.
-pub(super) fn changes_text(changes: &[&ReportedChange], indent: &str) -> String {
+pub(super) fn changes_text(changes: &[&ReportedChange], indent: &str, width: usize) -> String {
     let mut told: Vec<Vec<&ReportedChange>> = Vec::new();
     for &change in changes {
         let same = |group: &&mut Vec<&ReportedChange>| group[0].removes == change.removes;
@@ -42,11 +49,11 @@ pub(super) fn changes_text(changes: &[&ReportedChange], indent: &str) -> String 
             None => told.push(vec![change]),
         }
     }
-    let told = told.iter().map(|group| together(group, indent));
+    let told = told.iter().map(|group| together(group, indent, width));
     told.collect()
 }
 
-fn together(changes: &[&ReportedChange], indent: &str) -> String {
+fn together(changes: &[&ReportedChange], indent: &str, width: usize) -> String {
     let mut text = String::new();
     for change in changes {
         let place = &change.place;
@@ -77,7 +84,7 @@ fn together(changes: &[&ReportedChange], indent: &str) -> String {
     for sentence in &sentences {
         if !said.contains(&sentence) {
             said.push(sentence);
-            text += &wrapped(sentence, &inner, &inner);
+            text += &wrapped(sentence, &inner, &inner, width);
         }
     }
     text
@@ -93,22 +100,22 @@ pub(crate) fn group_text(repair: &Repair, number: usize) -> String {
     format!(
         "wmfix: {}\n\n{}\n",
         counted(changes.len() as u64, "change"),
-        changes_text(&changes, "  ")
+        changes_text(&changes, "  ", USUAL_WIDTH)
     )
 }
 
-fn hunks(repair: &Repair) -> String {
+fn hunks(repair: &Repair, width: usize) -> String {
     let mut text = String::new();
     let count = repair.hunks.len();
     for (number, hunk) in (1..).zip(&repair.hunks) {
         let first = hunk.text.lines().next().unwrap_or_default();
         text += &format!("hunk {number} of {count}: {} {first}\n", hunk.file);
-        text += &told(hunk, repair);
+        text += &told(hunk, repair, width);
     }
     text
 }
 
-fn told(hunk: &ReportedHunk, repair: &Repair) -> String {
+fn told(hunk: &ReportedHunk, repair: &Repair, width: usize) -> String {
     let changes: Vec<&ReportedChange> = hunk
         .changes
         .iter()
@@ -117,7 +124,7 @@ fn told(hunk: &ReportedHunk, repair: &Repair) -> String {
     if changes.is_empty() {
         return "  adds declarations that the other hunks use\n".to_owned();
     }
-    changes_text(&changes, "  ")
+    changes_text(&changes, "  ", width)
 }
 
 fn price(price: &Price) -> String {
@@ -141,10 +148,17 @@ fn names(ids: &[String]) -> String {
 fn verdict(repair: &Repair, report: &Report) -> String {
     let count = counted(repair.changes.len() as u64, "change");
     let how_good = if repair.optimal {
-        format!(
-            "no cheaper set of stronger orders and fences repairs the {}",
-            counted(repair.searched.runs, "recorded run")
-        )
+        let runs = match repair.verification.is_proved() {
+            // What repairs all runs repairs the recorded ones, and that costs no less.
+            true => "runs of this test, all of them".to_owned(),
+            false => counted(repair.searched.runs, "recorded run"),
+        };
+        match repair.searched.layers {
+            0 | 1 => format!("no cheaper set of stronger orders and fences repairs the {runs}"),
+            _ => format!(
+                "races first, then harmful findings, then the rest: for each, no cheaper set of stronger orders and fences repairs the {runs} on top of what comes before"
+            ),
+        }
     } else {
         format!(
             "the search was stopped early: this repair costs {}, the cheapest at least {}",
@@ -160,6 +174,7 @@ fn verdict(repair: &Repair, report: &Report) -> String {
                 counted(verification.schedules, "schedule")
             );
             text += &covered(repair, report);
+            text += &left_open(repair);
             text += &reached(repair);
             text
         }
@@ -176,6 +191,19 @@ fn verdict(repair: &Repair, report: &Report) -> String {
         VerificationOutcome::OutOfTime => {
             format!("{count} ({how_good}); not verified: the time was up (--time gives it more)\n")
         }
+    }
+}
+
+/// What keeps an exploration of the patched program from being a proof.
+fn left_open(repair: &Repair) -> String {
+    match &repair.verification.proof {
+        Some(proof) if !proof.proved => {
+            let lines = std::iter::once(proof_text(proof)).chain(proof.obstacles.iter().cloned());
+            lines
+                .map(|line| format!("the patched program: {line}\n"))
+                .collect()
+        }
+        _ => String::new(),
     }
 }
 
@@ -211,10 +239,17 @@ fn covered(repair: &Repair, report: &Report) -> String {
     let missed = &repair.verification.missed;
     let sites = &report.sites;
     let covered = sites.reached.saturating_sub(missed.len() as u64);
-    let mut text = format!(
-        "verified, not proved: these runs reached {covered} of {} atomic sites",
-        sites.total
-    );
+    let mut text = match &repair.verification.proof {
+        Some(proof) if proof.proved => format!(
+            "proved for this test: no finding in any run of the patched program ({}, all explored); they reached {covered} of {} atomic sites",
+            classes_text(proof.classes),
+            sites.total
+        ),
+        _ => format!(
+            "verified, not proved: these runs reached {covered} of {} atomic sites",
+            sites.total
+        ),
+    };
     let not_covered: Vec<String> = missed
         .iter()
         .chain(&sites.unreached)

@@ -1,0 +1,245 @@
+//! A recorded run of an exploration as the steps that the explorer takes: what each
+//! thread did between two choices, what threads wait for at the end, and what of the
+//! run an exploration does not control.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use wmfix_analysis::explore::{Actor, Blocked, Mark, MarkKind, Run, Segment, run_of};
+use wmfix_analysis::{CasOutcome, Event, LockId, LockMode, Operation, SiteId, ThreadId};
+use wmfix_frontend::LoopRole;
+use wmfix_trace::{Cause, End, Ending, WaitsFor};
+
+use super::decode::DecodedTrace;
+use super::places::{Place, Places};
+
+/// After this many rounds a loop that is not known to wait is taken to go on until
+/// something changes.
+pub(crate) const MOST_ROUNDS: u32 = 8;
+
+/// A run as steps.
+#[derive(Debug)]
+pub(crate) struct ExploredRun {
+    /// The steps.
+    pub run: Run,
+    /// Loops that went round too often, not known to wait.
+    pub cut_loops: Vec<SiteId>,
+    /// Loops that wait and give up some day.
+    pub bounded_waits: Vec<SiteId>,
+    /// A thread waited for something whose order is not explored, or slept in a call
+    /// that is not controlled.
+    pub uncontrolled: Option<Uncontrolled>,
+    /// A signal ended it before its threads had: what these wait to do is not known.
+    pub ended_early: bool,
+}
+
+/// What an exploration does not control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Uncontrolled {
+    /// A call that sleeps in the kernel.
+    Call,
+    /// A message, or a time.
+    Wait,
+    /// Something whose orders are not explored, and where.
+    At(SiteId),
+}
+
+/// The steps of a run that followed an assignment; nothing of any other.
+pub(crate) fn explored(decoded: &DecodedTrace, places: &Mutex<Places>) -> Option<ExploredRun> {
+    if !decoded.is_explored {
+        return None;
+    }
+    let next = decoded.turns.iter().skip(1);
+    let ends = next.map(|turn| (turn.first_event, turn.first_mark));
+    let ends = ends.chain([(decoded.events.len(), decoded.marks.len())]);
+    let mut segments: Vec<Segment<'_>> = decoded
+        .turns
+        .iter()
+        .zip(ends)
+        .map(|(turn, (event, mark))| Segment {
+            actor: Actor {
+                thread: turn.thread,
+            },
+            events: &decoded.events[turn.first_event..event],
+            marks: &decoded.marks[turn.first_mark..mark],
+            is_cut: false,
+        })
+        .collect();
+    let cut_loops = cut_loops(&mut segments);
+    let run = run_of(segments.iter().copied(), &blocked(decoded));
+    let places = places.lock().expect("no panic while locked");
+    let mut bounded_waits: Vec<SiteId> = decoded.events.iter().map(|event| event.site).collect();
+    bounded_waits.sort_unstable();
+    bounded_waits.dedup();
+    bounded_waits.retain(|&site| gives_up(places.get(site)));
+    let uncontrolled = |turn: &super::decode::RecordedTurn| match turn.cause {
+        Cause::Watchdog => Some(Uncontrolled::Call),
+        Cause::Unexplored => Some(Uncontrolled::Wait),
+        _ => None,
+    };
+    let called = decoded.unexplored.map(Uncontrolled::At);
+    let waited = decoded.turns.iter().find_map(uncontrolled);
+    Some(ExploredRun {
+        run,
+        cut_loops,
+        bounded_waits,
+        uncontrolled: called.or(waited),
+        ended_early: ended_early(decoded),
+    })
+}
+
+/// Whether a signal ended the process while it had more than one thread.
+fn ended_early(decoded: &DecodedTrace) -> bool {
+    let count = |is: fn(&Operation) -> bool| {
+        let events = decoded.events.iter();
+        events.filter(|event| is(&event.operation)).count()
+    };
+    let started = count(|operation| matches!(operation, Operation::Create { .. }));
+    let ended = count(|operation| matches!(operation, Operation::Exit));
+    let killed = matches!(decoded.ending, Ending::Complete(End::Signal { .. }));
+    killed && started > ended
+}
+
+/// Whether a place is in a loop that waits, but not for ever.
+fn gives_up(place: &Place) -> bool {
+    match place.site.as_ref().map(|site| &site.role) {
+        Some(LoopRole::Spin(exit) | LoopRole::BlockingCas(exit)) => exit.bounded,
+        _ => false,
+    }
+}
+
+/// What threads wait to do at the end of a run.
+fn blocked(decoded: &DecodedTrace) -> Vec<Blocked> {
+    let mut last: HashMap<ThreadId, &Event> = HashMap::new();
+    for event in decoded.events.iter().filter(|e| !is_plain(&e.operation)) {
+        last.insert(event.thread, event);
+    }
+    let mut blocked: Vec<Event> = last
+        .into_values()
+        .filter(|event| event.operation.stays_in_loop())
+        .copied()
+        .collect();
+    blocked.sort_by_key(|event| event.thread);
+    let mut blocked: Vec<Blocked> = blocked.into_iter().map(Blocked::Event).collect();
+    for (stuck, site, _) in &decoded.stuck {
+        let (object, kind) = match stuck.waits_for {
+            WaitsFor::Lock(object) => (object, MarkKind::Pass),
+            WaitsFor::Semaphore(object) => (object, MarkKind::Take),
+            // Who waits to be let go on comes after who lets it.
+            _ => continue,
+        };
+        let thread = ThreadId(stuck.thread.0);
+        let is_told = |mark: &Mark| mark.object == object && mark.kind.tells_all();
+        if decoded.marks.iter().any(is_told) {
+            blocked.push(Blocked::Mark(Mark {
+                thread,
+                site: *site,
+                kind,
+                object,
+                state: 0,
+            }));
+        } else if kind == MarkKind::Pass {
+            // Readers and writers of a lock wait alike: what a reader can do is more.
+            blocked.push(Blocked::Event(Event {
+                thread,
+                site: *site,
+                operation: Operation::Acquire {
+                    lock: LockId(object),
+                    mode: LockMode::Exclusive,
+                },
+            }));
+        }
+    }
+    blocked
+}
+
+fn is_plain(operation: &Operation) -> bool {
+    matches!(
+        operation,
+        Operation::Birth { .. }
+            | Operation::Death { .. }
+            | Operation::Read { .. }
+            | Operation::Write { .. }
+    )
+}
+
+/// What a thread finds again and again in a loop that is not known to wait.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Round {
+    thread: ThreadId,
+    site: SiteId,
+    found: u64,
+}
+
+/// Finds reads and attempts that a thread repeats although it finds the same every
+/// time, and has them wait from some round on.
+fn cut_loops(segments: &mut [Segment<'_>]) -> Vec<SiteId> {
+    // What each thread found since it did anything else.
+    let mut rounds: HashMap<Round, u32> = HashMap::new();
+    let mut found = Vec::new();
+    for segment in segments {
+        let mut again = Vec::new();
+        // How a loop goes on that was cut is not asked for, either.
+        let sites = segment
+            .events
+            .iter()
+            .map(|event| (event.thread, event.site));
+        let marked = segment.marks.iter().map(|mark| (mark.thread, mark.site));
+        let is_cut = |(thread, site): (ThreadId, SiteId)| {
+            rounds.iter().any(|(round, &count)| {
+                (round.thread, round.site) == (thread, site) && count > MOST_ROUNDS
+            })
+        };
+        segment.is_cut = sites.chain(marked).any(is_cut);
+        let takes = |operation: &Operation| matches!(operation, Operation::Acquire { .. });
+        let took = segment.events.iter().any(|event| takes(&event.operation));
+        for mark in segment.marks {
+            let tries = match mark.kind {
+                MarkKind::TryExclusive | MarkKind::TryShared => !took,
+                MarkKind::Try => mark.state == 0,
+                MarkKind::Look | MarkKind::ReadWord => true,
+                _ => false,
+            };
+            if tries {
+                again.push(Round {
+                    thread: mark.thread,
+                    site: mark.site,
+                    found: mark.object,
+                });
+            } else {
+                rounds.retain(|round, _| round.thread != mark.thread);
+            }
+        }
+        for event in segment.events {
+            let read = match event.operation {
+                operation if operation.stays_in_loop() || is_plain(&operation) => continue,
+                Operation::Load { value, .. } => value,
+                Operation::CompareExchange {
+                    read,
+                    outcome: CasOutcome::Failed,
+                    ..
+                } => read,
+                _ => {
+                    rounds.retain(|round, _| round.thread != event.thread);
+                    continue;
+                }
+            };
+            again.push(Round {
+                thread: event.thread,
+                site: event.site,
+                found: read,
+            });
+        }
+        for round in again {
+            let count = rounds.entry(round).or_default();
+            *count += 1;
+            if *count > MOST_ROUNDS {
+                segment.is_cut = true;
+                if !found.contains(&round.site) {
+                    found.push(round.site);
+                }
+            }
+        }
+    }
+    found
+}

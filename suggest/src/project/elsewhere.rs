@@ -1,0 +1,59 @@
+//! Folders inside of a folder that are projects by themselves: where to go when the
+//! folder that was named has nothing to build or to test.
+
+use std::path::{Path, PathBuf};
+
+use super::system::has_build_file;
+use super::walk::walk_own;
+
+/// Folders below this depth are not what a person means.
+const MAX_DEPTH: usize = 4;
+
+/// This many files and folders are looked at.
+const MAX_ENTRIES: usize = 20_000;
+
+/// The folders below one that have a build file, the outermost, relative to it,
+/// those that are named after tests first.
+pub(super) fn projects_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for entry in walk_own(folder, |_| true).take(MAX_ENTRIES) {
+        // What cannot be read is nobody's project.
+        let Ok(entry) = entry else { continue };
+        let inside = entry.path().strip_prefix(folder).unwrap_or(entry.path());
+        let is_candidate = entry.file_type().is_dir() && (1..=MAX_DEPTH).contains(&entry.depth());
+        let is_part = found.iter().any(|outer| inside.starts_with(outer));
+        if is_candidate && !is_part && has_build_file(entry.path()) {
+            found.push(inside.to_owned());
+        }
+    }
+    let is_named_after_tests = |path: &PathBuf| path.to_string_lossy().contains("test");
+    found.sort_by_key(|path| (!is_named_after_tests(path), path.clone()));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn the_outermost_with_a_build_file_are_named_tests_first() {
+        let top = tempfile::tempdir().unwrap();
+        for file in [
+            "bench/makefile",
+            "src/Makefile",
+            "src/deep/Makefile",
+            "tests/unit/CMakeLists.txt",
+            "third_party/x/Makefile",
+            "docs/index.md",
+        ] {
+            let path = top.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let found = projects_below(top.path());
+        let expected = ["tests/unit", "bench", "src"].map(PathBuf::from);
+        assert_eq!(found, expected);
+    }
+}

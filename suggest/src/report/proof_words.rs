@@ -1,0 +1,133 @@
+//! What is said about an exploration of all runs: `proved`, and never for less.
+
+use super::model::ReportedProof;
+use crate::explore::{Exploration, Obstacle};
+use crate::observe::{MOST_ROUNDS, Uncontrolled};
+
+/// The first line about an exploration: what it proves, or how far it came.
+pub(super) fn proof_text(proof: &ReportedProof) -> String {
+    let classes = classes_text(proof.classes);
+    if proof.proved {
+        return format!(
+            "proved for this test: no stale value, no data race and no failure in any run \
+             ({classes}, all explored)"
+        );
+    }
+    if proof.complete {
+        return format!("explored all {classes}: the findings are all that this test can show");
+    }
+    let mut text = format!("not proved: {classes} explored");
+    if let (Some(estimate), true) = (proof.estimate, proof.open > 0) {
+        text += &format!(" of about {estimate}");
+    }
+    if proof.open > 0 {
+        let schedules = if proof.open == 1 {
+            "schedule"
+        } else {
+            "schedules"
+        };
+        text += &format!(", {} {schedules} left open", proof.open);
+    }
+    text
+}
+
+/// How many classes there are.
+pub(super) fn classes_text(count: u64) -> String {
+    match count {
+        1 => "1 class of runs".to_owned(),
+        count => format!("{count} classes of runs"),
+    }
+}
+
+/// Why an exploration is no proof, and what to do. `at` says where something is.
+pub(super) fn obstacle_text(
+    obstacle: &Obstacle,
+    exploration: &Exploration,
+    at: &mut dyn FnMut(wmfix_analysis::SiteId) -> String,
+) -> String {
+    match *obstacle {
+        Obstacle::TimeUp if exploration.estimate.is_some_and(|all| all > HOPELESS) => {
+            "the time was up, and there are too many classes of runs for any: have the test use \
+             fewer threads or fewer operations"
+                .to_owned()
+        }
+        Obstacle::TimeUp => {
+            "the time was up: --time SECONDS gives the exploration more, --resume goes on with it, \
+             fewer threads or operations in the test make it smaller"
+                .to_owned()
+        }
+        Obstacle::Interrupted => {
+            "interrupted: the exploration is not complete; --resume goes on with it".to_owned()
+        }
+        Obstacle::Diverged {
+            expected,
+            thread,
+            instead,
+        } => {
+            let instead = match instead {
+                Some((thread, site)) => format!("thread {thread} at {}", at(site)),
+                None => "the end of the run".to_owned(),
+            };
+            format!(
+                "the same schedule led elsewhere: thread {thread} was to go on at {}, and it was \
+                 {instead}. What the test does must not depend on the clock, on random numbers, on \
+                 addresses or on files that it changes: fix the seed, or take it out of the test",
+                at(expected)
+            )
+        }
+        Obstacle::Loop(site) => format!(
+            "explored up to {MOST_ROUNDS} rounds of the loop at {}, which is not known to wait: a \
+             loop that only loads and compares is",
+            at(site)
+        ),
+        Obstacle::GivesUp(site) => format!(
+            "the loop at {} waits and gives up some day: explored as if it waited on; have it wait \
+             for ever in the test",
+            at(site)
+        ),
+        Obstacle::Uncontrolled(Uncontrolled::Call) => {
+            "a thread slept in a system call that wmfix does not control: take it out of the test"
+                .to_owned()
+        }
+        Obstacle::MixedSizes(site) => format!(
+            "atomic accesses of different sizes meet in the same memory at {}: what these may \
+             see of each other is not known; have all accesses to the object use one size",
+            at(site)
+        ),
+        Obstacle::Uncontrolled(Uncontrolled::Wait) => {
+            "a thread waited for a message or for a time of more than a second: not all orders of \
+             these are explored; take it out of the test, or have it wait for ever"
+                .to_owned()
+        }
+        Obstacle::Uncontrolled(Uncontrolled::At(site)) => format!(
+            "not all orders of what is done at {} are explored: a message, a signal of the system, \
+             a cancellation, a wait for at most some seconds, a wake-up that may go to several \
+             threads, or threads that are left when the process ends; atomics, locks, \
+             semaphores, barriers, conditions and joins are explored",
+            at(site)
+        ),
+        Obstacle::EndedEarly => {
+            "a run was killed before its threads had ended: what else they could do there is not \
+             explored; mend the failure first"
+                .to_owned()
+        }
+        Obstacle::Processes => {
+            "the test has several processes: explore each by itself, with -- COMMAND".to_owned()
+        }
+        Obstacle::NoTrace => {
+            "a run left no trace: the test must be built with wmfix cc or wmfix c++, and start \
+             its threads itself"
+                .to_owned()
+        }
+        Obstacle::Incomplete => "a run was not recorded as a whole: see the other notes".to_owned(),
+        Obstacle::Gaps => {
+            "a schedule could not be followed because a thread had to wait for a semaphore or a \
+             signal, and others were taken to be like it"
+                .to_owned()
+        }
+        Obstacle::RacesOff => "races are not looked for: leave out --races off".to_owned(),
+    }
+}
+
+/// More classes than this take days.
+const HOPELESS: u64 = 100_000_000;

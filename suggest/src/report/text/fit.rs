@@ -1,0 +1,73 @@
+//! Wraps the notes of rendered findings to the width of a terminal. Source lines
+//! and commands stay as they are: a command that is broken cannot be copied.
+
+/// What notes begin with, after the margin.
+const NOTE: &str = "= note: ";
+
+/// The text with every note in lines of at most `width` columns where its words
+/// allow it.
+pub(super) fn fit_notes(text: &str, width: usize) -> String {
+    let lines = text.lines().map(|line| fit(line, width));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn fit(line: &str, width: usize) -> String {
+    let shown = without_colors(line);
+    let margin = shown.len() - shown.trim_start().len();
+    if shown.chars().count() <= width || !shown[margin..].starts_with(NOTE) {
+        return line.to_owned();
+    }
+    let indent = margin + NOTE.len();
+    let mut lines = String::new();
+    let mut column = 0;
+    for (number, word) in line.split(' ').enumerate() {
+        let length = without_colors(word).chars().count();
+        if number > 0 && column > indent && column + 1 + length > width {
+            lines.push('\n');
+            lines += &" ".repeat(indent);
+            column = indent;
+        } else if number > 0 {
+            lines.push(' ');
+            column += 1;
+        }
+        lines += word;
+        column += length;
+    }
+    lines
+}
+
+/// A line as a terminal shows it: without escape sequences of colours.
+fn without_colors(line: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = line;
+    while let Some(start) = rest.find("\u{1b}[") {
+        shown += &rest[..start];
+        rest = match rest[start..].find('m') {
+            Some(end) => &rest[start + end + 1..],
+            None => "",
+        };
+    }
+    shown + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_are_wrapped_and_nothing_else() {
+        let text = "3 |     a_line_of_source(that, is, long);\n  = note: one two three four\n  = help: to reproduce: wmfix check long";
+        assert_eq!(
+            fit_notes(text, 20),
+            "3 |     a_line_of_source(that, is, long);\n  = note: one two\n          three four\n  = help: to reproduce: wmfix check long"
+        );
+    }
+
+    #[test]
+    fn colours_take_no_room() {
+        let line = "  \u{1b}[1m= \u{1b}[0m\u{1b}[1mnote\u{1b}[0m: one two three";
+        assert_eq!(without_colors(line), "  = note: one two three");
+        assert_eq!(fit(line, 23), line);
+        assert_eq!(fit(line, 22), line.replace(" three", "\n          three"));
+    }
+}
