@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use wmfix_analysis::{
     AnalyzerConfig, Bytes, CasOutcome, Event, Limits, LocationId, Model, Operation, SiteId,
-    ThreadId, Violation,
+    ThreadId, Violation, joins_ahead,
 };
 use wmfix_tests::brute::Graph;
 use wmfix_tests::compare::{Subject, Tally, WatchedAnalyzer, axioms_of, compare_along};
@@ -64,6 +64,68 @@ fn forgetting_what_nobody_needs_changes_nothing() {
     }
     assert!(violations > 1_000, "{violations} violations");
     assert!(pruned > kept / 2, "{pruned} forgotten, {kept} kept");
+}
+
+#[test]
+fn threads_that_wait_for_an_end_need_nothing_to_be_remembered() {
+    // The same run with and without being told which threads are about to join.
+    let (mut violations, mut kept, mut hoarded) = (0, 0, 0);
+    for seed in 0..150 {
+        let mut rng = Rng::new(9_000 + seed);
+        let shape = Shape {
+            turnover: rng.pick(&[50, 100, 300]),
+            ..Shape::random(&mut rng)
+        };
+        let events = stream(&shape, 1_500, &mut rng);
+        let mut joins = joins_ahead(&events).into_iter().peekable();
+        let model = rng.pick(&[Model::Rc11, Model::Rc20]);
+        let mut told = WatchedAnalyzer::new(unlimited(model));
+        let mut untold = WatchedAnalyzer::new(unlimited(model));
+        for (n, event) in (0..).zip(&events) {
+            let expected = untold.watch(event).unwrap();
+            let got = told.watch(event).unwrap();
+            assert_eq!(got, expected, "seed {seed}, event {n}: {event:?}");
+            violations += usize::from(got.is_some());
+            while let Some(ahead) = joins.next_if(|ahead| ahead.after.0 <= n) {
+                told.analyzer.awaits_end(ahead.thread, ahead.child);
+            }
+            kept += told.analyzer.remembered();
+            hoarded += untold.analyzer.remembered();
+        }
+    }
+    assert!(violations > 1_000, "{violations} violations");
+    assert!(hoarded > kept, "{hoarded} without being told, {kept} with");
+}
+
+#[test]
+fn a_thread_that_goes_on_instead_of_joining_shows_nothing_false() {
+    let (mut reported, mut missed) = (0, 0);
+    for seed in 0..150 {
+        let mut rng = Rng::new(10_000 + seed);
+        let shape = Shape::random(&mut rng);
+        let events = stream(&shape, 1_000, &mut rng);
+        let model = rng.pick(&[Model::Rc11, Model::Rc20]);
+        let mut exact = WatchedAnalyzer::new(unlimited(model));
+        let mut misled = WatchedAnalyzer::new(unlimited(model));
+        for (n, event) in events.iter().enumerate() {
+            let truth = exact.feed(event).unwrap();
+            let got = misled.feed(event).unwrap();
+            assert!(
+                got.iter().all(|place| truth.contains(place)),
+                "seed {seed}, event {n}: {event:?}: {got:?}, truth {truth:?}"
+            );
+            reported += got.len();
+            missed += truth.len() - got.len();
+            if rng.percent(2) {
+                let [thread, child] = [0, 1].map(|_| ThreadId(rng.below(8) as u32));
+                misled.analyzer.awaits_end(thread, child);
+            }
+        }
+    }
+    assert!(
+        reported > 200 && missed > 200,
+        "{reported} reported, {missed} missed"
+    );
 }
 
 #[test]

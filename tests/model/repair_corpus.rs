@@ -3,10 +3,12 @@
 
 use wmfix_analysis::Event;
 use wmfix_repair::{
-    Change, ChangeKind, ChangePoint, Options, Orders, Problem, Profile, SearchEnd, costs, holds,
-    repair,
+    Change, ChangeKind, ChangePoint, FenceMove, MoveDirection, Options, Orders, Problem, Profile,
+    SearchEnd, costs, holds, repair,
 };
-use wmfix_tests::litmus::{Profile as Shape, Program, Rng, corpus, random, varied, with_plain};
+use wmfix_tests::litmus::{
+    Instruction, Profile as Shape, Program, Rng, corpus, program, random, varied, with_plain,
+};
 use wmfix_tests::repairing::{
     Cheaper, Effort, apply, apply_at, cheaper_repair, is_repaired, is_stronger, points, problem,
 };
@@ -202,6 +204,96 @@ fn in_tiny_programs_every_set_of_changes_is_tried() {
         tried += 1;
     }
     assert!(sets > 300, "{sets}");
+}
+
+/// A fence may change places with its neighbour: no repair with one such move, and
+/// none without, is cheaper than what is found.
+#[test]
+fn with_a_fence_that_moves_the_cheapest_is_found() {
+    let named: [(&str, [&str; 2]); 5] = [
+        ("late", ["x=1.rlx; y=1.rlx; F.rel", "a=y.acq; b=x.rlx"]),
+        (
+            "late and relaxed",
+            ["x=1.rlx; y=1.rlx; F.rel", "a=y.rlx; b=x.rlx"],
+        ),
+        ("early", ["x=1.rlx; y=1.rel", "F.acq; a=y.rlx; b=x.rlx"]),
+        (
+            "before",
+            ["F.sc; x=1.rlx; a=y.rlx", "y=1.rlx; F.sc; b=x.rlx"],
+        ),
+        (
+            "both before",
+            ["F.sc; x=1.rlx; a=y.rlx", "F.sc; y=1.rlx; b=x.rlx"],
+        ),
+    ];
+    let (mut sets, mut moved) = (0, 0);
+    for (name, threads) in named {
+        let program = &program(name, &threads).unwrap();
+        let problem = Problem {
+            moves: moves(program),
+            ..problem(program)
+        };
+        // Where much costs little, there are too many sets below a full fence.
+        let profiles = match name.contains("before") {
+            true => &[Profile::X86][..],
+            false => &[Profile::X86, Profile::Portable],
+        };
+        for &profile in profiles {
+            let options = Options {
+                profile,
+                ..Options::default()
+            };
+            let outcome = repair(&problem, &options, |_| {}).unwrap();
+            let found = outcome.repair.expect("a search that ends has a repair");
+            let changes: Vec<Change> = found.changes.iter().map(|c| c.change).collect();
+            let repaired = apply(program, &changes);
+            assert!(is_repaired(&repaired), "{program}\n{changes:?}");
+            assert!(
+                found.changes.iter().all(|c| !c.reasons.is_empty()),
+                "{program}"
+            );
+            let is_move = |c: &Change| matches!(c.kind, ChangeKind::Move(_));
+            moved += usize::from(changes.iter().any(is_move));
+            let ways = problem.moves.iter().map(|m| vec![m.change()]);
+            for way in ways.chain([Vec::new()]) {
+                for cheaper in cheaper_sets(&problem, profile, found.cost) {
+                    let cheaper = [&way[..], &cheaper[..]].concat();
+                    let changed = apply(program, &cheaper);
+                    assert!(
+                        !is_repaired(&changed),
+                        "{program}\n{changes:?}\n{cheaper:?}"
+                    );
+                    sets += 1;
+                }
+            }
+        }
+    }
+    assert!(sets > 3 && moved == 5, "{sets} {moved}");
+}
+
+/// Every fence of a program with each of its neighbours that is an access.
+fn moves(program: &Program) -> Vec<FenceMove> {
+    let points = points(program);
+    let mut moves = Vec::new();
+    for (thread, instructions) in program.threads.iter().enumerate() {
+        let is_fence = |at: usize| matches!(instructions[at], Instruction::Fence { .. });
+        for at in (0..instructions.len()).filter(|&at| is_fence(at)) {
+            let fence = program.site(thread, at);
+            let point = points.iter().position(|point| point.sites.contains(&fence));
+            let above = at.checked_sub(1).map(|beside| (beside, MoveDirection::Up));
+            let below = (at + 1 < instructions.len()).then_some((at + 1, MoveDirection::Down));
+            for (beside, direction) in above.into_iter().chain(below) {
+                if !is_fence(beside) {
+                    moves.push(FenceMove {
+                        point: point.expect("a fence is a point"),
+                        past: vec![program.site(thread, beside)],
+                        direction,
+                    });
+                }
+            }
+        }
+    }
+    moves
 }
 
 /// Two instructions that are one operation of a function with two calls: what is

@@ -6,7 +6,9 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use wmfix_tests::product::{CommandResult, World};
 use wmfix_tests::tools::{Need, need};
@@ -62,6 +64,23 @@ fn nothing_is_written_through_a_link() {
     );
     fs::remove_file(world.path().join("wmfix.toml")).unwrap();
     said(&wmfix(&world, "audit sb.c --runs 5"), 1, &[]);
+    for (line, link) in [
+        ("check sb.c --runs 5 --report sarif=r.sarif", "r.sarif"),
+        ("suggest sb.c --runs 5 --export-fixes f.yaml", "f.yaml"),
+        ("baseline sb.c --runs 5 --output b.json", "b.json"),
+    ] {
+        let target = world.path().join("precious");
+        symlink(target, world.path().join(link)).unwrap();
+        let said_so = format!("{link} is a symbolic link");
+        said(&wmfix(&world, line), 4, &[&said_so]);
+    }
+    // The file of a shard replaces a link, and does not follow it.
+    said(&wmfix(&world, "check sb.c --runs 4 --shard 1/1"), 1, &[]);
+    let shards = fs::read_dir(world.path().join("wmfix-shards")).unwrap();
+    let shard = shards.last().unwrap().unwrap().path();
+    fs::remove_file(&shard).unwrap();
+    symlink(world.path().join("precious"), &shard).unwrap();
+    said(&wmfix(&world, "check sb.c --runs 4 --shard 1/1"), 1, &[]);
     assert_eq!(
         fs::read_to_string(world.path().join("precious")).unwrap(),
         "# mine"
@@ -144,13 +163,20 @@ fn a_trace_that_was_cut_is_no_clean_run() {
     );
     let result = wmfix(
         &world,
-        "check long.c --runs 2 --trace-limit 1 --format json",
+        "check long.c --runs 2 --trace-limit 1 --record --format json",
     );
     assert_eq!(result.code, Some(3), "{}", result.stdout);
     let report = result.json();
     assert_eq!(report["verdict"], "failed");
     assert_eq!(report["runs"]["incomplete"], report["runs"]["total"]);
-    let text = wmfix(&world, "check long.c --runs 2 --trace-limit 1");
+    // Checked in its process, a run of any length is checked to its end.
+    let result = wmfix(
+        &world,
+        "check long.c --runs 2 --trace-limit 1 --format json",
+    );
+    assert_eq!(result.code, Some(0), "{}", result.stdout);
+    assert_eq!(result.json()["runs"]["incomplete"], 0);
+    let text = wmfix(&world, "check long.c --runs 2 --trace-limit 1 --record");
     said(&text, 3, &["incomplete", "--trace-limit"]);
     assert!(!text.stdout.contains("nothing found"), "{}", text.stdout);
 }
@@ -337,5 +363,154 @@ fn what_the_wrapper_leaves_out_is_said() {
     let notes = result.json()["notes"].to_string();
     for option in ["-static", "-fsanitize=address"] {
         assert!(notes.contains(option), "{option}: {notes}");
+    }
+}
+
+/// A program that prints without end, one that records without end, and one that leaves
+/// a daemon behind: each is bounded, and said.
+#[test]
+fn what_a_run_may_take_is_bounded_by_limits_with_names() {
+    need_gcc();
+    let world = World::new();
+    world.write(
+        "long.c",
+        "#include <pthread.h>\n#include <stdatomic.h>\nstatic atomic_int x;\n\
+         static void *work(void *p) { for (int i = 0; i < 200000; i++) atomic_fetch_add(&x, 1); return p; }\n\
+         int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); work(0); pthread_join(t, 0); return 0; }\n",
+    );
+    let line = "check long.c --runs 1 --event-limit 1000 --record";
+    let text = wmfix(&world, line);
+    said(&text, 3, &["incomplete", "--event-limit"]);
+    assert!(!text.stdout.contains("nothing found"), "{}", text.stdout);
+    let report = wmfix(&world, &format!("{line} --format json")).json();
+    assert_eq!(report["verdict"], "failed");
+    assert_eq!(report["runs"]["incomplete"], report["runs"]["total"]);
+}
+
+/// The end of a long output is shown although what is before it is gone.
+#[test]
+fn an_output_of_gigabytes_is_no_trouble() {
+    need_gcc();
+    let world = World::new();
+    world.write(
+        "flood.c",
+        "#include <stdio.h>\n#include <string.h>\nstatic char block[1 << 16];\n\
+         int main(void) { memset(block, 'a', sizeof block); block[sizeof block - 1] = '\\n';\n\
+         for (int i = 0; i < 3200; i++) fwrite(block, sizeof block, 1, stdout);\n\
+         puts(\"the last line\"); return 1; }\n",
+    );
+    let result = wmfix(&world, "check flood.c --runs 1 --jobs 1");
+    said(&result, 3, &["the last line"]);
+}
+
+/// Sources are those that were built, not what somebody has made of them meanwhile.
+#[test]
+fn a_source_that_changes_while_it_is_tested_is_shown_as_it_was_built() {
+    need(&[Need::Program("gcc"), Need::Program("make")]);
+    let world = World::new();
+    world.write("p/sb.c", BUFFERING);
+    let original = world.path().join("p/sb.c");
+    world.write(
+        "p/Makefile",
+        &format!(
+            "test: sb\n\t./sb\n\techo 'int nothing;' > {}\nsb: sb.c\n\t$(CC) -g -pthread -o sb sb.c\n",
+            original.display()
+        ),
+    );
+    let result = wmfix(&world, "check p --runs 5");
+    said(
+        &result,
+        1,
+        &["atomic_load_explicit(&y, memory_order_relaxed)"],
+    );
+    assert!(!result.stdout.contains("int nothing"), "{}", result.stdout);
+}
+
+/// Names from files and debug information reach no terminal as they are.
+#[test]
+fn escape_sequences_in_names_and_sources_are_shown_as_signs() {
+    need_gcc();
+    let world = World::new();
+    let lines = BUFFERING.lines().map(|line| match line.ends_with(';') {
+        true => format!("{line} // \u{1b}]0;owned\u{7}\u{1b}[2J"),
+        false => line.to_owned(),
+    });
+    let hostile: Vec<String> = lines.collect();
+    world.write("d/a\u{1b}[31mb.c", &hostile.join("\n"));
+    for format in [
+        "text", "github", "gitlab", "junit", "rdjson", "sarif", "json",
+    ] {
+        let result = wmfix(&world, &format!("check d --runs 20 --format {format}"));
+        assert_eq!(result.code, Some(1), "{format}: {}", result.stderr);
+        for text in [&result.stdout, &result.stderr] {
+            let control = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+            assert!(!text.contains(control), "{format}: {text:?}");
+        }
+    }
+}
+
+/// An interrupt ends a build, and every stage after it, with what is known.
+#[test]
+fn an_interrupt_ends_a_build_with_all_its_children() {
+    need(&[Need::Program("make")]);
+    let world = World::new();
+    world.write("p/sb.c", BUFFERING);
+    // The build says when it has come to where it would stay.
+    let mark = world.path().join("building");
+    world.write(
+        "p/Makefile",
+        &format!(
+            "all:\n\techo $$$$ > {}; sleep 1000\ntest: all\n",
+            mark.display()
+        ),
+    );
+    for signal in ["-INT", "-TERM"] {
+        let _none_yet = fs::remove_file(&mark);
+        let mut command = world.wmfix("gcc");
+        command.args(["check", "p", "--", "true"]);
+        let child = command
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        while fs::read_to_string(&mark).unwrap_or_default().is_empty() {
+            std::thread::yield_now();
+        }
+        let number = child.id().to_string();
+        let killed = Command::new("kill").args([signal, &number]).status();
+        assert!(killed.unwrap().success());
+        let result = CommandResult::from(child.wait_with_output().unwrap());
+        said(&result, 3, &["interrupted"]);
+        // Nobody of the build is left: what was killed may take a moment to end, and
+        // whoever inherits it may take longer to ask for its exit code.
+        let shell = fs::read_to_string(&mark).unwrap();
+        let status = Path::new("/proc").join(shell.trim()).join("status");
+        let runs = || {
+            let text = fs::read_to_string(&status).unwrap_or_default();
+            !text.is_empty() && !text.contains("State:\tZ")
+        };
+        let asked = Instant::now();
+        while runs() {
+            assert!(asked.elapsed() < Duration::from_secs(60), "{signal}");
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// Numbers that no file of a shard has.
+#[test]
+fn a_hostile_shard_file_is_refused() {
+    let world = World::new();
+    for (shards, number, runs) in [
+        ("18446744073709551615", "1", "10"),
+        ("0", "0", "10"),
+        ("1", "1", "18446744073709551615"),
+    ] {
+        let text = format!(
+            r#"{{"version":1,"number":{number},"settings":{{"wmfix":"1","shards":{shards},"runs":{runs},"seed":1,"options":[],"sources":"1"}},"command":["check"],"programs":[{{"cut_short":true,"runs":[]}}]}}"#
+        );
+        let _none_yet = fs::remove_dir_all(world.path().join("s"));
+        world.write("s/shard-1-of-1-0000000000000000.json", &text);
+        said(&wmfix(&world, "merge s"), 2, &["contradict"]);
     }
 }

@@ -35,21 +35,52 @@ fn the_readme_shows_what_is_printed() {
     need(&[Need::Program("gcc")]);
     let world = World::new();
     sources_in(&world, "store_buffering");
-    let suggested = wmfix(&world, GCC, &["suggest", "examples/store_buffering"]);
+    // As a reader gets it, with as many runs as are made by default.
+    let mut command = world.wmfix(GCC.c);
+    command.env_remove("WMFIX_RUNS");
+    let suggested = CommandResult::of(command.args(["suggest", "examples/store_buffering"]));
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
-    let page = fs::read_to_string(page).expect("the README");
+    let text = fs::read_to_string(page).expect("the README");
     let block = |language: &str| {
-        let (_, rest) = page
+        let (before, rest) = text
             .split_once(&format!("```{language}\n"))
             .expect("a block");
-        rest.split_once("```").expect("its end").0
+        let (block, after) = rest.split_once("```").expect("its end");
+        (before, block, after)
     };
-    assert_eq!(block("diff"), suggested.stdout);
+    let source = example("store_buffering").folder.join("store_buffering.c");
+    let source = fs::read_to_string(source).expect("the example");
     assert!(
-        suggested.stderr.contains(block("text")),
-        "{}",
-        suggested.stderr
+        source.contains(block("c").1),
+        "the problem is the example's"
     );
+    // The table and the first finding.
+    let shown: Vec<&str> = suggested.stderr.split("\n\n").take(2).collect();
+    let shown = shown.join("\n\n") + "\n";
+    if std::env::var_os("WMFIX_BLESS").is_some() {
+        let blessed = [("text", &shown), ("diff", &suggested.stdout)];
+        let mut blessed_text = text.clone();
+        for (language, printed) in blessed {
+            let old = format!("```{language}\n{}```", block(language).1);
+            let new = format!("```{language}\n{printed}```");
+            blessed_text = blessed_text.replacen(&old, &new, 1);
+        }
+        fs::write(page, blessed_text).expect("the README can be written");
+        return;
+    }
+    assert_eq!(block("diff").1, suggested.stdout);
+    assert_eq!(block("text").1, shown);
+}
+
+#[test]
+fn the_tutorial_shows_the_patch_of_its_example() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/first-queue.md");
+    let page = fs::read_to_string(page).expect("the tutorial");
+    let (_, rest) = page.split_once("```diff\n").expect("a patch");
+    let (shown, _) = rest.split_once("```").expect("its end");
+    let expected = example("spsc_ring").folder.join("expected.patch");
+    let expected = fs::read_to_string(expected).expect("the patch");
+    assert_eq!(shown, expected);
 }
 
 #[test]

@@ -319,3 +319,66 @@ fn where_the_system_schedules_nothing_is_discarded() {
     assert_eq!(verdicts(&ran), [(16, "untried".to_owned())]);
     assert_eq!(ran.code, Some(1));
 }
+
+/// A bounded queue of one producer and one consumer, correct, whose positions may be
+/// old and still good enough.
+const RING: &str = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n\
+    enum { SIZE = 4, ITEMS = 20 };\n\
+    static atomic_uint head, tail;\nstatic int items[SIZE];\n\
+    static int push(int item) {\n\
+    \x20 unsigned at = atomic_load_explicit(&tail, memory_order_relaxed), next = (at + 1) % SIZE;\n\
+    \x20 if (next == atomic_load_explicit(&head, memory_order_acquire)) return 0;\n\
+    \x20 items[at] = item;\n\
+    \x20 atomic_store_explicit(&tail, next, memory_order_release);\n\
+    \x20 return 1;\n}\n\
+    static int pop(int *item) {\n\
+    \x20 unsigned at = atomic_load_explicit(&head, memory_order_relaxed);\n\
+    \x20 if (at == atomic_load_explicit(&tail, memory_order_acquire)) return 0;\n\
+    \x20 *item = items[at];\n\
+    \x20 atomic_store_explicit(&head, (at + 1) % SIZE, memory_order_release);\n\
+    \x20 return 1;\n}\n\
+    static void *producer(void *arg) {\n\
+    \x20 for (int i = 0; i < ITEMS; i++) while (!push(i)) ;\n\
+    \x20 return arg;\n}\n\
+    int main(void) {\n\
+    \x20 pthread_t thread; pthread_create(&thread, 0, producer, 0);\n\
+    \x20 for (int i = 0; i < ITEMS; i++) { int item; while (!pop(&item)) ; assert(item == i); }\n\
+    \x20 pthread_join(thread, 0);\n  return 0;\n}\n";
+
+#[test]
+fn an_old_value_that_makes_no_difference_is_discarded() {
+    let ran = check(RING, &["--runs", "200"]);
+    let found = verdicts(&ran);
+    let lines: Vec<u64> = found.iter().map(|&(line, _)| line).collect();
+    assert_eq!(lines, [9, 16], "{}", ran.stdout);
+    let report = ran.json();
+    let violations = report["violations"].as_array().expect("a list");
+    for violation in violations {
+        assert_eq!(violation["harm"]["verdict"], "discarded", "{violation}");
+        let ended = "the program did what it does with the newest value";
+        assert_eq!(violation["harm"]["ended"], ended, "{violation}");
+    }
+    assert_eq!(ran.code, Some(0));
+}
+
+#[test]
+fn an_old_value_that_is_kept_makes_a_difference() {
+    // The same positions, but each side keeps what it saw where others can read it.
+    let kept = RING
+        .replace(
+            "static int items[SIZE];",
+            "static int items[SIZE]; unsigned seen[2];",
+        )
+        .replace(
+            "if (at == atomic_load_explicit(&tail, memory_order_acquire)) return 0;",
+            "if (at == (seen[0] = atomic_load_explicit(&tail, memory_order_acquire))) return 0;",
+        );
+    assert_ne!(kept, RING);
+    let found = verdicts(&check(&kept, &["--runs", "200"]));
+    let of_tail = found.iter().find(|(line, _)| *line == 16);
+    assert_eq!(
+        of_tail.map(|(_, verdict)| verdict.as_str()),
+        Some("survived"),
+        "{found:?}"
+    );
+}

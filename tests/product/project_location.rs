@@ -188,11 +188,7 @@ fn cmake_projects_are_found_from_their_folders_and_take_options() {
     );
     let off = wmfix(&world, "p/src", "check");
     assert_eq!(off.code, Some(3), "{}", off.stderr);
-    assert!(
-        off.stderr.contains("try -D FLAGS_TESTS=ON"),
-        "{}",
-        off.stderr
-    );
+    assert!(off.stderr.contains("`-D FLAGS_TESTS=ON`"), "{}", off.stderr);
     let on = wmfix(&world, "p/src", "check -D FLAGS_TESTS=ON --format json");
     assert_eq!(on.code, Some(1), "{}", on.stderr);
     assert_eq!(files(&on), ["flags.c"]);
@@ -216,6 +212,58 @@ fn cmake_projects_are_found_from_their_folders_and_take_options() {
 }
 
 #[test]
+fn a_preset_of_cmake_configures_the_project() {
+    need(&[Need::Program("gcc"), Need::Program("cmake")]);
+    let world = World::new();
+    world.write("p/include/flags.h", HEADER);
+    world.write("p/src/flags.c", SOURCE);
+    world.write("p/test/test_flags.c", TEST);
+    world.write(
+        "p/CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.21)\nproject(flags C)\nenable_testing()\n\
+         find_package(Threads REQUIRED)\nif(WITH_TESTS)\n\
+         add_executable(test_flags test/test_flags.c src/flags.c)\n\
+         target_include_directories(test_flags PRIVATE include)\n\
+         target_link_libraries(test_flags Threads::Threads)\n\
+         add_test(NAME flags COMMAND test_flags)\nendif()\n",
+    );
+    let preset = |name: &str, variable: &str| {
+        format!(
+            "{{\"name\": \"{name}\", \"generator\": \"Unix Makefiles\", \
+             \"binaryDir\": \"${{sourceDir}}/out\", \
+             \"cacheVariables\": {{\"WITH_TESTS\": \"ON\"{variable}}}}}"
+        )
+    };
+    let compiler = ", \"CMAKE_C_COMPILER\": \"/usr/bin/gcc\"";
+    world.write(
+        "p/CMakePresets.json",
+        &format!(
+            "{{\"version\": 3, \"configurePresets\": [{}, {}]}}",
+            preset("tests", ""),
+            preset("own", compiler)
+        ),
+    );
+    let found = wmfix(&world, "p", "check --preset tests --format json");
+    assert_eq!(found.code, Some(1), "{}", found.stderr);
+    assert_eq!(files(&found), ["include/flags.h", "src/flags.c"]);
+    assert!(
+        !world.path().join("p/out").exists(),
+        "only the copy is built"
+    );
+    for (preset, said) in [
+        ("none", "No such preset"),
+        ("own", "sets its compiler itself"),
+    ] {
+        let refused = wmfix(&world, "p", &format!("check --preset {preset}"));
+        assert_eq!(refused.code, Some(3), "{refused:?}");
+        assert!(refused.stderr.contains(said), "{refused:?}");
+    }
+    world.write("p/wmfix.toml", "[build]\npreset = \"tests\"\n");
+    let named = wmfix(&world, "p", "check --format json");
+    assert_eq!(files(&named), ["include/flags.h", "src/flags.c"]);
+}
+
+#[test]
 fn the_examples_are_built_alone_although_a_repository_is_around_them() {
     need(&[Need::Program("gcc")]);
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/store_buffering");
@@ -230,4 +278,39 @@ fn the_examples_are_built_alone_although_a_repository_is_around_them() {
         assert_eq!(result.code, Some(1), "{}", result.stderr);
         assert_eq!(result.json()["sites"]["total"], 4, "{}", result.stdout);
     }
+}
+
+#[test]
+fn a_race_belongs_to_the_part_whose_order_is_missing() {
+    need(&[Need::Program("gcc"), Need::Program("make")]);
+    let world = World::new();
+    world.write(
+        "p/include/slot.h",
+        "#include <stdatomic.h>\n#include <stddef.h>\nstatic _Atomic(int *) slot;\n\
+         static inline void put(int *item) {\n\
+         \x20   atomic_store_explicit(&slot, item, memory_order_relaxed);\n}\n\
+         static inline int *get(void) {\n\
+         \x20   return atomic_load_explicit(&slot, memory_order_acquire);\n}\n",
+    );
+    // What is handed over is touched by the test only.
+    world.write(
+        "p/test/test_slot.c",
+        "#include \"slot.h\"\n#include <pthread.h>\nstatic int item;\n\
+         static void *giver(void *p) { item = 1; put(&item); return p; }\n\
+         int main(void) { pthread_t t; int *got; pthread_create(&t, 0, giver, 0);\n\
+         while (!(got = get())) ; int bad = *got != 1; pthread_join(t, 0); return bad; }\n",
+    );
+    world.write(
+        "p/Makefile",
+        "test_slot: test/test_slot.c include/slot.h\n\
+         \t$(CC) -Iinclude -pthread -o $@ test/test_slot.c\ntest: test_slot\n\t./test_slot\n",
+    );
+    let report = wmfix(&world, "p", "suggest include --format json").json();
+    let races = report["races"].as_array().unwrap();
+    assert_eq!(races.len(), 1, "{report}");
+    let patch = report["repair"]["patch"].as_str().unwrap();
+    assert!(
+        patch.contains("+    atomic_store_explicit(&slot, item, memory_order_release);"),
+        "{patch}"
+    );
 }

@@ -176,9 +176,9 @@ fn a_harness_for_a_class_template_builds_as_it_is() {
     world.write(
         "ring.hpp",
         "#pragma once\n#include <atomic>\n#include <mutex>\n#include <optional>\n\
-         template <typename T, int N = 4> class Ring {\n    std::mutex lock;\n    T slots[N];\n    unsigned head = 0, tail = 0;\n\
+         namespace rings {\ntemplate <typename T, int N = 4> class Ring {\n    std::mutex lock;\n    T slots[N];\n    unsigned head = 0, tail = 0;\n\
          public:\n    bool push(const T &value) {\n        std::lock_guard<std::mutex> held(lock);\n        if (tail - head == N) return false;\n        slots[tail++ % N] = value;\n        return true;\n    }\n\
-         \x20   std::optional<T> pop() {\n        std::lock_guard<std::mutex> held(lock);\n        if (head == tail) return {};\n        return slots[head++ % N];\n    }\n};\n",
+         \x20   std::optional<T> pop() {\n        std::lock_guard<std::mutex> held(lock);\n        if (head == tail) return {};\n        return slots[head++ % N];\n    }\n};\n}\n",
     );
     said(
         &wmfix(&world, ".", "init --harness"),
@@ -186,6 +186,61 @@ fn a_harness_for_a_class_template_builds_as_it_is() {
         &["wmfix_harness.cpp", "push and pop"],
     );
     let result = wmfix(&world, ".", "check . --runs 3");
+    said(&result, 0, &["nothing found"]);
+}
+
+#[test]
+fn a_harness_for_a_queue_of_one_producer_shows_its_bug() {
+    need(&[Need::Program("g++")]);
+    let world = World::new();
+    world.write(
+        "include/q/spsc_queue.hpp",
+        "#pragma once\n#include <atomic>\nnamespace q {\n\
+         template <typename T, unsigned N = 4> class Queue {\n public:\n  bool try_push(const T& value) {\n\
+         \x20   unsigned h = head_.load(std::memory_order_relaxed);\n\
+         \x20   if (h - tail_.load(std::memory_order_acquire) == N) return false;\n    slots_[h % N] = value;\n\
+         \x20   head_.store(h + 1, std::memory_order_relaxed);\n    return true;\n  }\n  bool try_pop(T& value) {\n\
+         \x20   unsigned t = tail_.load(std::memory_order_relaxed);\n\
+         \x20   if (head_.load(std::memory_order_acquire) == t) return false;\n    value = slots_[t % N];\n\
+         \x20   tail_.store(t + 1, std::memory_order_release);\n    return true;\n  }\n private:\n\
+         \x20 std::atomic<unsigned> head_{0}, tail_{0};\n  T slots_[N]{};\n};\n}\n",
+    );
+    said(
+        &wmfix(&world, ".", "init --harness"),
+        0,
+        &["try_push and try_pop"],
+    );
+    let result = wmfix(&world, ".", "suggest --runs 20");
+    said(&result, 1, &[]);
+    let release = "+    head_.store(h + 1, std::memory_order_release);";
+    assert!(result.stdout.contains(release), "{result:?}");
+    assert_eq!(result.stdout.matches("\n+ ").count(), 1, "{result:?}");
+}
+
+/// Made with a capacity, and taken from by looking at the front first.
+#[test]
+fn a_harness_makes_and_empties_what_has_no_usual_form() {
+    need(&[Need::Program("g++")]);
+    let world = World::new();
+    world.write(
+        "include/q/spsc.h",
+        "#pragma once\n#include <atomic>\n#include <memory>\n#include <cstddef>\nnamespace q {\n\
+         template <typename T> class Spsc {\n public:\n  explicit Spsc(std::size_t n) : n_(n + 1), slots_(new T[n + 1]) {}\n\
+         \x20 Spsc(const Spsc &) = delete;\n  Spsc &operator=(const Spsc &) = delete;\n\
+         \x20 void push(const T &value) {\n    auto w = write_.load(std::memory_order_relaxed);\n\
+         \x20   while ((w + 1) % n_ == read_.load(std::memory_order_acquire)) {}\n    slots_[w] = value;\n\
+         \x20   write_.store((w + 1) % n_, std::memory_order_release);\n  }\n\
+         \x20 T *front() {\n    auto r = read_.load(std::memory_order_relaxed);\n\
+         \x20   return write_.load(std::memory_order_acquire) == r ? nullptr : &slots_[r];\n  }\n\
+         \x20 void pop() {\n    auto r = read_.load(std::memory_order_relaxed);\n\
+         \x20   read_.store((r + 1) % n_, std::memory_order_release);\n  }\n private:\n\
+         \x20 std::size_t n_;\n  std::unique_ptr<T[]> slots_;\n  std::atomic<std::size_t> write_{0}, read_{0};\n};\n}\n",
+    );
+    let result = wmfix(&world, ".", "check include");
+    said(&result, 2, &["init --harness"]);
+    let result = wmfix(&world, ".", "init --harness");
+    said(&result, 0, &["push and pop"]);
+    let result = wmfix(&world, ".", "check include/q/spsc.h --runs 20");
     said(&result, 0, &["nothing found"]);
 }
 
@@ -221,6 +276,20 @@ fn a_failing_build_says_why() {
         &wmfix(&world, "b", "check --runs 3"),
         3,
         &["config.h: No such file", "exclude = [\"!config.h\"]"],
+    );
+    // The same where the test target compiles.
+    world.write(
+        "b/Makefile",
+        "all:\ncheck: t\n\t./t\nt: t.c\n\t$(CC) -o t t.c\n",
+    );
+    said(
+        &wmfix(&world, "b", "check --runs 3"),
+        3,
+        &[
+            "config.h: No such file",
+            "test command failed",
+            "exclude = [\"!config.h\"]",
+        ],
     );
     world.write("b/wmfix.toml", "exclude = [\"!config.h\"]\n");
     said(&wmfix(&world, "b", "check --runs 3"), 0, &[]);

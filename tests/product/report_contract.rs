@@ -83,7 +83,9 @@ fn assert_contract(report: &Value) {
     assert_eq!(number(&sites["total"]), known, "{sites}");
     for (at, failure) in (1..).zip(list(&report["failures"])) {
         assert_eq!(text(&failure["id"]), format!("F{at}"));
-        let kinds = ["deadlock", "livelock", "signal", "exit", "timeout"];
+        let kinds = [
+            "misuse", "deadlock", "livelock", "signal", "exit", "timeout",
+        ];
         one_of(&failure["kind"], &kinds);
         assert!(number(&failure["runs"]) > 0, "{failure}");
         number(&failure["seed"]);
@@ -123,6 +125,10 @@ fn assert_contract(report: &Value) {
     }
     assert!(report.as_object().unwrap().contains_key("repair"));
     assert!(report.as_object().unwrap().contains_key("free_runs"));
+    assert!(report.as_object().unwrap().contains_key("proof"));
+    if !report["proof"].is_null() {
+        assert_proof(&report["proof"]);
+    }
     if !report["free_runs"].is_null() {
         assert_free_runs(&report["free_runs"]);
     }
@@ -148,6 +154,17 @@ fn assert_harm(harm: &Value) {
     for key in ["seed", "command"] {
         assert!(harm.as_object().unwrap().contains_key(key), "{harm}");
     }
+}
+
+fn assert_proof(proof: &Value) {
+    for name in ["complete", "proved"] {
+        assert!(proof[name].is_boolean(), "{proof}");
+    }
+    for name in ["classes", "runs", "open"] {
+        assert!(proof[name].is_u64(), "{proof}");
+    }
+    assert!(proof["estimate"].is_u64() || proof["estimate"].is_null());
+    assert!(proof["obstacles"].is_array(), "{proof}");
 }
 
 fn assert_free_runs(free: &Value) {

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::report_support::{PETERSON, TWO_CAUSES, need_tools, wmfix};
+use crate::report_support::{PETERSON, TWO_CAUSES, assert_valid, need_tools, wmfix};
 use serde_json::Value;
 use wmfix_tests::product::World;
 use wmfix_tests::registry::crate_source;
@@ -11,14 +11,6 @@ use wmfix_tests::tools::{Need, need};
 
 /// A crate that carries the published schema.
 const SCHEMA: (&str, &str) = ("serde-sarif", "0.8.0");
-
-fn assert_valid(log: &Value, schema: &jsonschema::Validator) {
-    let mistakes: Vec<String> = schema
-        .iter_errors(log)
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect();
-    assert!(mistakes.is_empty(), "{mistakes:#?}");
-}
 
 fn schema() -> jsonschema::Validator {
     let folder = crate_source(SCHEMA.0, SCHEMA.1).expect("the crate with the schema");

@@ -36,6 +36,15 @@ pub(crate) const TWO_CAUSES: &str = "#include <pthread.h>\n#include <stdatomic.h
     \x20   for (int i = 2; i < 4; i++)\n        pthread_join(t[i], 0);\n\
     \x20   return a + b > 100;\n}\n";
 
+/// Fails with every mistake that a report has under a schema.
+pub(crate) fn assert_valid(report: &serde_json::Value, schema: &jsonschema::Validator) {
+    let mistakes: Vec<String> = schema
+        .iter_errors(report)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(mistakes.is_empty(), "{mistakes:#?}");
+}
+
 /// Whether what a test of a report needs is here.
 pub(crate) fn need_tools() {
     need(&[Need::Program("gcc"), Need::Program("git")]);

@@ -144,7 +144,15 @@ fn whoever_kills_wmfix_kills_what_it_runs() {
     let world = World::new();
     world.write("endless.c", ENDLESS);
     let aside = world.path().join("aside");
-    let arguments = ["check", "endless.c", "--timeout", "100000", "--jobs", "2"];
+    let arguments = [
+        "check",
+        "endless.c",
+        "--record",
+        "--timeout",
+        "100000",
+        "--jobs",
+        "2",
+    ];
     let mut child = start(&world, "gcc", &arguments);
     // Two runs of two processes each, all of them well under way.
     until("the runs", || {

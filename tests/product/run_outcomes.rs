@@ -1,5 +1,7 @@
 //! How runs can end, and what the command line says and leaves with then.
 
+use std::collections::BTreeSet;
+
 use wmfix_tests::product::{CommandResult, World};
 use wmfix_tests::tools::{Need, need};
 
@@ -139,4 +141,43 @@ fn completions_and_the_manual_are_there() {
             "{command}"
         );
     }
+}
+
+#[test]
+fn a_seed_gives_the_same_addresses_every_time() {
+    need(&[Need::Program("gcc")]);
+    let world = World::new();
+    // Each thread has memory of its own, which the library sets up when it is asked
+    // for the first time.
+    world.write(
+        "addresses.c",
+        "#include <pthread.h>\n#include <stdatomic.h>\n#include <stdio.h>\n#include <stdlib.h>\n\
+         static atomic_int turns; static void *blocks[4];\n\
+         static void *worker(void *p) { atomic_fetch_add(&turns, 1);\n\
+         *(void **)p = malloc(100); return p; }\n\
+         int main(void) { pthread_t t[4];\n\
+         for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, worker, &blocks[i]);\n\
+         for (int i = 0; i < 4; i++) pthread_join(t[i], 0);\n\
+         FILE *out = fopen(\"addresses.txt\", \"a\");\n\
+         fprintf(out, \"%s: %p %p %p %p %p\\n\", getenv(\"WMFIX_SEED\"), (void *)t, blocks[0],\n\
+         blocks[1], blocks[2], blocks[3]);\n\
+         fclose(out); return 0; }\n",
+    );
+    CommandResult::well(world.wmfix("gcc").args([
+        "cc",
+        "-pthread",
+        "-o",
+        "addresses",
+        "addresses.c",
+    ]));
+    for _ in 0..6 {
+        let line = "run --runs 6 --seed 1 --jobs 2 --fork-server off -- ./addresses";
+        CommandResult::well(world.wmfix("gcc").args(line.split(' ')));
+    }
+    let lines = std::fs::read_to_string(world.path().join("addresses.txt")).expect("written");
+    assert!(lines.lines().count() >= 36, "{lines}");
+    let different: BTreeSet<&str> = lines.lines().collect();
+    let seeds = different.iter().filter_map(|line| line.split(':').next());
+    let seeds: BTreeSet<&str> = seeds.collect();
+    assert_eq!(different.len(), seeds.len(), "{different:#?}");
 }

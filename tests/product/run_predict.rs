@@ -238,7 +238,8 @@ fn published_bugs_of_data_structures_are_found() {
         match expected[..] {
             ["race", what] => {
                 let named = |race: &Value| {
-                    race["location"] == what
+                    let location = race["location"].as_str().unwrap_or_default();
+                    location.split(['[', '.']).next() == Some(what)
                         || mentions(&race["first"], what)
                         || mentions(&race["second"], what)
                 };

@@ -230,7 +230,10 @@ fn json_has_the_repair() {
     assert_eq!(repair["lower_bound"], repair["cost"]);
     assert_eq!(repair["profile"], "portable");
     let searched = &repair["searched"];
-    assert_eq!(searched["kinds"], serde_json::json!(["order", "fence"]));
+    assert_eq!(
+        searched["kinds"],
+        serde_json::json!(["order", "fence", "move"])
+    );
     assert!(searched["runs"].as_u64().unwrap() > 0);
     assert!(repair["verified_runs"].as_u64().unwrap() >= 50);
     let to: Vec<&str> = repair["changes"]

@@ -279,7 +279,7 @@ fn a_makefile_that_does_not_build_or_has_no_tests() {
     said(
         &check("untested"),
         3,
-        &["neither a `test` nor a `check` target", "--"],
+        &["no `test`, `check` or `tests` target", "--"],
     );
 }
 

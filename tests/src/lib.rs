@@ -7,6 +7,8 @@ pub mod cases;
 pub mod compare;
 pub mod compiled;
 pub mod examples;
+pub mod exploring;
+pub mod fuzzing;
 pub mod harness;
 pub mod litmus;
 pub mod predict;

@@ -72,6 +72,15 @@ impl World {
         for name in ["CC", "CXX", "WMFIX_REAL_CC", "WMFIX_REAL_CXX", "MAKEFLAGS"] {
             command.env_remove(name);
         }
+        // Where the tests themselves are a shard, wmfix is not.
+        for name in [
+            "TEST_TOTAL_SHARDS",
+            "CI_NODE_TOTAL",
+            "CIRCLE_NODE_TOTAL",
+            "SLURM_ARRAY_TASK_COUNT",
+        ] {
+            command.env_remove(name);
+        }
         command
     }
 

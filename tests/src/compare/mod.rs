@@ -4,6 +4,7 @@
 
 mod analyzer;
 mod lockstep;
+mod online;
 mod races;
 mod witness;
 

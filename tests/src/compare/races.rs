@@ -5,8 +5,10 @@
 
 use rustc_hash::FxHashMap;
 use wmfix_analysis::{Analyzer, AnalyzerConfig, Event, RacingAccess};
+use wmfix_trace::CheckRecord;
 
 use super::lockstep::{Disagreement, Effort};
+use super::online::said_on_line;
 use crate::brute::{Axioms, Graph, Partner, State, races};
 use crate::litmus::{Program, thread_id};
 
@@ -70,12 +72,31 @@ impl<'p> Walk<'p> {
                     self.from(next, analyzer)?;
                 } else {
                     self.racing += 1;
+                    self.check_on_line(true)?;
                 }
                 self.trace.truncate(before);
             }
         }
-        self.clean += usize::from(stuck);
+        if stuck {
+            self.clean += 1;
+            self.check_on_line(false)?;
+        }
         Ok(())
+    }
+
+    /// A run that is checked in its process must say the same.
+    fn check_on_line(&self, races: bool) -> Result<(), Box<Disagreement>> {
+        let said = said_on_line(&self.trace);
+        let is_race = |record: &CheckRecord| matches!(record, CheckRecord::Race { .. });
+        if said.iter().any(is_race) == races {
+            return Ok(());
+        }
+        Err(Box::new(Disagreement {
+            program: self.program.to_string(),
+            trace: self.trace.clone(),
+            expected: format!("on line, races: {races}"),
+            answer: format!("{said:?}"),
+        }))
     }
 
     fn feed(

@@ -254,6 +254,20 @@ impl<'p> Machine<'p> {
         Some(self.event(thread, place, operation))
     }
 
+    /// For a thread that waits for a mutex: the event that it waits to make.
+    pub fn blocked_lock(&self, thread: usize) -> Option<Event> {
+        let (place, instruction) = self.next(thread)?;
+        let Instruction::Lock { mutex } = *instruction else {
+            return None;
+        };
+        let operation = Operation::Acquire {
+            lock: LockId(mutex.0.into()),
+            mode: LockMode::Exclusive,
+        };
+        let waits = self.choices(thread).is_empty();
+        waits.then(|| self.event(thread, place, operation))
+    }
+
     /// The event that ends a thread.
     pub fn exit_event(&self, thread: usize) -> Event {
         self.event(thread, self.program.threads[thread].len(), Operation::Exit)

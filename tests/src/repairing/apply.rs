@@ -1,7 +1,7 @@
 //! A change applied to the program itself, not to the labels of its runs.
 
 use wmfix_analysis::FenceOrder;
-use wmfix_repair::{Change, ChangeKind, ChangePoint};
+use wmfix_repair::{Change, ChangeKind, ChangePoint, MoveDirection};
 
 use super::traces::points;
 use crate::litmus::{Instruction, Program};
@@ -27,8 +27,20 @@ pub fn apply_at(program: &Program, points: &[ChangePoint], changes: &[Change]) -
             }
             kinds
         };
-        let kinds: Vec<Vec<ChangeKind>> = (0..instructions.len()).map(kinds_at).collect();
-        changed.threads[thread] = rebuilt(instructions, &kinds);
+        let mut kinds: Vec<Vec<ChangeKind>> = (0..instructions.len()).map(kinds_at).collect();
+        let mut instructions = instructions.clone();
+        let moved = kinds.iter().enumerate().find_map(|(at, kinds)| {
+            kinds.iter().find_map(|kind| match kind {
+                ChangeKind::Move(MoveDirection::Up) => Some((at - 1, at)),
+                ChangeKind::Move(MoveDirection::Down) => Some((at, at + 1)),
+                _ => None,
+            })
+        });
+        if let Some((one, other)) = moved {
+            instructions.swap(one, other);
+            kinds.swap(one, other);
+        }
+        changed.threads[thread] = rebuilt(&instructions, &kinds);
     }
     changed
 }
@@ -38,6 +50,10 @@ fn rebuilt(instructions: &[Instruction], kinds: &[Vec<ChangeKind>]) -> Vec<Instr
     for (at, instruction) in instructions.iter().enumerate() {
         let (before, after) = fences(&kinds[at]);
         result.extend(before);
+        if kinds[at].contains(&ChangeKind::RemoveFence) {
+            assert!(matches!(instruction, Instruction::Fence { .. }));
+            continue;
+        }
         let mut instruction = *instruction;
         for &kind in &kinds[at] {
             raise(&mut instruction, kind);
@@ -47,11 +63,12 @@ fn rebuilt(instructions: &[Instruction], kinds: &[Vec<ChangeKind>]) -> Vec<Instr
         {
             // What is skipped takes its fences along.
             let skipped = &kinds[at + 1..at + 1 + usize::from(*count)];
-            let added = skipped.iter().map(|kinds| {
+            let left = skipped.iter().map(|kinds| {
                 let (before, after) = fences(kinds);
-                usize::from(before.is_some()) + usize::from(after.is_some())
+                let itself = usize::from(!kinds.contains(&ChangeKind::RemoveFence));
+                itself + usize::from(before.is_some()) + usize::from(after.is_some())
             });
-            *count += u8::try_from(added.sum::<usize>()).expect("few instructions");
+            *count = u8::try_from(left.sum::<usize>()).expect("few instructions");
         }
         result.push(instruction);
         result.extend(after);
@@ -93,7 +110,7 @@ fn raise(instruction: &mut Instruction, kind: ChangeKind) {
                 failure: f,
             },
         ) => (*success, *failure) = (s, f),
-        (_, ChangeKind::FenceBefore(_) | ChangeKind::FenceAfter(_)) => {}
+        (_, ChangeKind::FenceBefore(_) | ChangeKind::FenceAfter(_) | ChangeKind::Move(_)) => {}
         (instruction, kind) => panic!("{kind:?} does not fit {instruction:?}"),
     }
 }

@@ -5,7 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use wmfix_frontend::{Language, MemoryOrder, ParsedFile, Site, Vocabularies, scan_parsed};
-use wmfix_rewriter::{Names, Project, Rewrite, TextChange, TextChangeKind, rewrite};
+use wmfix_rewriter::{
+    IncludedHeaders, Names, Project, Rewrite, TextChange, TextChangeKind, rewrite,
+};
 
 /// One golden case.
 #[derive(Clone, Debug)]
@@ -177,6 +179,7 @@ impl Case {
                 .expect("a vocabulary is well formed"),
             names,
             wrappers: Vec::new(),
+            headers: IncludedHeaders::default(),
             fence: None,
             annotate: self.annotate,
         }

@@ -1,0 +1,182 @@
+//! Projects as people find them in repositories: no tests where one looks first, a
+//! build file one folder further down, a compiler of their own choice, a clone that
+//! is not complete. Each leads on, to a result or to what has to be typed.
+
+use std::process::Command;
+
+use crate::report_support::STORE_BUFFERING;
+use wmfix_tests::product::{self, CommandResult, World};
+use wmfix_tests::tools::{Need, need};
+
+fn need_make() {
+    need(&[Need::Program("gcc"), Need::Program("make")]);
+}
+
+fn wmfix(world: &World, folder: &str, line: &str) -> CommandResult {
+    let mut command = world.wmfix("gcc");
+    command.current_dir(world.path().join(folder));
+    CommandResult::of(command.args(line.split_whitespace()))
+}
+
+/// wmfix without a compiler that the user has chosen.
+fn with_any_compiler(world: &World, folder: &str) -> Command {
+    let mut command = world.command(product::wmfix());
+    command.current_dir(world.path().join(folder));
+    command
+}
+
+fn said(result: &CommandResult, code: i32, words: &[&str]) {
+    let all = format!("{}\n{}", result.stdout, result.stderr);
+    assert_eq!(result.code, Some(code), "{all}");
+    for word in words {
+        assert!(all.contains(word), "{word} is not in:\n{all}");
+    }
+}
+
+#[test]
+fn a_makefile_without_tests_leads_to_what_there_is() {
+    need_make();
+    let world = World::new();
+    world.write("p/sb.c", STORE_BUFFERING);
+    world.write(
+        "p/Makefile",
+        "sb: sb.c\n\t$(CC) -pthread -o sb sb.c\nrun-it: sb\n\t./sb\n",
+    );
+    let script = world.write("p/build.sh", "#!/bin/sh\n");
+    CommandResult::well(world.command("chmod").arg("+x").arg(script));
+    world.write("p/fuzz/Makefile", "test:\n\ttrue\n");
+    let none = wmfix(&world, "p", "check --runs 10");
+    let leads = ["`-- make run-it`", "`-- sb`", "`wmfix check fuzz`"];
+    said(&none, 3, &leads);
+    assert!(!none.stderr.contains("build.sh"), "{none:?}");
+    for command in ["make run-it", "sb"] {
+        let line = format!("check --runs 20 -- {command}");
+        said(&wmfix(&world, "p", &line), 1, &["stale value"]);
+    }
+}
+
+#[test]
+fn a_folder_around_a_project_leads_to_it() {
+    need_make();
+    let world = World::new();
+    world.write("p/README.md", "A ring.\n");
+    world.write("p/src/sb.c", STORE_BUFFERING);
+    // Scripts compare the names of folders.
+    let makefile = "sb: sb.c\n\tcase \"$$PWD\" in */) exit 1;; esac\n\t$(CC) -pthread -o sb sb.c\n\
+                    tests: sb\n\t./sb\n";
+    world.write("p/src/Makefile", makefile);
+    said(
+        &wmfix(&world, "p", "check"),
+        2,
+        &["a build file in src", "`wmfix check src`"],
+    );
+    said(
+        &wmfix(&world, "p", "check src --runs 20"),
+        1,
+        &["stale value", "src/sb.c:"],
+    );
+}
+
+#[test]
+fn a_makefile_that_names_its_compiler_is_built_with_it() {
+    need_make();
+    need(&[Need::Program("clang")]);
+    let world = World::new();
+    world.write("p/sb.c", STORE_BUFFERING);
+    // An option that gcc does not have.
+    world.write(
+        "p/Makefile",
+        "CC = clang\ntest: sb\n\t./sb\nsb: sb.c\n\t$(CC) -Weverything -w -pthread -o sb sb.c\n",
+    );
+    let mut command = with_any_compiler(&world, "p");
+    let found = CommandResult::of(command.args(["check", "--runs", "20"]));
+    said(&found, 1, &["stale value"]);
+    // What the user says comes first.
+    let chosen = wmfix(&world, "p", "check --runs 20");
+    said(&chosen, 3, &["-Weverything"]);
+}
+
+/// The target links its program whenever it is made: two runs at a time would find the
+/// file busy.
+#[test]
+fn a_test_target_that_links_every_time_is_run_alone() {
+    need_make();
+    let world = World::new();
+    world.write("p/sb.c", STORE_BUFFERING);
+    world.write(
+        "p/Makefile",
+        "sb.o: sb.c\n\t$(CC) -c sb.c\ntest: sb.o\n\t$(CC) -pthread -o sb sb.o\n\t./sb\n",
+    );
+    let found = wmfix(&world, "p", "check --runs 20 --jobs 4");
+    said(&found, 1, &["stale value"]);
+    let all = format!("{}{}", found.stdout, found.stderr);
+    assert!(!all.contains("failed"), "{all}");
+}
+
+#[test]
+fn a_clone_of_an_autotools_project_is_configured() {
+    need_make();
+    need(&[Need::Program("autoconf"), Need::Program("automake")]);
+    let world = World::new();
+    world.write("p/sb.c", STORE_BUFFERING);
+    world.write(
+        "p/configure.ac",
+        "AC_INIT([sb], [1])\nAM_INIT_AUTOMAKE([foreign])\nAC_PROG_CC\n\
+         AC_CONFIG_FILES([Makefile])\nAC_OUTPUT\n",
+    );
+    world.write(
+        "p/Makefile.am",
+        "check_PROGRAMS = sb\nsb_SOURCES = sb.c\nsb_LDFLAGS = -pthread\nTESTS = sb\n",
+    );
+    let found = wmfix(&world, "p", "check --runs 10");
+    said(&found, 1, &["stale value", "sb.c:"]);
+    assert!(!world.path().join("p/configure").exists(), "only in a copy");
+}
+
+#[test]
+fn a_failing_build_names_the_users_files_and_an_empty_submodule() {
+    need_make();
+    need(&[Need::Program("cmake"), Need::Program("git")]);
+    let world = World::new();
+    CommandResult::well(world.command("git").args(["init", "-q", "p"]));
+    world.write("p/.gitmodules", "[submodule \"deps\"]\n\tpath = lib/deps\n");
+    std::fs::create_dir_all(world.path().join("p/lib/deps")).expect("a folder");
+    world.write(
+        "p/CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.13)\nproject(t C)\nadd_executable(t t.c)\n",
+    );
+    world.write("p/t.c", "#include <deps.h>\nint main(void) { return 0; }\n");
+    let failed = wmfix(&world, "p", "check");
+    said(
+        &failed,
+        3,
+        &[
+            "/p/t.c:1:10: fatal error: deps.h",
+            "submodule lib/deps is empty",
+        ],
+    );
+    assert!(!failed.stderr.contains("/tree/t.c"), "{}", failed.stderr);
+    // The same if only the tests need it, and the project leaves them out.
+    world.write("p/t.c", "int main(void) { return 0; }\n");
+    let none = wmfix(&world, "p", "check");
+    said(&none, 3, &["submodule lib/deps is empty", "`-- t`"]);
+}
+
+#[test]
+fn one_of_several_programs_that_does_not_build_says_how_to_leave_it_out() {
+    need(&[Need::Program("gcc")]);
+    let world = World::new();
+    world.write("p/try/include/deep.h", "#define ANSWER 0\n");
+    world.write(
+        "p/try/src/good.c",
+        "#include \"deep.h\"\nint main(void) { return ANSWER; }\n",
+    );
+    said(&wmfix(&world, "p", "check"), 0, &["nothing to check"]);
+    world.write("p/old/bad.c", "int main(void) { return missing; }\n");
+    said(
+        &wmfix(&world, "p", "check"),
+        3,
+        &["bad.c", "another program here"],
+    );
+    said(&wmfix(&world, "p", "check try"), 0, &[]);
+}

@@ -1,0 +1,173 @@
+//! What a run says that is checked in its process, from the events that it would
+//! have been recorded as.
+
+use rustc_hash::FxHashMap;
+use wmfix_analysis::{
+    AnalyzerConfig, CasOutcome, CasStrength, Event, FenceOrder, LoadOrder, LockMode, Operation,
+    RmwOrder, StoreOrder,
+};
+use wmfix_online::{CheckConfig, Checker, ContextKey, SiteTable};
+use wmfix_trace::{self as trace, CheckRecord, LocationId, Order, RecordedOperation, ThreadId};
+
+/// What checking a run says: each site is a context that no table has, races are
+/// looked for, and the events have no exit conditions.
+pub(super) fn said_on_line(run: &[Event]) -> Vec<CheckRecord> {
+    let config = CheckConfig {
+        analyzer: AnalyzerConfig {
+            races: true,
+            ..AnalyzerConfig::default()
+        },
+        predict: false,
+    };
+    let mut checker = Checker::new(config, SiteTable::default());
+    let mut said = Vec::new();
+    // A run numbers its contexts from 1, sites may have any number.
+    let mut contexts = FxHashMap::default();
+    for event in run {
+        let mut say = |record| said.push(record);
+        checker.turn(ThreadId(event.thread.0));
+        let next = contexts.len() as u32 + 1;
+        let context = *contexts.entry(event.site).or_insert(next);
+        let key = || ContextKey(event.site.0.into());
+        let operation = recorded(&event.operation);
+        checker.event(context, key, &operation, 8, &mut say);
+    }
+    checker.finish(&mut |record| said.push(record));
+    said
+}
+
+/// The operation as a run would be recorded.
+fn recorded(operation: &Operation) -> RecordedOperation {
+    use RecordedOperation as To;
+    match *operation {
+        Operation::Load {
+            location,
+            order,
+            value,
+            ..
+        } => To::Load {
+            location: LocationId(location.0),
+            order: of_load(order),
+            value: value.into(),
+        },
+        Operation::Store {
+            location,
+            order,
+            value,
+        } => To::Store {
+            location: LocationId(location.0),
+            order: match order {
+                StoreOrder::Relaxed => Order::Relaxed,
+                StoreOrder::Release => Order::Release,
+                StoreOrder::SeqCst => Order::SeqCst,
+            },
+            value: value.into(),
+        },
+        Operation::Rmw {
+            location,
+            order,
+            read,
+            written,
+            ..
+        } => To::Rmw {
+            location: LocationId(location.0),
+            order: of_rmw(order),
+            kind: trace::RmwKind::Exchange,
+            read: read.into(),
+            written: written.into(),
+        },
+        Operation::CompareExchange {
+            location,
+            success,
+            failure,
+            strength,
+            expected,
+            read,
+            outcome,
+            ..
+        } => To::CompareExchange {
+            location: LocationId(location.0),
+            success: of_rmw(success),
+            failure: of_load(failure),
+            weak: strength == CasStrength::Weak,
+            expected: expected.into(),
+            read: read.into(),
+            written: match outcome {
+                CasOutcome::Exchanged(value) => Some(value.into()),
+                CasOutcome::Failed => None,
+            },
+        },
+        Operation::Fence { order } => To::Fence {
+            order: match order {
+                FenceOrder::Acquire => Order::Acquire,
+                FenceOrder::Release => Order::Release,
+                FenceOrder::AcqRel => Order::AcqRel,
+                FenceOrder::SeqCst => Order::SeqCst,
+            },
+        },
+        Operation::Create { child } => To::Create {
+            child: ThreadId(child.0),
+            start: 0,
+        },
+        Operation::Join { child } => To::Join {
+            child: ThreadId(child.0),
+        },
+        Operation::Exit => To::Exit,
+        Operation::Acquire { lock, mode } => To::Acquire {
+            lock: lock.0,
+            mode: of_mode(mode),
+        },
+        Operation::Release { lock, mode } => To::Release {
+            lock: lock.0,
+            mode: of_mode(mode),
+        },
+        Operation::Birth {
+            location,
+            bytes,
+            value,
+        } => To::Birth {
+            location: LocationId(location.0),
+            address: bytes.address,
+            size: bytes.size as u8,
+            value: value.into(),
+        },
+        Operation::Death { bytes } => To::Reclaim {
+            address: bytes.address,
+            size: bytes.size,
+        },
+        Operation::Read { bytes } => To::Read {
+            address: bytes.address,
+            size: bytes.size,
+        },
+        Operation::Write { bytes } => To::Write {
+            address: bytes.address,
+            size: bytes.size,
+        },
+    }
+}
+
+fn of_load(order: LoadOrder) -> Order {
+    match order {
+        LoadOrder::Relaxed => Order::Relaxed,
+        LoadOrder::Acquire => Order::Acquire,
+        LoadOrder::SeqCst => Order::SeqCst,
+    }
+}
+
+fn of_rmw(order: RmwOrder) -> Order {
+    match order {
+        RmwOrder::Relaxed => Order::Relaxed,
+        RmwOrder::Acquire => Order::Acquire,
+        RmwOrder::Release => Order::Release,
+        RmwOrder::AcqRel => Order::AcqRel,
+        RmwOrder::SeqCst => Order::SeqCst,
+    }
+}
+
+fn of_mode(mode: LockMode) -> trace::LockMode {
+    match mode {
+        LockMode::Exclusive => trace::LockMode::Exclusive,
+        LockMode::Shared => trace::LockMode::Shared,
+        LockMode::Signal => trace::LockMode::Signal,
+    }
+}
