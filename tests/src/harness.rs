@@ -1,6 +1,7 @@
 //! Runs the tests of an executable that has `harness = false`, with the command
 //! line and the output of the built-in harness. What that one cannot do: a test
-//! that finds out that something it needs is missing is counted as ignored.
+//! that finds out that something it needs is missing is counted as ignored, one that
+//! does not end fails (`WMFIX_TEST_MINUTES`), and the longest ones are named.
 //!
 //! `#[test]` registers a test (package `wmfix-test-attribute`). As a safeguard,
 //! the sources are searched for tests that are not registered.
@@ -11,8 +12,11 @@ use std::fs;
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use linkme::distributed_slice;
@@ -38,6 +42,13 @@ struct SkippedTest(String);
 
 /// `--nocapture` was given.
 static VERBOSE: AtomicBool = AtomicBool::new(false);
+
+/// How long each test took.
+static DURATIONS: Mutex<Vec<(Duration, &str)>> = Mutex::new(Vec::new());
+
+/// So many of the longest tests are named, if they are this long.
+const LONGEST: usize = 10;
+const LONG: Duration = Duration::from_secs(20);
 
 /// Registers a function of the current module as a test.
 #[macro_export]
@@ -80,7 +91,26 @@ pub fn run(sources: &Path) -> ExitCode {
     let mut tests: Vec<Test> = TESTS.iter().filter(wanted).copied().collect();
     tests.sort_by_key(Test::name);
     let trials = tests.into_iter().map(Test::trial).collect();
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    print_longest();
+    conclusion.exit_code()
+}
+
+/// What to look at first when the tests take too long.
+fn print_longest() {
+    let mut durations = DURATIONS.lock().expect("no panic while locked");
+    durations.sort_unstable_by(|one, other| other.cmp(one));
+    let long = durations.iter().filter(|(duration, _)| *duration >= LONG);
+    for (duration, name) in long.take(LONGEST) {
+        println!("{:>6} s  {name}", duration.as_secs());
+    }
+}
+
+/// How long a test may take; for ever if nothing is said.
+fn time_limit() -> Option<Duration> {
+    let minutes = std::env::var("WMFIX_TEST_MINUTES").ok()?;
+    let minutes: u64 = minutes.parse().expect("WMFIX_TEST_MINUTES is a number");
+    Some(Duration::from_secs(60 * minutes))
 }
 
 /// Ends the current test; it is counted as ignored, with this reason.
@@ -111,16 +141,32 @@ impl Test {
     }
 
     fn trial(self) -> Trial {
-        Trial::ignorable_test(self.name(), move || self.complete())
+        Trial::ignorable_test(self.name(), move || self.complete(time_limit()))
     }
 
     /// Runs it in a thread of its name, which a panic message mentions.
-    fn complete(self) -> Result<Completion, Failed> {
+    fn complete(self, limit: Option<Duration>) -> Result<Completion, Failed> {
+        let (ended, end) = mpsc::channel::<()>();
+        let started = Instant::now();
         let thread = thread::Builder::new()
             .name(self.name().to_owned())
-            .spawn(self.run)
+            .spawn(move || {
+                let _until_the_end = ended;
+                (self.run)();
+            })
             .expect("a thread for the test");
-        match thread.join() {
+        if let Some(limit) = limit
+            && end.recv_timeout(limit) == Err(RecvTimeoutError::Timeout)
+        {
+            // The thread, and what it waits for, go when the executable does.
+            let minutes = limit.as_secs() / 60;
+            return Err(format!("has not ended after {minutes} minutes").into());
+        }
+        let result = thread.join();
+        let mut durations = DURATIONS.lock().expect("no panic while locked");
+        durations.push((started.elapsed(), self.name()));
+        drop(durations);
+        match result {
             Ok(()) => Ok(Completion::Completed),
             Err(payload) => skipped(payload).map_or_else(
                 |payload| resume_unwind(payload),
@@ -239,13 +285,25 @@ mod tests {
             path: "tests::a",
             run,
         };
-        let skipping = test(|| skip("no such compiler".to_owned())).complete();
+        let skipping = test(|| skip("no such compiler".to_owned())).complete(None);
         assert!(
             matches!(skipping, Ok(Completion::Ignored { reason: Some(why) }) if why == "no such compiler")
         );
-        let passing = test(|| {}).complete();
+        let passing = test(|| {}).complete(None);
         assert!(matches!(passing, Ok(Completion::Completed)));
         let panicking = test(|| resume_unwind(Box::new("no")));
-        assert!(std::panic::catch_unwind(|| panicking.complete()).is_err());
+        assert!(std::panic::catch_unwind(|| panicking.complete(None)).is_err());
+    }
+
+    #[test]
+    fn a_test_that_does_not_end_fails() {
+        let test = Test {
+            path: "tests::a",
+            run: || thread::sleep(Duration::MAX),
+        };
+        let failed = test.complete(Some(Duration::ZERO)).err();
+        let failed = failed.expect("it failed");
+        let message = failed.message().unwrap_or_default();
+        assert_eq!(message, "has not ended after 0 minutes");
     }
 }
