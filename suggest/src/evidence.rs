@@ -68,7 +68,7 @@ pub(crate) struct RunLimit {
 }
 
 /// Why a subject could not be examined at all.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum NotRun {
     /// This program cannot be found or executed.
     NoProgram {
@@ -81,6 +81,11 @@ pub(crate) enum NotRun {
     NotInstrumented {
         /// The end of what the command printed, if it failed.
         output: Option<String>,
+    },
+    /// Every run was ended for its time before a process left a trace.
+    TookTooLong {
+        /// How long a run may take.
+        seconds: f64,
     },
 }
 
@@ -163,7 +168,7 @@ impl Evidence {
             if self.collected.is_empty() || interrupted() {
                 self.fresh_starts.extend(folders.fresh_starts());
                 self.left_behind |= folders.left_behind() > 0;
-                self.note_silence(before);
+                self.note_silence(before, plan.options.timeout);
                 return Ok(self);
             }
             // Runs by seeds show the same, and can be had again.
@@ -225,18 +230,23 @@ impl Evidence {
             Some(explored) => self.collected.add_unseen(explored),
             None => {}
         }
-        self.note_silence(before);
+        self.note_silence(before, plan.options.timeout);
         Ok(self)
     }
 
     /// Notes that none of the runs since then has left a trace.
-    fn note_silence(&mut self, before: u64) {
+    fn note_silence(&mut self, before: u64, seconds: f64) {
         let silent = self.collected.processes == 0 && self.collected.problems.is_empty();
-        if silent && self.summary.runs > before {
-            self.not_run = Some(NotRun::NotInstrumented {
-                output: self.collected.failed_output.clone(),
-            });
+        if !silent || self.summary.runs == before {
+            return;
         }
+        let mut tallies = self.collected.tallies.values();
+        self.not_run = Some(match tallies.all(|tally| tally.hung == tally.runs) {
+            true => NotRun::TookTooLong { seconds },
+            false => NotRun::NotInstrumented {
+                output: self.collected.failed_output.clone(),
+            },
+        });
     }
 
     /// Runs all schedules of each command of the subject.

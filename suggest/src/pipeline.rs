@@ -254,6 +254,7 @@ fn require_run(
                     let text = text + &hint.unwrap_or_default();
                     Stop::new(ExitStatus::Failed, text).with_output(output.clone())
                 }
+                NotRun::TookTooLong { .. } => Stop::new(ExitStatus::Failed, text),
                 _ => Stop::usage(text),
             })
         }

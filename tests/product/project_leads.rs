@@ -180,3 +180,16 @@ fn one_of_several_programs_that_does_not_build_says_how_to_leave_it_out() {
     );
     said(&wmfix(&world, "p", "check try"), 0, &[]);
 }
+
+#[test]
+fn runs_that_end_before_the_program_starts_are_said_to_take_too_long() {
+    need_make();
+    let world = World::new();
+    world.write("p/sb.c", STORE_BUFFERING);
+    world.write(
+        "p/Makefile",
+        "sb: sb.c\n\t$(CC) -pthread -o sb sb.c\ntest: sb\n\tsleep 1000 && ./sb\n",
+    );
+    let slow = wmfix(&world, "p", "check --runs 2 --timeout 1");
+    said(&slow, 3, &["within 1 s", "--timeout SECONDS"]);
+}

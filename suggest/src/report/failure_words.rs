@@ -155,6 +155,10 @@ pub(crate) fn not_run_text(not_run: &NotRun, was_built: bool) -> String {
                 built => format!("{text}; what was built: {}", built.join(", ")),
             }
         }
+        NotRun::TookTooLong { seconds } => format!(
+            "no program that was built with wmfix has run within {seconds} s, after which a run \
+             is ended: try --timeout SECONDS, or a command that does less"
+        ),
         NotRun::NotInstrumented { output: Some(_) } if was_built => {
             "the test command failed before a program that was built could run; what it printed is above"
                 .to_owned()
