@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 use wmfix_analysis::{
-    Analyzer, AnalyzerConfig, Bytes, Event, EventIndex, Operation, SiteId, ThreadId,
+    Analyzer, AnalyzerConfig, Bytes, Event, EventIndex, LocationId, Operation, SiteId, ThreadId,
 };
 use wmfix_trace::{AccessName, StaleTarget, TakenWrite};
 
@@ -12,6 +12,7 @@ use super::FailedProcess;
 use super::choices::{access_names, prefix};
 use super::conduct::{Conduct, Moment};
 use super::discard::{is_discarded, is_same_variable};
+use super::sequential::is_sequential;
 use crate::findings::{ProcessEnd, RaceKey, fingerprint, race_key};
 use crate::observe::{DecodedTrace, Places, decode};
 use crate::run::{FinishedRun, RunEnd};
@@ -51,6 +52,8 @@ pub(super) struct ChoiceRecord {
     pub(super) moment: Moment,
     /// The thread came to its place more than once.
     pub(super) is_repeated: bool,
+    /// An interleaving has the same run, but for attempts that were given up.
+    pub(super) is_sequential: bool,
 }
 
 /// An access that took an old write.
@@ -142,7 +145,8 @@ impl RunRecord {
         self.races.extend(races(decoded, &stale, places, config));
         self.freed.extend(uses_of_freed_memory(decoded));
         let same_variable = |one, other| is_same_variable(places, one, other);
-        for &(at, _) in &decoded.stale {
+        for one in &stale {
+            let at = one.at;
             let same = matches!(expected, Expectation::Choice(expected)
                 if prefix(&decoded.events[..at]) == expected);
             let process = decoded.process;
@@ -152,6 +156,8 @@ impl RunRecord {
                     && self.choice.is_none_or(|choice| choice.discarded),
                 moment: Moment { process, at },
                 is_repeated: is_repeated(&decoded.events, at),
+                is_sequential: one.is_sequential(decoded)
+                    && self.choice.is_none_or(|choice| choice.is_sequential),
             };
             self.choice = Some(choice);
         }
@@ -196,6 +202,19 @@ fn stale_accesses(decoded: &DecodedTrace) -> Vec<StaleAccess> {
 }
 
 impl StaleAccess {
+    fn is_sequential(&self, decoded: &DecodedTrace) -> bool {
+        let bytes_of = |location: LocationId| {
+            let location = decoded.locations.get(location.0 as usize)?;
+            Some(Bytes {
+                address: location.address,
+                size: u64::from(location.size),
+            })
+        };
+        // The write has a name unless it is the first value, and is then known.
+        self.source.is_some() == self.writer.is_some()
+            && is_sequential(&decoded.events, self.at, self.writer, bytes_of)
+    }
+
     fn as_choice(&self, decoded: &DecodedTrace) -> Option<TakenOld> {
         let event = &decoded.events[self.at];
         let value = match event.operation {

@@ -142,6 +142,9 @@ impl Judge<'_> {
             let mut effect = self.effect(candidate, &record, choice.discarded, &seen, limit)?;
             // The first run in which the value is used decides about the rest.
             let is_first = harm.untried.is_some() || harm.verdict < HarmVerdict::Survived;
+            if effect == Effect::Nothing && choice.is_sequential {
+                effect = Effect::Sequential;
+            }
             if effect == Effect::Nothing
                 && is_first
                 && choice.is_repeated
@@ -151,8 +154,10 @@ impl Judge<'_> {
             }
             let verdict = effect.verdict();
             let shown = harm.shown_by.as_ref().map(|shown_by| shown_by.effect);
-            let says_less = effect == Effect::NoDifference && shown == Some(Effect::Discarded);
-            if harm.untried.take().is_some() || verdict > harm.verdict || says_less {
+            // What says more about the value is what is shown.
+            let says_more = matches!(effect, Effect::NoDifference | Effect::Sequential)
+                && shown == Some(Effect::Discarded);
+            if harm.untried.take().is_some() || verdict > harm.verdict || says_more {
                 harm.verdict = verdict;
                 harm.shown_by = Some(ShownBy {
                     seed: candidate.seed,
@@ -342,7 +347,7 @@ impl Effect {
             }
             Self::Printed => HarmVerdict::Visible,
             Self::Nothing => HarmVerdict::Survived,
-            Self::Discarded | Self::NoDifference => HarmVerdict::Discarded,
+            Self::Discarded | Self::NoDifference | Self::Sequential => HarmVerdict::Discarded,
         }
     }
 }

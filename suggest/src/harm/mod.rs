@@ -11,6 +11,7 @@ mod judge;
 mod parallel;
 mod reduce;
 mod seen;
+mod sequential;
 
 use std::collections::HashMap;
 
@@ -30,8 +31,8 @@ pub(crate) use judge::{HarmPlan, judge};
 /// What came of taking the stale value, from the least to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum HarmVerdict {
-    /// The thread threw the stale value away before anybody could notice, or did what
-    /// it does with the newest one.
+    /// The thread threw the stale value away before anybody could notice, did what it
+    /// does with the newest one, or the run is one of an interleaving all the same.
     Discarded,
     /// It could not be made to happen.
     Untried,
@@ -125,6 +126,8 @@ pub(crate) enum Effect {
     Discarded,
     /// The stale value made no difference to anything that the program did.
     NoDifference,
+    /// An interleaving has the same run, but for attempts that were given up.
+    Sequential,
 }
 
 /// Why a violation could not be made to happen.

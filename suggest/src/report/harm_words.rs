@@ -57,6 +57,9 @@ pub(crate) fn effect(
         Effect::Nothing => "the program went on as usual".to_owned(),
         Effect::Discarded => "the thread read again before it did anything".to_owned(),
         Effect::NoDifference => "the program did what it does with the newest value".to_owned(),
+        Effect::Sequential => {
+            "sequential consistency allows the same run, apart from failed attempts".to_owned()
+        }
     }
 }
 
