@@ -94,7 +94,7 @@ impl Progress {
         if let Some(line) = &self.line {
             let of = so_far
                 .estimate
-                .map_or(String::new(), |all| format!(" of about {all}"));
+                .map_or(String::new(), |all| format!(" of about {all} or more"));
             line.set_message(format!(
                 "{}: {}{of} classes of runs explored, {} schedules open",
                 self.stage.name(),

@@ -18,7 +18,7 @@ pub(super) fn proof_text(proof: &ReportedProof) -> String {
     }
     let mut text = format!("not proved: {classes} explored");
     if let (Some(estimate), true) = (proof.estimate, proof.open > 0) {
-        text += &format!(" of about {estimate}");
+        text += &format!(" of about {estimate} or more");
     }
     if proof.open > 0 {
         let schedules = if proof.open == 1 {
