@@ -4,7 +4,11 @@
 //! is never touched costs nothing.
 //!
 //! Only the holder of the turn changes anything, through the analysis. The entry
-//! points look here first, without it: [`covers`].
+//! points look here first, without it: [`covers`]. Under `os` others may change what
+//! they look at meanwhile. A thread's tag is only ever put in place by itself, so what it
+//! finds under its tag it has done itself, in this epoch, and nobody can know that epoch
+//! yet: whatever another thread does there is held against what is found, before or
+//! after the access that is left out.
 
 use alloc::vec::Vec;
 use core::ptr;
