@@ -116,7 +116,16 @@ impl Online {
         if !recorder.is_on() {
             return false;
         }
-        if let Some(beside) = recorder.beside() {
+        let contexts = &self.contexts;
+        let key = || contexts[context as usize];
+        let outcome = self
+            .checker
+            .plain(context, key, bytes, writes, &mut |record| {
+                write(recorder, &record);
+            });
+        if outcome.adds
+            && let Some(beside) = recorder.beside()
+        {
             let Bytes { address, size } = bytes;
             let operation = match writes {
                 false => RecordedOperation::Read { address, size },
@@ -124,15 +133,8 @@ impl Online {
             };
             beside.event(context, &operation);
         }
-        let contexts = &self.contexts;
-        let key = || contexts[context as usize];
-        let meets_atomic = self
-            .checker
-            .plain(context, key, bytes, writes, &mut |record| {
-                write(recorder, &record);
-            });
         self.after_event(recorder);
-        meets_atomic
+        outcome.meets_atomic
     }
 
     #[inline(always)]

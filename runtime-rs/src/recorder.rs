@@ -18,7 +18,8 @@ use crate::sys;
 
 /// Reserved behind the last record for the one that ends the trace.
 const END_RECORD_BYTES: usize = MAX_RECORD;
-const FIRST_GROWTH_BYTES: usize = 64 << 10;
+/// Enough for most runs that are checked: they say little.
+const FIRST_GROWTH_BYTES: usize = 8 << 10;
 const LARGEST_GROWTH_BYTES: usize = 16 << 20;
 const PAGE_BYTES: usize = 4096;
 
@@ -113,9 +114,13 @@ impl Recorder {
         let mut recorder = Self::off();
         recorder.most = most;
         recorder.most_records = most_records;
-        recorder.path = new_file(&path)?;
+        let file;
+        (recorder.path, file) = new_file(&path)?;
         let bytes = encode_header(header, command);
-        if let Err(error) = recorder.grow(bytes.len()) {
+        let mut unused = Some(file);
+        let grown = recorder.grow_file(bytes.len(), |_| Ok(unused.take().unwrap_or(file)));
+        if let Err(error) = grown {
+            unused.map(close);
             remove(&recorder.path);
             return Err(match error {
                 GrowthError::Errno(errno) => errno,
@@ -279,6 +284,15 @@ impl Recorder {
 
     /// Makes the file longer and maps its new end.
     fn grow(&mut self, room: usize) -> Result<(), GrowthError> {
+        self.grow_file(room, |path| open(path, libc::O_RDWR))
+    }
+
+    /// The same with a descriptor that `opened` gives, and that is closed.
+    fn grow_file(
+        &mut self,
+        room: usize,
+        opened: impl FnOnce(&[u8]) -> Result<usize, i32>,
+    ) -> Result<(), GrowthError> {
         if self.records > self.most_records {
             return Err(GrowthError::LimitReached);
         }
@@ -302,7 +316,7 @@ impl Recorder {
                 });
             }
         }
-        let file = open(&self.path, libc::O_RDWR)?;
+        let file = opened(&self.path)?;
         let grown = allocate(file, old_len, len - old_len)
             .and_then(|()| map_file(file, offset, len - offset));
         close(file);
@@ -344,14 +358,14 @@ fn free_path(folder: &[u8], pid: u32) -> Result<Vec<u8>, i32> {
     }
 }
 
-/// Makes the file that is to be the trace at `path`, under another name.
-fn new_file(path: &[u8]) -> Result<Vec<u8>, i32> {
+/// Makes the file that is to be the trace at `path`, under another name; that, and its
+/// descriptor.
+fn new_file(path: &[u8]) -> Result<(Vec<u8>, usize), i32> {
     let mut unfinished = path.strip_suffix(&[0]).unwrap_or(path).to_vec();
     unfinished.extend_from_slice(wmfix_trace::UNFINISHED.as_bytes());
     unfinished.push(0);
     let file = open(&unfinished, libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC)?;
-    close(file);
-    Ok(unfinished)
+    Ok((unfinished, file))
 }
 
 /// Whether there is a file.

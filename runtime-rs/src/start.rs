@@ -16,7 +16,7 @@ use crate::environment;
 use crate::filter::{self, plain};
 use crate::finish;
 use crate::free_run::FreeRun;
-use crate::granules::{NoTable, ShadowStore};
+use crate::granules::{self, NoTable, ShadowStore};
 use crate::online::Online;
 use crate::park::{HOLDER, WATCH_INTERVAL_MS, park};
 use crate::real;
@@ -178,6 +178,7 @@ fn checker(config: &RuntimeConfig) -> Option<Box<Online>> {
         predict: config.predict,
     };
     arena::set_reserve_aside();
+    granules::set_reads_count(config.predict);
     let store = match config.analyzer.races {
         false => ShadowStore::default(),
         true => match ShadowStore::new() {
