@@ -120,7 +120,9 @@ impl Recorder {
         let mut unused = Some(file);
         let grown = recorder.grow_file(bytes.len(), |_| Ok(unused.take().unwrap_or(file)));
         if let Err(error) = grown {
-            unused.map(close);
+            if let Some(file) = unused {
+                close(file);
+            }
             remove(&recorder.path);
             return Err(match error {
                 GrowthError::Errno(errno) => errno,
