@@ -4,12 +4,16 @@
 //! is never touched costs nothing.
 //!
 //! Only the holder of the turn changes anything, through the analysis. The entry
-//! points look here first, without it: [`covers`].
+//! points look here first, without it: [`covers`]. Under `os` others may change what
+//! they look at meanwhile. A thread's tag is only ever put in place by itself, so what it
+//! finds under its tag it has done itself, in this epoch, and nobody can know that epoch
+//! yet: whatever another thread does there is held against what is found, before or
+//! after the access that is left out.
 
 use alloc::vec::Vec;
 use core::ptr;
 use core::slice;
-use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use wmfix_analysis::granule::{self, GRANULE_BYTES, Granule, GranuleStore, PAGE_GRANULES};
 
@@ -54,6 +58,10 @@ static REGIONS: AtomicPtr<AtomicPtr<Region>> = AtomicPtr::new(ptr::null_mut());
 /// for them: one that takes the place of another starts with none.
 static LAST_REGION: AtomicPtr<Region> = AtomicPtr::new(ptr::null_mut());
 
+/// Races are predicted: a trace has reads that come after those of other threads, and
+/// so must be what is predicted from.
+static READS_COUNT: AtomicBool = AtomicBool::new(false);
+
 /// The shadow memory of the process. The default has no memory, and no use for any.
 #[derive(Debug, Default)]
 pub(crate) struct ShadowStore {
@@ -96,7 +104,20 @@ fn covers_in_granule(tag: u64, address: u64, size: u64, writes: bool) -> bool {
         let granule = (&raw const (*region).granules).cast::<Granule>().add(index);
         (*granule.cast::<AtomicU64>().add(at)).load(Ordering::Relaxed)
     };
-    granule::covers(word(0), || word(1), tag, mask, writes)
+    let newest = word(0);
+    // Without bytes, this asks whose it is.
+    let is_own = || granule::covers(newest, || 0, tag, 0, false);
+    let older = || match READS_COUNT.load(Ordering::Relaxed) && !is_own() {
+        true => 0,
+        false => word(1),
+    };
+    granule::covers(newest, older, tag, mask, writes)
+}
+
+/// Says whether a read counts that comes after one of another thread, though its own
+/// thread has made the same before.
+pub(crate) fn set_reads_count(reads_count: bool) {
+    READS_COUNT.store(reads_count, Ordering::Relaxed);
 }
 
 impl ShadowStore {

@@ -1,12 +1,15 @@
 //! A run that is checked while it goes on: what threads do goes into the analysis
 //! instead of the trace, and the trace says what came of it. The turn is the lock
-//! of all this.
+//! of all this. Where the system schedules, what threads do goes into a second trace
+//! as well, as such a run cannot be had again.
 
 use alloc::vec::Vec;
 
 use wmfix_analysis::Bytes;
 use wmfix_online::{CheckConfig, Checker, ContextKey, ModuleKey, SiteTable};
-use wmfix_trace::{CheckRecord, GiveUp, MAX_RECORD, RecordedOperation, ThreadId, encode_check};
+use wmfix_trace::{
+    CheckRecord, GiveUp, MAX_RECORD, RecordedOperation, ThreadId, Turn, encode_check, encode_turn,
+};
 
 use crate::arena;
 use crate::filter::{plain, plain_mode, set_plain_mode};
@@ -63,9 +66,12 @@ impl Online {
         self.locations - 1
     }
 
-    /// The turn goes to a thread.
-    pub(crate) fn turn(&mut self, thread: u32) {
-        self.checker.turn(ThreadId(thread));
+    /// The turn changes hands.
+    pub(crate) fn turn(&mut self, recorder: &mut Recorder, turn: Turn) {
+        if let Some(beside) = recorder.beside() {
+            beside.write_here(MAX_RECORD, |out| encode_turn(out, turn));
+        }
+        self.checker.turn(turn.thread);
     }
 
     /// The thread that has the turn does nothing more before it joins another one.
@@ -84,6 +90,9 @@ impl Online {
     ) {
         if !recorder.is_on() {
             return;
+        }
+        if let Some(beside) = recorder.beside() {
+            beside.event(context, operation);
         }
         let contexts = &self.contexts;
         let key = || contexts[context as usize];
@@ -109,13 +118,23 @@ impl Online {
         }
         let contexts = &self.contexts;
         let key = || contexts[context as usize];
-        let meets_atomic = self
+        let outcome = self
             .checker
             .plain(context, key, bytes, writes, &mut |record| {
                 write(recorder, &record);
             });
+        if outcome.adds
+            && let Some(beside) = recorder.beside()
+        {
+            let Bytes { address, size } = bytes;
+            let operation = match writes {
+                false => RecordedOperation::Read { address, size },
+                true => RecordedOperation::Write { address, size },
+            };
+            beside.event(context, &operation);
+        }
         self.after_event(recorder);
-        meets_atomic
+        outcome.meets_atomic
     }
 
     #[inline(always)]
@@ -131,15 +150,17 @@ impl Online {
             });
         }
         if self.races && (self.checker.may_be_behind() || self.checker.gave_up()) {
-            self.choose_mode();
+            self.choose_mode(recorder);
         }
     }
 
     /// While the analysis is behind the run, no access is known to add nothing; when
-    /// it has given up, none counts.
+    /// it has given up, none counts, unless they are recorded.
     #[cold]
-    fn choose_mode(&mut self) {
+    fn choose_mode(&mut self, recorder: &mut Recorder) {
+        let is_recorded = recorder.beside().is_some_and(|beside| beside.is_on());
         let mode = match (self.checker.gave_up(), self.checker.is_behind()) {
+            (true, _) if is_recorded => plain::ALL,
             (true, _) => plain::OFF,
             (false, true) => plain::BEHIND,
             (false, false) => plain::CHECKED,
@@ -153,7 +174,7 @@ impl Online {
     /// Whether plain accesses are checked, in the shadow memory.
     #[inline]
     pub(crate) fn checks_plain(&self) -> bool {
-        self.races
+        self.races && !self.checker.gave_up()
     }
 
     /// What shadow memory knows the epoch of the thread that has the turn by; 0 if it
@@ -179,9 +200,11 @@ impl Online {
         }
     }
 
-    /// Whether anything is known about plain accesses to these bytes.
+    /// Whether anything may be known about plain accesses to these bytes: what waits
+    /// to be analysed is not.
     pub(crate) fn remembers_plain(&mut self, bytes: Bytes) -> bool {
-        self.races && self.checker.analyzer_mut().remembers_plain(bytes)
+        self.races
+            && (self.checker.is_behind() || self.checker.analyzer_mut().remembers_plain(bytes))
     }
 
     /// The only thread gives memory back: nobody can race with what was done there.
@@ -207,5 +230,5 @@ impl Online {
 }
 
 fn write(recorder: &mut Recorder, record: &CheckRecord) {
-    recorder.write(MAX_RECORD, |out| encode_check(out, record));
+    recorder.write_here(MAX_RECORD, |out| encode_check(out, record));
 }

@@ -5,6 +5,7 @@
 //!
 //! Knows bytes and files; what the records mean is the callers' business.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ptr;
 
@@ -12,12 +13,13 @@ use wmfix_trace::{
     ContextId, End, Header, MAX_RECORD, RecordedOperation, encode_event, encode_header,
 };
 
-use crate::filter::{self, plain};
+use crate::filter::{plain, plain_mode, set_plain_mode};
 use crate::sys;
 
 /// Reserved behind the last record for the one that ends the trace.
 const END_RECORD_BYTES: usize = MAX_RECORD;
-const FIRST_GROWTH_BYTES: usize = 64 << 10;
+/// Enough for most runs that are checked: they say little.
+const FIRST_GROWTH_BYTES: usize = 8 << 10;
 const LARGEST_GROWTH_BYTES: usize = 16 << 20;
 const PAGE_BYTES: usize = 4096;
 
@@ -40,6 +42,10 @@ pub(crate) struct Recorder {
     most: u64,
     /// After how many records the file grows no more.
     most_records: u64,
+    /// What the threads did, where this trace has what the check of that shows.
+    beside: Option<Box<Recorder>>,
+    /// This is such a second trace.
+    is_beside: bool,
 }
 
 /// Why a trace cannot grow.
@@ -70,6 +76,8 @@ impl Recorder {
             records: 0,
             most: u64::MAX,
             most_records: u64::MAX,
+            beside: None,
+            is_beside: false,
         }
     }
 
@@ -78,15 +86,43 @@ impl Recorder {
         folder: &[u8],
         header: &Header,
         command: &[u8],
+        limits: (u64, u64),
+    ) -> Result<Self, i32> {
+        let path = free_path(folder, header.pid)?;
+        Self::create_at(path, header, command, limits)
+    }
+
+    /// Makes a second file, for what the threads do: a run that the system schedules
+    /// cannot be made again when the check of it shows something.
+    pub(crate) fn record_beside(&mut self, header: &Header, command: &[u8]) -> Result<(), i32> {
+        let mut path = self.path.strip_suffix(&[0]).unwrap_or(&self.path).to_vec();
+        path.extend_from_slice(wmfix_trace::RECORDED_BESIDE.as_bytes());
+        path.push(0);
+        let limits = (self.most, self.most_records);
+        let mut beside = Self::create_at(path, header, command, limits)?;
+        beside.is_beside = true;
+        self.beside = Some(Box::new(beside));
+        Ok(())
+    }
+
+    fn create_at(
+        path: Vec<u8>,
+        header: &Header,
+        command: &[u8],
         (most, most_records): (u64, u64),
     ) -> Result<Self, i32> {
         let mut recorder = Self::off();
         recorder.most = most;
         recorder.most_records = most_records;
-        let path = free_path(folder, header.pid)?;
-        recorder.path = new_file(&path)?;
+        let file;
+        (recorder.path, file) = new_file(&path)?;
         let bytes = encode_header(header, command);
-        if let Err(error) = recorder.grow(bytes.len()) {
+        let mut unused = Some(file);
+        let grown = recorder.grow_file(bytes.len(), |_| Ok(unused.take().unwrap_or(file)));
+        if let Err(error) = grown {
+            if let Some(file) = unused {
+                close(file);
+            }
             remove(&recorder.path);
             return Err(match error {
                 GrowthError::Errno(errno) => errno,
@@ -123,17 +159,32 @@ impl Recorder {
         self.records
     }
 
-    /// Writes what the thread that has the turn did.
+    /// The second trace, if there is one.
+    #[inline(always)]
+    pub(crate) fn beside(&mut self) -> Option<&mut Self> {
+        self.beside.as_deref_mut()
+    }
+
+    /// Writes what the thread that has the turn did; not into a second trace.
     #[inline(always)]
     pub(crate) fn event(&mut self, context: u32, operation: &RecordedOperation) {
-        self.write(MAX_RECORD, |out| {
+        self.write_here(MAX_RECORD, |out| {
             encode_event(out, ContextId(context), operation)
         });
     }
 
-    /// Writes a record of at most `room` bytes.
+    /// Writes a record of at most `room` bytes, into a second trace as well.
     #[inline(always)]
-    pub(crate) fn write(&mut self, room: usize, encode: impl FnOnce(&mut [u8]) -> usize) {
+    pub(crate) fn write(&mut self, room: usize, encode: impl Fn(&mut [u8]) -> usize) {
+        if let Some(beside) = &mut self.beside {
+            beside.write_here(room, &encode);
+        }
+        self.write_here(room, encode);
+    }
+
+    /// Writes a record of at most `room` bytes; not into a second trace.
+    #[inline(always)]
+    pub(crate) fn write_here(&mut self, room: usize, encode: impl FnOnce(&mut [u8]) -> usize) {
         if self.at + room > self.limit && !self.make_room(room) {
             return;
         }
@@ -160,26 +211,36 @@ impl Recorder {
 
     /// Ends the trace before the run ends.
     fn stop(&mut self, error: GrowthError) {
+        let goes_on = match self.is_beside {
+            true => "the run goes on unrecorded, but checked",
+            false => "the run goes on unrecorded",
+        };
         match error {
             GrowthError::Errno(errno) => {
                 sys::say(format_args!(
-                    "wmfix: the trace cannot grow (errno {errno}): the run goes on unrecorded\n"
+                    "wmfix: the trace cannot grow (errno {errno}): {goes_on}\n"
                 ));
                 self.finish(End::NoSpace { errno });
             }
             GrowthError::LimitReached => {
                 sys::say(format_args!(
-                    "wmfix: the trace has reached its limit of {} bytes (--trace-limit) or {} events (--event-limit): the run goes on unrecorded\n",
+                    "wmfix: the trace has reached its limit of {} bytes (--trace-limit) or {} events (--event-limit): {goes_on}\n",
                     self.most, self.most_records
                 ));
                 self.finish(End::LimitReached);
             }
         }
-        filter::set_plain_mode(plain::OFF);
+        // What is not checked either need not be looked at.
+        if !self.is_beside || plain_mode() == plain::ALL {
+            set_plain_mode(plain::OFF);
+        }
     }
 
     /// Writes how the run ended, cuts the file to its length and stops.
     pub(crate) fn finish(&mut self, end: End) {
+        if let Some(beside) = &mut self.beside {
+            beside.finish(end);
+        }
         if !self.is_on() {
             return;
         }
@@ -201,6 +262,9 @@ impl Recorder {
     /// Drops the file without an end record: in a forked child, whose parent
     /// writes it.
     pub(crate) fn abandon(&mut self) {
+        if let Some(mut beside) = self.beside.take() {
+            beside.abandon();
+        }
         self.limit = 0;
         if !self.window.is_null() {
             unmap(self.window, self.window_len);
@@ -211,6 +275,9 @@ impl Recorder {
     /// Drops the file and removes it: nobody needs what is in it.
     #[cfg(not(test))]
     pub(crate) fn discard(&mut self) {
+        if let Some(beside) = &mut self.beside {
+            beside.discard();
+        }
         if self.is_on() {
             self.abandon();
             remove(&self.path);
@@ -219,6 +286,15 @@ impl Recorder {
 
     /// Makes the file longer and maps its new end.
     fn grow(&mut self, room: usize) -> Result<(), GrowthError> {
+        self.grow_file(room, |path| open(path, libc::O_RDWR))
+    }
+
+    /// The same with a descriptor that `opened` gives, and that is closed.
+    fn grow_file(
+        &mut self,
+        room: usize,
+        opened: impl FnOnce(&[u8]) -> Result<usize, i32>,
+    ) -> Result<(), GrowthError> {
         if self.records > self.most_records {
             return Err(GrowthError::LimitReached);
         }
@@ -242,7 +318,7 @@ impl Recorder {
                 });
             }
         }
-        let file = open(&self.path, libc::O_RDWR)?;
+        let file = opened(&self.path)?;
         let grown = allocate(file, old_len, len - old_len)
             .and_then(|()| map_file(file, offset, len - offset));
         close(file);
@@ -284,14 +360,14 @@ fn free_path(folder: &[u8], pid: u32) -> Result<Vec<u8>, i32> {
     }
 }
 
-/// Makes the file that is to be the trace at `path`, under another name.
-fn new_file(path: &[u8]) -> Result<Vec<u8>, i32> {
+/// Makes the file that is to be the trace at `path`, under another name; that, and its
+/// descriptor.
+fn new_file(path: &[u8]) -> Result<(Vec<u8>, usize), i32> {
     let mut unfinished = path.strip_suffix(&[0]).unwrap_or(path).to_vec();
     unfinished.extend_from_slice(wmfix_trace::UNFINISHED.as_bytes());
     unfinished.push(0);
     let file = open(&unfinished, libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC)?;
-    close(file);
-    Ok(unfinished)
+    Ok((unfinished, file))
 }
 
 /// Whether there is a file.

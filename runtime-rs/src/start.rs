@@ -16,7 +16,7 @@ use crate::environment;
 use crate::filter::{self, plain};
 use crate::finish;
 use crate::free_run::FreeRun;
-use crate::granules::{NoTable, ShadowStore};
+use crate::granules::{self, NoTable, ShadowStore};
 use crate::online::Online;
 use crate::park::{HOLDER, WATCH_INTERVAL_MS, park};
 use crate::real;
@@ -146,11 +146,11 @@ fn stale_run(config: &RuntimeConfig, forked: bool) -> Option<StaleRun> {
     Some(StaleRun::new(kind))
 }
 
-/// What checks the run while it goes on; `None` if it is to be recorded. Where the
-/// system schedules, or a stale choice is made, runs are recorded.
+/// What checks the run while it goes on; `None` if it is to be recorded. Where a
+/// stale choice is made, runs are recorded.
 fn checker(config: &RuntimeConfig) -> Option<Box<Online>> {
     let path = config.check.as_deref()?;
-    if config.strategy == Named::Os || config.stale.is_some() || config.weak.is_some() {
+    if config.stale.is_some() || config.weak.is_some() {
         return None;
     }
     let name = core::str::from_utf8(&path[..path.len() - 1]).unwrap_or("?");
@@ -178,6 +178,7 @@ fn checker(config: &RuntimeConfig) -> Option<Box<Online>> {
         predict: config.predict,
     };
     arena::set_reserve_aside();
+    granules::set_reads_count(config.predict);
     let store = match config.analyzer.races {
         false => ShadowStore::default(),
         true => match ShadowStore::new() {
@@ -214,21 +215,30 @@ fn new_trace(folder: &[u8], config: &RuntimeConfig, forked: bool, checked: bool)
         checked,
         command: Vec::new(),
     };
-    match Recorder::create(
-        folder,
-        &header,
-        &command,
-        (config.trace_limit, config.event_limit),
-    ) {
+    let limits = (config.trace_limit, config.event_limit);
+    let name = core::str::from_utf8(&folder[..folder.len() - 1]).unwrap_or("?");
+    let mut recorder = match Recorder::create(folder, &header, &command, limits) {
         Ok(recorder) => recorder,
         Err(errno) => {
-            let folder = core::str::from_utf8(&folder[..folder.len() - 1]).unwrap_or("?");
             sys::say(format_args!(
-                "wmfix: cannot write a trace into {folder} (errno {errno}): the run goes on unrecorded\n"
+                "wmfix: cannot write a trace into {name} (errno {errno}): the run goes on unrecorded\n"
             ));
-            Recorder::off()
+            return Recorder::off();
+        }
+    };
+    // What the system has scheduled once cannot be had again.
+    if checked && config.strategy == Named::Os {
+        let header = Header {
+            checked: false,
+            ..header
+        };
+        if let Err(errno) = recorder.record_beside(&header, &command) {
+            sys::say(format_args!(
+                "wmfix: cannot write a second trace into {name} (errno {errno}): the run goes on unrecorded, but checked\n"
+            ));
         }
     }
+    recorder
 }
 
 fn asked_steps(config: &RuntimeConfig) -> AnyStrategy {

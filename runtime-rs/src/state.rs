@@ -438,7 +438,7 @@ impl State {
             None => self
                 .recorder
                 .write(wmfix_trace::MAX_RECORD, |out| encode_turn(out, turn)),
-            Some(online) => online.turn(turn.thread.0),
+            Some(online) => online.turn(&mut self.recorder, turn),
         }
     }
 

@@ -4,8 +4,9 @@
 //!
 //! "run" is a run that is checked in its process, which is what libtsan's run is held
 //! against. "command" is `wmfix run` for one run, from its start to its report: where
-//! something is found it makes the run again, recorded, and proves each finding. It
-//! counts by the run if it needed several; its memory is that of the larger of its
+//! something is found it makes the run again, recorded, and proves each finding (under
+//! `os` every run is recorded while it is checked, and only read if it shows something).
+//! It counts by the run if it needed several; its memory is that of the larger of its
 //! processes. It is made once, and ended after 20 seconds. A row that has taken a
 //! minute gets no further round. Prints Markdown.
 //!
@@ -45,8 +46,8 @@ struct Row {
 /// A measured run: seconds, and megabytes at the peak.
 type Figures = (f64, f64);
 
-/// Whether a run that is checked in its process looks for races.
-const RUNS: [&str; 2] = ["off", "on"];
+/// How a run that is checked in its process is made: races, strategy.
+const RUNS: [(&str, &str); 4] = [("off", "pct"), ("on", "pct"), ("off", "os"), ("on", "os")];
 
 /// How a command runs a program: races, strategy.
 const COMMANDS: [(&str, &str); 3] = [("on", "pct"), ("off", "os"), ("on", "os")];
@@ -61,9 +62,10 @@ fn main() {
     let wanted = arguments.iter().find(|argument| !argument.starts_with('-'));
     println!(
         "| program | native | libtsan | pct run, robustness | pct run, races | \
+         os run, robustness | os run, races | \
          pct command, races | os command, robustness | os command, races | goals |"
     );
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for row in rows() {
         if wanted.is_none_or(|wanted| row.name.contains(wanted.as_str())) {
             measure(&row);
@@ -182,8 +184,8 @@ fn measure(row: &Row) {
         }
         native.push(alone(&world, "native", row.arguments));
         tsan.push(alone(&world, "tsan", row.arguments));
-        for (figures, races) in runs.iter_mut().zip(RUNS) {
-            figures.push(checked_run(&world, row.arguments, races));
+        for (figures, (races, strategy)) in runs.iter_mut().zip(RUNS) {
+            figures.push(checked_run(&world, row.arguments, races, strategy));
         }
         if round < COMMAND_ROUNDS {
             for (figures, (races, strategy)) in commands.iter_mut().zip(COMMANDS) {
@@ -238,7 +240,7 @@ fn alone(world: &World, program: &str, arguments: &[&str]) -> Figures {
 }
 
 /// A run that is checked in its process, with nothing known about the program.
-fn checked_run(world: &World, arguments: &[&str], races: &str) -> Figures {
+fn checked_run(world: &World, arguments: &[&str], races: &str, strategy: &str) -> Figures {
     let (table, traces) = (world.path().join("table"), world.path().join("traces"));
     std::fs::write(&table, SiteTable::default().encode()).expect("a table of sites");
     std::fs::create_dir_all(&traces).expect("a folder for traces");
@@ -247,7 +249,7 @@ fn checked_run(world: &World, arguments: &[&str], races: &str) -> Figures {
         .args(arguments)
         .env("WMFIX_OUT", &traces)
         .env("WMFIX_CHECK", &table)
-        .env("WMFIX_STRATEGY", "pct")
+        .env("WMFIX_STRATEGY", strategy)
         .env("WMFIX_RACES", races);
     let figures = timed(&mut command);
     std::fs::remove_dir_all(&traces).expect("our own folder");

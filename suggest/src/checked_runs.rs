@@ -1,6 +1,9 @@
 //! Which runs are checked in their process, and which are recorded: those that show
 //! something new, and those that the repair search looks at. Also what a checked run
 //! is told about the program, which is what the runs before it have shown.
+//!
+//! A run that the system schedules cannot be made again: its processes record what they
+//! do besides, and that is looked at where another run would be made again.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -10,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::Context;
 
 use crate::cli::Strategy;
-use crate::findings::{Observation, RecordNeed, TraceProblem};
+use crate::findings::{KnownFindings, Observation, RecordNeed, TraceProblem};
 use crate::observe::Places;
 use crate::options::RunOptions;
 use crate::recorded_runs::CorpusRoom;
@@ -60,15 +63,13 @@ impl<'a> CheckedRuns<'a> {
         folder: &'a Path,
         corpus: Option<CorpusRoom>,
     ) -> Self {
-        // The system's schedule cannot be had again for a recording.
-        let records_all = options.record || options.strategy == Strategy::Os;
         Self {
             options,
             predict,
             places,
             folder,
             table: Mutex::default(),
-            records_all: AtomicBool::new(records_all),
+            records_all: AtomicBool::new(options.record),
             corpus: Mutex::new(corpus.map(|room| Corpus {
                 room,
                 schedules: HashSet::new(),
@@ -86,6 +87,12 @@ impl<'a> CheckedRuns<'a> {
         }
         let model = self.options.model;
         Ok(Some(launch.checked(&self.table()?, model, self.predict)))
+    }
+
+    /// Whether checked runs have recordings of their own: the system's schedule cannot
+    /// be had again for one.
+    pub(crate) fn record_beside(&self) -> bool {
+        self.options.strategy == Strategy::Os && self.options.replay.is_none()
     }
 
     /// Whether a run that was checked is to be made again, checked with what is known
@@ -130,6 +137,38 @@ impl<'a> CheckedRuns<'a> {
                 self.records_all.store(true, Ordering::Relaxed);
             }
         }
+    }
+
+    /// Says in what the recording of a run shows what the check of the same run did.
+    pub(crate) fn compare_beside(
+        &self,
+        checked: Observation,
+        recorded: &mut Observation,
+        known: &KnownFindings,
+    ) {
+        let has_recording = recorded.needs_record.is_none() && !recorded.lacks_text;
+        let is_whole = has_recording && !recorded.is_cut_short();
+        match checked.needs_record {
+            Some(RecordNeed::GaveUp(why)) => {
+                recorded.problems.push(TraceProblem::NotChecked(why));
+                // The next run would not come further.
+                self.records_all.store(true, Ordering::Relaxed);
+            }
+            _ if is_whole => {
+                let is_comparable = !checked.lacks_text && !checked.was_interrupted();
+                if is_comparable && !recorded.shows_all_of(&checked) {
+                    recorded.problems.push(TraceProblem::NotConfirmed);
+                }
+            }
+            _ => {
+                if !recorded.shows_all_of(&checked) || !has_recording {
+                    recorded.problems.push(TraceProblem::NotRecorded);
+                }
+                // The check saw how the run went on.
+                recorded.goes_on_as(checked);
+            }
+        }
+        recorded.drop_unshown(known);
     }
 
     /// A run was looked at, and what the repair search has room for now.

@@ -503,8 +503,8 @@ pub(crate) struct RunFlags {
     #[arg(long)]
     pub system_headers: bool,
     /// Record every run, and check it afterwards. By default a run is checked in its
-    /// process and recorded only to look into a new finding; under --strategy os all
-    /// are recorded
+    /// process and recorded only to look into a new finding; under --strategy os it is
+    /// recorded meanwhile
     #[arg(long)]
     pub record: bool,
     /// Let the trace of a process grow to this many MiB; what comes later is not

@@ -26,8 +26,8 @@ use crate::predictions;
 use crate::progress::{Progress, Stage};
 use crate::recorded_runs::{KeptRuns, RecordedRuns};
 use crate::run::{
-    Budget, Deadline, FreshStart, Launch, Patience, RunFolders, RunWorth, StopReason, Summary,
-    Watchdog, interrupted, until_quiet,
+    Budget, Deadline, FinishedRun, FreshStart, Launch, Patience, RunFolders, RunWorth, StopReason,
+    Summary, Watchdog, interrupted, until_quiet,
 };
 use crate::shards::{Notebook, Outcome, ProgramRecord, Selection};
 use crate::subject::Subject;
@@ -369,14 +369,24 @@ impl Evidence {
             CheckedRuns::new(options, plan.predict, places, folders.shared(), corpus);
         let made = |seed: u64| -> anyhow::Result<Observation> {
             let folder = folders.take()?;
-            let run = |launch: &Launch| {
-                let finished = launch.once(seed, &folder, &watchdog)?;
-                observe(&finished, places, known, config, &|| watchdog.is_ending())
+            let look = |finished: &FinishedRun| {
+                observe(finished, places, known, config, &|| watchdog.is_ending())
             };
-            let Some(checked) = checked_runs.launch(launch)? else {
+            let run = |launch: &Launch| look(&launch.once(seed, &folder, &watchdog)?);
+            let Some(to_check) = checked_runs.launch(launch)? else {
                 return run(launch);
             };
-            let mut checked = run(&checked)?;
+            if checked_runs.record_beside() {
+                let finished = to_check.once(seed, &folder, &watchdog)?;
+                let checked = look(&finished)?;
+                if !checked_runs.lacks_text(&checked) && !checked_runs.needs_record(&checked) {
+                    return Ok(checked);
+                }
+                let mut recorded = look(&finished.recorded_beside())?;
+                checked_runs.compare_beside(checked, &mut recorded, known);
+                return Ok(recorded);
+            }
+            let mut checked = run(&to_check)?;
             if checked_runs.lacks_text(&checked)
                 && let Some(launch) = checked_runs.launch(launch)?
             {

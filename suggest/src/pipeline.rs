@@ -15,7 +15,7 @@ use wmfix_frontend::{Vocabularies, scan_tree};
 use wmfix_repair::Profile;
 
 use crate::baseline;
-use crate::cli::{Cost, HarmLevel, Races, Strategy, Volatile};
+use crate::cli::{Cost, HarmLevel, Races, Volatile};
 use crate::evidence::{Evidence, NotRun, RunLimit, RunPlan};
 use crate::exit::{ExitStatus, Stop};
 use crate::findings::{FindingNames, ViolationKey};
@@ -568,7 +568,6 @@ fn assemble_report(
         summary: evidence.summary(),
         fresh_starts: evidence.fresh_starts().clone(),
         left_behind: evidence.has_left_behind(),
-        system_schedules: settings.options.strategy == Strategy::Os,
         seconds: evidence.elapsed().as_secs_f64(),
         files: files.cloned().collect(),
         programs: subject.commands.iter().map(|c| c.launch.name()).collect(),

@@ -44,6 +44,7 @@ mod run_failures;
 mod run_findings;
 mod run_litmus;
 mod run_online;
+mod run_os;
 mod run_outcomes;
 mod run_predict;
 mod run_programs;

@@ -216,8 +216,10 @@ pub fn covers(newest: u64, older: impl FnOnce() -> u64, tag: u64, mask: u8, writ
     if newest & asked == wanted && mask & !newest == 0 {
         return true;
     }
-    // Both of the same thread and epoch: nothing came in between either.
-    if newest & (TAG_MASK | UNSURE) != tag {
+    // Both of the same thread and epoch: nothing came in between either. A read of
+    // another thread is nothing to a read.
+    let is_own = newest & (TAG_MASK | UNSURE) == tag;
+    if !is_own && (writes || newest & (WRITES | UNSURE) != 0) {
         return false;
     }
     let made = if newest & asked == wanted { newest } else { 0 };
@@ -479,5 +481,59 @@ impl SpilledRecords {
             _ => drop(mem::take(records)),
         }
         self.free.push(list);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said without a look at everything is what the granule itself finds.
+    #[test]
+    fn an_access_that_is_covered_changes_nothing() {
+        let mut random = 1_u64;
+        let mut draw = |below: u64| {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (random >> 33) % below
+        };
+        let nothing = Clock::default();
+        let (mut covered, mut beside_others) = (0, 0);
+        for _ in 0..2_000 {
+            let (mut granule, mut spilled) = (Granule::default(), SpilledRecords::default());
+            let mut epochs = [1; 3];
+            for _ in 0..30 {
+                let slot = draw(3) as ThreadSlot;
+                epochs[slot] += u32::from(draw(8) == 0);
+                let access = PlainAccess {
+                    slot,
+                    number: epochs[slot],
+                    site: SiteId(draw(3) as u32),
+                    happened_before: &nothing,
+                    writes: draw(12) == 0,
+                };
+                let mask = [0xff, 0x0f, 0xf0, 0x03][draw(4) as usize];
+                if draw(60) == 0 {
+                    granule.mark_atomic();
+                }
+                let tag = epoch_tag(slot, access.number);
+                let before = granule;
+                let says = covers(before.newest, || before.older, tag, mask, access.writes);
+                let found = granule.access(&mut spilled, mask, &access);
+                if says {
+                    assert!(
+                        found.is_none() && granule == before,
+                        "{before:?} {access:?}"
+                    );
+                    covered += 1;
+                    beside_others += u32::from(before.newest().slot() != slot);
+                }
+            }
+        }
+        assert!(
+            covered > 1_000 && beside_others > 100,
+            "{covered}, {beside_others}"
+        );
     }
 }

@@ -88,6 +88,9 @@ pub struct PlainFindings {
     pub race: Option<usize>,
     /// Its bytes may hold an atomic object.
     pub meets_atomic: bool,
+    /// It is not one that its thread had made before in the same epoch, with nothing
+    /// in between and no race: without it, something may be missed.
+    pub adds: bool,
 }
 
 /// Feed it the events of a run in their order; it reports which of them
@@ -286,6 +289,7 @@ impl<S: GranuleStore> Analyzer<S> {
         Ok(PlainFindings {
             race: made.race.map(|race| self.findings.add_race(race)),
             meets_atomic: made.meets_atomic,
+            adds: made.adds,
         })
     }
 

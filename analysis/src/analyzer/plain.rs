@@ -19,6 +19,8 @@ pub(crate) struct PlainResult {
     pub(crate) race: Option<Race>,
     /// The bytes may hold an atomic object.
     pub(crate) meets_atomic: bool,
+    /// Without it, less would be known.
+    pub(crate) adds: bool,
 }
 
 impl<S: GranuleStore> Memory<S> {
@@ -36,7 +38,10 @@ impl<S: GranuleStore> Memory<S> {
     ) -> PlainResult {
         if !self.races {
             self.plain_on_atomics(threads, slot, bytes, writes);
-            return PlainResult::default();
+            return PlainResult {
+                adds: true,
+                ..PlainResult::default()
+            };
         }
         let thread = threads.at(slot);
         let access = PlainAccess {
@@ -60,6 +65,7 @@ impl<S: GranuleStore> Memory<S> {
             return PlainResult {
                 race: None,
                 meets_atomic,
+                adds: met.adds || meets_atomic,
             };
         };
         let second = RacingAccess {
@@ -77,6 +83,7 @@ impl<S: GranuleStore> Memory<S> {
         PlainResult {
             race: Some(race),
             meets_atomic,
+            adds: true,
         }
     }
 

@@ -23,6 +23,8 @@ pub(crate) struct AccessResult {
     pub(crate) race: Option<(Record, Bytes)>,
     /// The bytes may hold an atomic object.
     pub(crate) meets_atomic: bool,
+    /// Something is known that was not known before it.
+    pub(crate) adds: bool,
 }
 
 impl<S: GranuleStore> Shadow<S> {
@@ -49,10 +51,12 @@ impl<S: GranuleStore> Shadow<S> {
             return AccessResult::default();
         };
         let mask = (((1u16 << bytes.size) - 1) << offset) as u8;
+        let before = *granule;
         let found = granule.access(&mut self.spilled, mask, access);
         AccessResult {
             race: found.map(|record| (record, shared_bytes(record, number, mask))),
             meets_atomic: granule.may_hold_atomic(),
+            adds: *granule != before,
         }
     }
 
@@ -63,6 +67,7 @@ impl<S: GranuleStore> Shadow<S> {
         let mut result = AccessResult {
             race: None,
             meets_atomic: bytes.size > MAX_ACCESS_BYTES,
+            adds: false,
         };
         let bytes = checked_part(bytes);
         let (mut at, end) = granules(bytes);
@@ -73,7 +78,10 @@ impl<S: GranuleStore> Shadow<S> {
             for granule in &mut *some {
                 let mask = mask_within(at, bytes);
                 result.meets_atomic |= granule.may_hold_atomic();
-                if let Some(record) = granule.access(&mut self.spilled, mask, access)
+                let before = *granule;
+                let found = granule.access(&mut self.spilled, mask, access);
+                result.adds |= *granule != before;
+                if let Some(record) = found
                     && result.race.is_none()
                 {
                     result.race = Some((record, shared_bytes(record, at, mask)));

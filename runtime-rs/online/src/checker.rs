@@ -73,6 +73,22 @@ pub struct Checker<S = GranuleMap> {
     gave_up: bool,
 }
 
+/// What is known after a plain access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlainOutcome {
+    /// It may have met an atomic object.
+    pub meets_atomic: bool,
+    /// A recording without it may show less.
+    pub adds: bool,
+}
+
+impl PlainOutcome {
+    const UNKNOWN: Self = Self {
+        meets_atomic: true,
+        adds: true,
+    };
+}
+
 #[derive(Clone, Copy, Debug)]
 struct DelayedEvent {
     event: Event,
@@ -190,7 +206,7 @@ impl<S: GranuleStore + Default> Checker<S> {
     }
 
     /// The thread that has the turn made a plain access: [`Self::event`] for what
-    /// there is most of. Whether it may have met an atomic object.
+    /// there is most of.
     #[inline]
     pub fn plain(
         &mut self,
@@ -199,7 +215,7 @@ impl<S: GranuleStore + Default> Checker<S> {
         bytes: Bytes,
         writes: bool,
         say: &mut impl FnMut(CheckRecord),
-    ) -> bool {
+    ) -> PlainOutcome {
         let Bytes { address, size } = bytes;
         let recorded = match writes {
             false => RecordedOperation::Read { address, size },
@@ -207,7 +223,7 @@ impl<S: GranuleStore + Default> Checker<S> {
         };
         if self.gave_up || self.predictor.is_some() || self.table.has_watches() {
             self.event(context, key, &recorded, 0, say);
-            return true;
+            return PlainOutcome::UNKNOWN;
         }
         self.concurrent |= *self.first_thread.get_or_insert(self.thread) != self.thread;
         let role = self.role(context, key, &recorded, say);
@@ -217,12 +233,15 @@ impl<S: GranuleStore + Default> Checker<S> {
         let made = (self.analyzer).plain_at(number, self.thread, site, bytes, writes);
         let Ok(found) = made else {
             self.give_up(GiveUp::Refused, say);
-            return true;
+            return PlainOutcome::UNKNOWN;
         };
         if found.race.is_some() && self.analyzer.races().len() > self.races {
             self.say_new(say);
         }
-        found.meets_atomic
+        PlainOutcome {
+            meets_atomic: found.meets_atomic,
+            adds: found.adds,
+        }
     }
 
     /// What granules know the current epoch of the thread that has the turn by; 0

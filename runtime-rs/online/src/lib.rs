@@ -20,7 +20,7 @@ mod schedule;
 mod table;
 mod waits;
 
-pub use checker::{CheckConfig, Checker, is_plain, violation_kind};
+pub use checker::{CheckConfig, Checker, PlainOutcome, is_plain, violation_kind};
 pub use convert::{add_waits, narrow, of_operation, round_of, write_of_free};
 pub use key::{ContextKey, ModuleKey};
 pub use kind::EventKind;

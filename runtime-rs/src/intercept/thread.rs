@@ -192,6 +192,10 @@ fn wait_for_end(
         return block();
     };
     if !held.controlled() {
+        held.context(pc);
+        if matches!(timeout, Timeout::Never) {
+            held.state().awaits_end(child);
+        }
         drop(held);
         let outcome = block();
         if outcome == 0 {

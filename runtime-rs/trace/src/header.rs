@@ -11,6 +11,10 @@ use crate::stale::process_key;
 /// What the name of a trace ends in until its header is written.
 pub const UNFINISHED: &str = ".new";
 
+/// What comes behind the name of a checked run's trace in the name of a second one,
+/// which has what its threads did.
+pub const RECORDED_BESIDE: &str = ".recorded";
+
 /// The first bytes of a trace.
 pub const MAGIC: [u8; 8] = *b"WMFIXTRC";
 

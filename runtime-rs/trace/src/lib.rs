@@ -78,8 +78,8 @@ mod write;
 mod tests;
 
 pub use header::{
-    HEADER_FIXED, Header, HeaderError, MAGIC, Strategy, UNFINISHED, VERSION, Volatile,
-    encode_header,
+    HEADER_FIXED, Header, HeaderError, MAGIC, RECORDED_BESIDE, Strategy, UNFINISHED, VERSION,
+    Volatile, encode_header,
 };
 pub use read::{Corruption, Ending, Reader};
 pub use record::{

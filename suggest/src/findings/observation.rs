@@ -143,6 +143,12 @@ pub(crate) enum TraceProblem {
     /// A run was checked while it went on, and showed something that was not there
     /// when it was made again to be recorded.
     NotRepeated,
+    /// A run was checked while it went on, and showed something that its recording,
+    /// which is cut short or missing, does not have.
+    NotRecorded,
+    /// A run was checked while it went on, and showed something that was not there
+    /// when its recording was analysed.
+    NotConfirmed,
 }
 
 /// A violation in one run.
@@ -268,8 +274,11 @@ impl Observation {
 
     /// Whether something that the run did was not recorded, or cannot be read.
     pub(crate) fn is_incomplete(&self) -> bool {
-        let unreadable = |problem: &TraceProblem| matches!(problem, TraceProblem::Unreadable(_));
-        self.ends.iter().any(|end| !end.cause.is_failure()) || self.problems.iter().any(unreadable)
+        let unknown = |problem: &TraceProblem| {
+            use TraceProblem::{NotConfirmed, NotRecorded, Unreadable};
+            matches!(problem, Unreadable(_) | NotRecorded | NotConfirmed)
+        };
+        self.ends.iter().any(|end| !end.cause.is_failure()) || self.problems.iter().any(unknown)
     }
 
     /// Whether the run was ended before its end.
@@ -298,6 +307,26 @@ impl Observation {
         violations.is_superset(&keys(&other.violations))
             && (keys(&self.races).is_superset(&keys(&other.races))
                 || self.problems.iter().any(unproved))
+    }
+
+    /// The run by a recording that is cut short, with what its check saw to the end:
+    /// how it ended, and how much it did.
+    pub(crate) fn goes_on_as(&mut self, checked: Self) {
+        self.ends = checked.ends;
+        self.failures = checked.failures;
+        self.reached.extend(checked.reached);
+        self.events = checked.events;
+        self.plain_events = checked.plain_events;
+        self.schedule = checked.schedule;
+        self.concurrent |= checked.concurrent;
+    }
+
+    /// Drops findings that are not known and have no details.
+    pub(crate) fn drop_unshown(&mut self, known: &KnownFindings) {
+        self.violations
+            .retain(|(key, details)| details.is_some() || contains(&known.violations, key));
+        self.races
+            .retain(|(key, details)| details.is_some() || contains(&known.races, key));
     }
 
     /// Whether its trace had to end before the run did.

@@ -12,7 +12,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use nix::sys::personality::{self, Persona};
 use wmfix_analysis::explore::{Actor, Assignment};
-use wmfix_trace::{RUN_VARIABLES, StaleTarget, StaleTargets, UNFINISHED};
+use wmfix_trace::{RECORDED_BESIDE, RUN_VARIABLES, StaleTarget, StaleTargets, UNFINISHED};
 
 use super::folders::RunFolder;
 use super::fork_server::{ForkServer, ServerLost, ServerRequest, ServerStart};
@@ -373,8 +373,11 @@ fn finished(ended: RunEnd, output: PathBuf, traces: &Path) -> io::Result<Finishe
         }
     }
     // A process that was killed before it had begun has done nothing.
-    let has_begun = |path: &PathBuf| !path.to_string_lossy().ends_with(UNFINISHED);
-    found.retain(has_begun);
+    let is_trace = |path: &PathBuf| {
+        let name = path.to_string_lossy();
+        !name.ends_with(UNFINISHED) && !name.ends_with(RECORDED_BESIDE)
+    };
+    found.retain(is_trace);
     found.sort();
     Ok(FinishedRun {
         ended,
@@ -410,6 +413,26 @@ fn wait(
     let watched = watchdog.watch_run(&child, output);
     let killed = watched.until_ended()?;
     Ok((child.wait()?, killed))
+}
+
+impl FinishedRun {
+    /// The same run by what its processes recorded besides what the check of it shows;
+    /// of a process that did not, what there is.
+    pub(crate) fn recorded_beside(&self) -> Self {
+        let beside = |path: &PathBuf| {
+            let mut name = path.clone().into_os_string();
+            name.push(RECORDED_BESIDE);
+            Some(PathBuf::from(name)).filter(|path| path.exists())
+        };
+        let traces = self.traces.iter();
+        Self {
+            ended: self.ended,
+            output: self.output.clone(),
+            traces: traces
+                .map(|path| beside(path).unwrap_or_else(|| path.clone()))
+                .collect(),
+        }
+    }
 }
 
 impl FinishedRun {

@@ -66,6 +66,17 @@ pub(super) fn ends(collected: &CollectedFindings) -> Vec<String> {
                  small; such findings are not reported",
                 runs_were(*count)
             ),
+            TraceProblem::NotRecorded => format!(
+                "{} found wrong while under way, but after the recording had ended, or without one: \
+                 such findings are not reported; try a larger --trace-limit or --event-limit, and \
+                 more room for temporary files",
+                runs_were(*count)
+            ),
+            TraceProblem::NotConfirmed => format!(
+                "{} found wrong while under way, but not when the recording was analysed: such \
+                 findings are not reported; please report this as a bug of wmfix",
+                runs_were(*count)
+            ),
         });
     }
     notes.sort();

@@ -50,10 +50,6 @@ use stable_ids::StableIds;
 
 pub(crate) use relaxation::{RelaxInputs, add_relaxation};
 
-/// Why runs are not checked in their process.
-const RECORDED_UNDER_OS: &str = "every run was recorded and checked afterwards, which is slower \
-    than checking it in its process: --strategy os gives no schedule twice";
-
 /// What a report needs beside the findings.
 #[derive(Debug)]
 pub(crate) struct ReportInputs {
@@ -63,8 +59,6 @@ pub(crate) struct ReportInputs {
     pub fresh_starts: BTreeSet<FreshStart>,
     /// Whether processes outlived their runs.
     pub left_behind: bool,
-    /// Whether the system chose the schedules.
-    pub system_schedules: bool,
     /// How long it took.
     pub seconds: f64,
     /// Files whose sites are to be counted, absolute.
@@ -173,9 +167,6 @@ pub(crate) fn assemble(
     );
     if setting.left_behind {
         notes.push(LEFT_BEHIND.to_owned());
-    }
-    if setting.system_schedules {
-        notes.push(RECORDED_UNDER_OS.to_owned());
     }
     let counts = |violation: &model::Violation| {
         let harm = violation.harm.as_ref();
