@@ -89,10 +89,17 @@ fn object_around(node: Node<'_>) -> Option<Node<'_>> {
         }
         node = parent;
     }
-    // The name of a called function is no object.
-    let called = node.parent().filter(|p| p.kind() == "call_expression");
-    match called.and_then(|call| call.child_by_field_name("function")) {
-        Some(function) if function == node => None,
+    let parent = node.parent()?;
+    match parent.kind() {
+        // The name of a called function is no object; what a method is called on is.
+        "call_expression" if parent.child_by_field_name("function") == Some(node) => {
+            let method = (node.kind() == "field_expression").then_some(node)?;
+            method
+                .child_by_field_name("argument")
+                .filter(|object| is_object(*object))
+        }
+        // Nor is that of one which is being defined: a constructor that writes members.
+        "function_declarator" => None,
         _ => Some(node),
     }
 }
@@ -115,6 +122,22 @@ mod tests {
         assert_eq!(at(3, 7, false).as_deref(), Some("*p"));
         assert_eq!(at(4, 8, false).as_deref(), Some("slots[i]"));
         assert_eq!(at(5, 7, false), None);
+    }
+
+    #[test]
+    fn a_method_is_called_on_an_object_and_a_constructor_is_none() {
+        let text =
+            "struct R { R() : a(1) {} int a; };\nint f(R *r) { return r->label.size() + g(r); }\n";
+        let file = ParsedFile::parse(Path::new("a.cc"), text.as_bytes(), Language::Cpp);
+        let at = |line: usize, needle: &str, writes| {
+            let text = text.lines().nth(line - 1).expect("a line");
+            let column = text.find(needle).expect("there") + 1;
+            object_at(&file, (line as u32, column as u32), writes)
+        };
+        assert_eq!(at(1, "R()", true), None);
+        assert_eq!(at(2, "size", false).as_deref(), Some("r->label"));
+        assert_eq!(at(2, "label", false).as_deref(), Some("r->label"));
+        assert_eq!(at(2, "g(", false), None);
     }
 
     #[test]

@@ -207,6 +207,17 @@ pub enum Comparison {
 }
 
 impl Comparison {
+    /// The comparison with its sides exchanged.
+    pub(crate) fn turned(self) -> Self {
+        match self {
+            Self::Less => Self::Greater,
+            Self::LessOrEqual => Self::GreaterOrEqual,
+            Self::Greater => Self::Less,
+            Self::GreaterOrEqual => Self::LessOrEqual,
+            same => same,
+        }
+    }
+
     /// Its sign in C.
     pub fn sign(self) -> &'static str {
         match self {

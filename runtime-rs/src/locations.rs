@@ -49,6 +49,9 @@ pub(crate) struct Locations {
     free: VecDeque<u32>,
     /// The last location that no granule holds, for it is not aligned.
     unplaced: Option<u32>,
+    /// The location made last is memory of one of another extent, which held the
+    /// same.
+    is_other_size: bool,
 }
 
 /// So many numbers are free before one of them is used again: whoever remembers what
@@ -66,6 +69,12 @@ struct Entry {
     size: u8,
 }
 
+impl Entry {
+    fn wide(&self) -> u128 {
+        u128::from(self.value[0]) | u128::from(self.value[1]) << 64
+    }
+}
+
 impl Locations {
     pub(crate) fn new() -> Self {
         Self {
@@ -77,6 +86,7 @@ impl Locations {
             ended: Vec::new(),
             free: VecDeque::new(),
             unplaced: None,
+            is_other_size: false,
         }
     }
 
@@ -114,7 +124,18 @@ impl Locations {
     /// Makes a new location; whatever overlaps with it ends.
     #[cold]
     pub(crate) fn add(&mut self, address: u64, size: u8, value: u128) -> u32 {
+        let already_ended = self.ended.len();
         self.end(address..address + u64::from(size));
+        self.is_other_size = self.ended[already_ended..].iter().any(|&ended| {
+            let entry = &self.entries[ended as usize];
+            (entry.address, entry.size) != (address, size)
+                && agree(
+                    (entry.address, entry.wide()),
+                    entry.size,
+                    (address, value),
+                    size,
+                )
+        });
         self.ended.extend(self.unplaced.take());
         let entry = Entry {
             address,
@@ -156,6 +177,12 @@ impl Locations {
             *head = number;
         }
         number
+    }
+
+    /// Whether the location made last lies where one of another extent was that held
+    /// the same: one object, accessed in different sizes.
+    pub(crate) fn is_other_size(&self) -> bool {
+        self.is_other_size
     }
 
     /// Remembers what an operation left.
@@ -299,6 +326,16 @@ fn granule(address: u64) -> usize {
     (address % PAGE_BYTES / GRANULE_BYTES) as usize
 }
 
+/// Whether two objects, each at an address and of a value and a size, have the same
+/// bytes where they overlap.
+fn agree(one: (u64, u128), one_size: u8, other: (u64, u128), other_size: u8) -> bool {
+    let from = one.0.max(other.0);
+    let end = (one.0 + u64::from(one_size)).min(other.0 + u64::from(other_size));
+    let byte =
+        |(address, value): (u64, u128), at: u64| value.to_le_bytes()[(at - address) as usize];
+    (from..end).all(|at| byte(one, at) == byte(other, at))
+}
+
 #[inline(always)]
 fn split(value: u128) -> [u64; 2] {
     [value as u64, (value >> 64) as u64]
@@ -373,6 +410,21 @@ mod tests {
         let narrow = locations.add(0x3008, 8, 0);
         assert_eq!(locations.find(0x3000, 16, 5), None);
         assert_eq!(locations.find(0x3008, 8, 0), Some(narrow));
+    }
+
+    #[test]
+    fn one_object_in_two_sizes_is_told_from_memory_used_again() {
+        let mut locations = Locations::new();
+        locations.add(0x3000, 16, 7 << 64 | 5);
+        locations.add(0x3008, 8, 7);
+        assert!(locations.is_other_size());
+        locations.add(0x3008, 8, 7);
+        assert!(!locations.is_other_size(), "the same extent");
+        locations.add(0x300c, 4, 9);
+        assert!(!locations.is_other_size(), "it holds something else");
+        locations.end(0x3000..0x3010);
+        locations.add(0x3000, 8, 5);
+        assert!(!locations.is_other_size(), "nothing is there any more");
     }
 
     #[test]

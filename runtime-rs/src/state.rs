@@ -250,6 +250,7 @@ impl State {
         value: u128,
     ) -> u32 {
         let location = self.locations.add(address, size, value);
+        let is_other_size = self.locations.is_other_size();
         self.forget_ended();
         if !self.alone {
             self.introduce(context, location, value);
@@ -263,6 +264,7 @@ impl State {
             let size = size.into();
             online.mark_atomic(Bytes { address, size });
         }
+        let mut is_on_stack = false;
         for entry in self.scheduler.live_threads() {
             if entry.thread.is_null() {
                 continue;
@@ -270,9 +272,14 @@ impl State {
             // SAFETY: threads' records are never freed.
             let owner = unsafe { &*entry.thread };
             if owner.owns(address) {
+                is_on_stack = true;
                 owner.locals.0.fetch_min(address, Ordering::Relaxed);
                 owner.locals.1.fetch_max(address, Ordering::Relaxed);
             }
+        }
+        // A frame may lie where another one was, and hold the same by chance.
+        if is_other_size && !is_on_stack && !self.alone {
+            self.meets(Limit::MixedSizes);
         }
         location
     }

@@ -39,6 +39,7 @@ mod report_exchange;
 mod report_output;
 mod report_sarif;
 mod report_support;
+mod run_accesses;
 mod run_ended;
 mod run_failures;
 mod run_findings;

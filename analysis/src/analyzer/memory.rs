@@ -11,6 +11,7 @@ use super::layout::Layout;
 use super::limits::{self, Limits};
 use super::location::Location;
 use super::plain::race_with_plain;
+use super::remainder::Remainders;
 use super::shadow::Shadow;
 use super::table::{Cell, LocationTable};
 use super::thread::Threads;
@@ -31,6 +32,8 @@ pub(crate) struct Memory<S> {
     /// Where the paper's model counts SC fences.
     fence_location: Location,
     pub(super) layout: Layout,
+    /// What is left of locations that others have taken a part of.
+    pub(super) remainders: Remainders,
     pub(super) shadow: Shadow<S>,
     pub(super) remembered: usize,
     unseen_writes: u64,
@@ -50,6 +53,7 @@ impl<S: GranuleStore> Memory<S> {
             locations: LocationTable::default(),
             fence_location: Location::new(Some(0)),
             layout: Layout::default(),
+            remainders: Remainders::default(),
             shadow: Shadow::new(store),
             remembered: 0,
             unseen_writes: 0,
@@ -188,11 +192,23 @@ impl<S: GranuleStore> Memory<S> {
         limits::trim(location, threads, slot, self.limits);
     }
 
-    /// An atomic object begins in some bytes.
+    /// An atomic object begins in some bytes. Where it takes the place of one of
+    /// another extent, the same memory is accessed in another size: its first value
+    /// is what the last writes there left, and hands on what these did. Which
+    /// accesses of different sizes may be reordered is not defined, so that nothing
+    /// else of their past is kept.
     pub(crate) fn birth(&mut self, id: LocationId, bytes: Bytes, value: u64) {
+        let mut location = Location::new(Some(value));
         for displaced in self.layout.overlapping(bytes) {
+            if let Some(whole) = self.layout.bytes(displaced).filter(|&whole| whole != bytes)
+                && let Some(cell) = self.locations.get_mut(displaced)
+            {
+                location.message.join(&cell.location.message);
+                self.remainders.keep(whole, bytes, &cell.location.message);
+            }
             self.remove(displaced);
         }
+        self.remainders.take(bytes, &mut location.message);
         self.remove(id);
         let mixed = self.races && self.shadow.touches(bytes);
         if self.races {
@@ -200,13 +216,7 @@ impl<S: GranuleStore> Memory<S> {
         }
         self.layout.place(id, bytes);
         self.remembered += 1;
-        self.locations.insert(
-            id,
-            Cell {
-                location: Location::new(Some(value)),
-                mixed,
-            },
-        );
+        self.locations.insert(id, Cell { location, mixed });
     }
 
     /// Memory is given back.
@@ -217,6 +227,7 @@ impl<S: GranuleStore> Memory<S> {
         for id in self.layout.overlapping(bytes) {
             self.remove(id);
         }
+        self.remainders.end(bytes);
         self.shadow.forget(bytes);
     }
 

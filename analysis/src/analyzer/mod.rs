@@ -34,6 +34,7 @@ mod location;
 mod locks;
 mod memory;
 mod plain;
+mod remainder;
 mod shadow;
 mod table;
 mod thread;

@@ -99,6 +99,9 @@ impl<S: GranuleStore> Memory<S> {
     ) -> Option<(RacingAccess, Bytes)> {
         let known = &threads.at(slot).view.happened_before;
         let mut race = None;
+        if writes {
+            self.remainders.end(bytes);
+        }
         for id in self.layout.overlapping(bytes) {
             let place = self.layout.bytes(id).expect("the layout has just named it");
             let cell = self

@@ -158,13 +158,29 @@ fn compare(
     right: Node<'_>,
     values: &Values<'_, '_>,
 ) -> Condition {
-    for (value, comparison, operand) in
-        [(left, comparison, right), (right, turned(comparison), left)]
-    {
+    for (value, comparison, operand) in [
+        (left, comparison, right),
+        (right, comparison.turned(), left),
+    ] {
         if let Some((site, mask)) = values.value_of(value)
             && values.is_invariant(operand)
         {
             return about(site, mask, comparison, values.operand(operand), values);
+        }
+    }
+    for (value, comparison, operand) in [
+        (left, comparison, right),
+        (right, comparison.turned(), left),
+    ] {
+        if let Some(shifted) = values.shifted(value)
+            && values.is_invariant(operand)
+            && !matches!(
+                values.found(shifted.site).operation,
+                SiteOperation::CompareExchange { .. }
+            )
+        {
+            let (comparison, operand) = shifted.solved(comparison, operand, values);
+            return about(shifted.site, None, comparison, operand, values);
         }
     }
     if values.is_bound(left) || values.is_bound(right) {
@@ -238,16 +254,5 @@ fn opposite(comparison: Comparison) -> Comparison {
         Comparison::LessOrEqual => Comparison::Greater,
         Comparison::Greater => Comparison::LessOrEqual,
         Comparison::GreaterOrEqual => Comparison::Less,
-    }
-}
-
-/// The comparison with its sides exchanged.
-fn turned(comparison: Comparison) -> Comparison {
-    match comparison {
-        Comparison::Less => Comparison::Greater,
-        Comparison::LessOrEqual => Comparison::GreaterOrEqual,
-        Comparison::Greater => Comparison::Less,
-        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
-        same => same,
     }
 }

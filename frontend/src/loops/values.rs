@@ -13,7 +13,7 @@ use super::{called_name, is_repeatable, plain_arguments};
 use crate::context::ScanContext;
 use crate::found_site::FoundSite;
 use crate::literal::integer;
-use crate::site::{Operand, SiteOperation, Span};
+use crate::site::{Comparison, Operand, SiteOperation, Span};
 use crate::syntax::{self, MAX_DEPTH, bare_value, callee, operator};
 use crate::vocabulary::rule::CallResult;
 
@@ -34,6 +34,50 @@ struct Assignments<'t> {
     to: Vec<Node<'t>>,
     /// It is counted up or down, or otherwise changed in place.
     counted: bool,
+}
+
+/// The value that a site read, and something unchanging that it is put together with.
+pub(super) struct Shifted<'n> {
+    /// The site.
+    pub(super) site: usize,
+    by: Node<'n>,
+    form: Shift,
+}
+
+#[derive(Clone, Copy)]
+enum Shift {
+    /// `value + by`
+    Added,
+    /// `value - by`
+    Subtracted,
+    /// `by - value`
+    SubtractedFrom,
+}
+
+#[derive(Clone, Copy)]
+enum Sign {
+    Plus,
+    Minus,
+}
+
+impl Shifted<'_> {
+    /// What a comparison of the sum with `operand` asks of the value alone, as long as
+    /// nothing overflows.
+    pub(super) fn solved(
+        &self,
+        comparison: Comparison,
+        operand: Node<'_>,
+        values: &Values<'_, '_>,
+    ) -> (Comparison, Operand) {
+        let text = |node| values.context.file.node_text(node);
+        let (by, operand) = (text(self.by), text(operand));
+        let (comparison, operand) = match self.form {
+            Shift::Added => (comparison, format!("{operand} - ({by})")),
+            Shift::Subtracted => (comparison, format!("{operand} + {by}")),
+            Shift::SubtractedFrom => (comparison.turned(), format!("{by} - ({operand})")),
+        };
+        (comparison, Operand::Unknown(operand))
+    }
 }
 
 impl<'t, 'a> Values<'t, 'a> {
@@ -166,6 +210,29 @@ impl<'t, 'a> Values<'t, 'a> {
             ("call_expression", _) => self.value(self.helper(node)?, level + 1),
             _ => None,
         }
+    }
+
+    /// The site of which an expression is the value and something unchanging, added or
+    /// subtracted: `x.load() - start`, `now - x.load()`.
+    pub(super) fn shifted<'n>(&self, node: Node<'n>) -> Option<Shifted<'n>> {
+        let node = bare_value(node, self.context.file);
+        let sign = match (node.kind(), operator(node)) {
+            ("binary_expression", "+") => Sign::Plus,
+            ("binary_expression", "-") => Sign::Minus,
+            _ => return None,
+        };
+        let left = node.child_by_field_name("left")?;
+        let right = node.child_by_field_name("right")?;
+        let is_value = |node| matches!(self.value_of(node), Some((_, None)));
+        let (value, by, form) = match (is_value(left), is_value(right), sign) {
+            (true, false, Sign::Plus) => (left, right, Shift::Added),
+            (true, false, Sign::Minus) => (left, right, Shift::Subtracted),
+            (false, true, Sign::Plus) => (right, left, Shift::Added),
+            (false, true, Sign::Minus) => (right, left, Shift::SubtractedFrom),
+            _ => return None,
+        };
+        let (site, _) = self.value_of(value).filter(|_| self.is_invariant(by))?;
+        Some(Shifted { site, by, form })
     }
 
     /// What a call of a helper in this file gives back.

@@ -1,9 +1,10 @@
 //! What loops wait for when the text does not say it: `while (x != turn)`. The
-//! read that leaves such a loop has read the operand, or, where the loop is left
-//! on any other value, the reads that stay in it have. That takes knowing which
-//! reads are of one pass through the loop: those between two operations that
-//! every pass comes after. Where the run contradicts the text, or the thread was
-//! never seen to go on, the reads are left as they are, plain loads.
+//! read that leaves such a loop has read the operand (or, for `while (x < turn)`,
+//! something beyond it), or, where the loop is left on any other value, the reads
+//! that stay in it have. That takes knowing which reads are of one pass through the
+//! loop: those between two operations that every pass comes after. Where the run
+//! contradicts the text, or the thread was never seen to go on, the reads are left
+//! as they are, plain loads.
 //!
 //! What a read waited for is decided when its thread does something that the loop
 //! does not do. A run that contradicts the text later takes that back.
@@ -166,11 +167,11 @@ impl Pass {
     /// The exit condition of a pass that has left the loop.
     fn exit(&self) -> Option<LoopExit> {
         let (&(_, left), stayed) = self.reads.split_last().filter(|_| self.sound)?;
-        let exit = match (self.watch.exit.equal, stayed.first()) {
-            (true, _) => self.watch.exit.closed(left, self.size),
-            (false, Some(&(_, first))) => self.watch.exit.closed(first, self.size),
+        let exit = match (self.watch.exit.is_told_by_staying(), stayed.first()) {
+            (false, _) => self.watch.exit.closed(left, self.size),
+            (true, Some(&(_, first))) => self.watch.exit.closed(first, self.size),
             // Left at once, with one of all values but one.
-            (false, None) => return None,
+            (true, None) => return None,
         };
         let agrees = stayed.iter().all(|&(_, value)| !exit.leaves(value));
         (exit.leaves(left) && (agrees || !self.watch.exit.sole)).then_some(exit)
@@ -180,13 +181,14 @@ impl Pass {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wmfix_analysis::Comparison;
 
-    fn watch(equal: bool, after: &[u32]) -> Arc<WaitLoop> {
+    fn watch(comparison: Comparison, after: &[u32]) -> Arc<WaitLoop> {
         Arc::new(WaitLoop {
             id: 0,
             exit: OpenExit {
                 mask: None,
-                equal,
+                comparison,
                 sole: true,
             },
             after: after.iter().copied().map(TextId).collect(),
@@ -215,7 +217,7 @@ mod tests {
 
     #[test]
     fn the_read_that_leaves_tells_what_was_waited_for() {
-        let watch = watch(true, &[7]);
+        let watch = watch(Comparison::Equal, &[7]);
         let events = [
             Err(7),
             Ok(0),
@@ -233,14 +235,33 @@ mod tests {
 
     #[test]
     fn the_reads_that_stay_tell_what_must_change() {
-        let watch = watch(false, &[7]);
+        let watch = watch(Comparison::NotEqual, &[7]);
         let events = [Err(7), Ok(4), Ok(4), Ok(6), Err(7), Ok(6), Err(9)];
         assert_eq!(operands(&watch, &events), [Some(4), Some(4), Some(4), None]);
     }
 
     #[test]
+    fn the_read_that_leaves_bounds_what_is_compared_by_size() {
+        let watch = watch(Comparison::GreaterOrEqual, &[7]);
+        let events = [Err(7), Ok(0), Ok(1), Ok(4), Err(7), Ok(5), Err(9)];
+        assert_eq!(
+            operands(&watch, &events),
+            [Some(4), Some(4), Some(4), Some(5)]
+        );
+        // A value that should have left has stayed.
+        let events = [Err(7), Ok(5), Ok(4), Err(9)];
+        assert_eq!(operands(&watch, &events), [None, None]);
+        let strict = OpenExit {
+            comparison: Comparison::Less,
+            ..watch.exit
+        }
+        .closed(4, 4);
+        assert!(strict.leaves(4) && strict.leaves(3) && !strict.leaves(5));
+    }
+
+    #[test]
     fn a_thread_that_was_not_seen_to_go_on_tells_nothing() {
-        let watch = watch(true, &[]);
+        let watch = watch(Comparison::Equal, &[]);
         assert_eq!(operands(&watch, &[Ok(0), Ok(1)]), [None, None]);
         assert_eq!(
             operands(&watch, &[Ok(0), Ok(1), Err(9)]),
@@ -251,13 +272,13 @@ mod tests {
     #[test]
     fn a_run_that_contradicts_the_text_tells_nothing() {
         // Something else happened between two reads of what should be one pass.
-        let once = watch(true, &[]);
+        let once = watch(Comparison::Equal, &[]);
         assert_eq!(
             operands(&once, &[Ok(0), Err(9), Ok(1), Err(9)]),
             [None, None]
         );
         // What should come first never did.
-        let after = watch(true, &[7]);
+        let after = watch(Comparison::Equal, &[7]);
         assert_eq!(operands(&after, &[Ok(0), Ok(1), Err(9)]), [None, None]);
         // The operand was read by a read that stayed.
         let events = [Err(7), Ok(1), Ok(0), Ok(1), Err(9)];

@@ -51,7 +51,7 @@ impl fmt::Display for BadTable {
 
 impl core::error::Error for BadTable {}
 
-const MAGIC: &[u8; 8] = b"WMFIXTB1";
+const MAGIC: &[u8; 8] = b"WMFIXTB2";
 
 impl SiteTable {
     /// Adds an operation, or says anew what is known about it.
@@ -132,7 +132,6 @@ const HAS_TEXT: u8 = 16;
 const IS_BARRIER: u8 = 32;
 
 const HAS_MASK: u8 = 1;
-const IS_EQUAL: u8 = 2;
 const IS_SOLE: u8 = 4;
 
 fn encode_role(out: &mut Vec<u8>, context: ContextKey, kind: EventKind, role: &SiteRole) {
@@ -181,9 +180,9 @@ fn encode_mask(out: &mut Vec<u8>, mask: Option<i128>) {
 
 fn encode_open(out: &mut Vec<u8>, open: OpenExit) {
     let mut flags = if open.mask.is_some() { HAS_MASK } else { 0 };
-    flags |= if open.equal { IS_EQUAL } else { 0 };
     flags |= if open.sole { IS_SOLE } else { 0 };
     out.push(flags);
+    out.push(open.comparison as u8);
     out.extend_from_slice(&open.mask.unwrap_or(0).to_le_bytes());
 }
 
@@ -293,10 +292,11 @@ impl<'a> Source<'a> {
 
     fn open(&mut self) -> Result<OpenExit, BadTable> {
         let flags = self.byte()?;
+        let comparison = comparison(self.byte()?)?;
         let mask = self.wide()?;
         Ok(OpenExit {
             mask: (flags & HAS_MASK != 0).then_some(mask),
-            equal: flags & IS_EQUAL != 0,
+            comparison,
             sole: flags & IS_SOLE != 0,
         })
     }
@@ -309,7 +309,7 @@ mod tests {
     fn table() -> SiteTable {
         let open = OpenExit {
             mask: Some(-2),
-            equal: true,
+            comparison: Comparison::Less,
             sole: false,
         };
         let waits = WaitRole {

@@ -19,8 +19,8 @@ pub struct WaitRole {
 pub struct OpenExit {
     /// The bits of the value that count; all, if not given.
     pub mask: Option<i128>,
-    /// The loop is left when the value is the operand; else when it is not.
-    pub equal: bool,
+    /// How the value compares with the operand when the loop is left.
+    pub comparison: Comparison,
     /// No other condition has a say in when the loop is left.
     pub sole: bool,
 }
@@ -37,15 +37,26 @@ pub struct TextExit {
 }
 
 impl OpenExit {
-    /// The condition on an object of `size` bytes, once the operand is known.
-    pub fn closed(self, operand: u64, size: u8) -> LoopExit {
+    /// Whether it is a value that stays in the loop that tells the operand.
+    pub fn is_told_by_staying(self) -> bool {
+        self.comparison == Comparison::NotEqual
+    }
+
+    /// The condition on an object of `size` bytes, once a value has told the operand:
+    /// one that stayed in the loop where that tells it, else the one that left.
+    ///
+    /// Where values are compared by size, the one that left only bounds the operand.
+    /// It is taken for the operand, so that a value beyond it is known to leave: one
+    /// between the two is taken to stay, and a violation may be missed for it.
+    pub fn closed(self, told: u64, size: u8) -> LoopExit {
         let exit = TextExit {
             mask: self.mask,
-            comparison: match self.equal {
-                true => Comparison::Equal,
-                false => Comparison::NotEqual,
+            comparison: match self.comparison {
+                Comparison::Less => Comparison::LessOrEqual,
+                Comparison::Greater => Comparison::GreaterOrEqual,
+                other => other,
             },
-            operand: operand.into(),
+            operand: told.into(),
         };
         let mut exit = exit.at_width(size);
         exit.operand &= exit.mask;

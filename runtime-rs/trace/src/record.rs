@@ -126,17 +126,20 @@ pub enum Limit {
     UnknownThread,
     /// OpenMP's teams are within teams.
     NestedTeams,
+    /// It accesses an atomic object in parts, or several as one.
+    MixedSizes,
 }
 
 impl Limit {
     /// All of them, each at its number.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::SharedMemory,
         Self::SharedAddressSpace,
         Self::ManyMappings,
         Self::OddAtomics,
         Self::UnknownThread,
         Self::NestedTeams,
+        Self::MixedSizes,
     ];
 }
 

@@ -18,7 +18,7 @@ use std::process::Command;
 use crate::exit::{ExitStatus, Stop};
 use crate::runtime_archive::RuntimeFiles;
 use arguments::Output;
-use compiler::Compiler;
+use compiler::{Compiler, Family};
 
 pub(crate) use compiler::{
     Language, NoCompiler, is_compiler_name, program_on_path, real_compiler, users_choice,
@@ -27,6 +27,9 @@ pub(crate) use links::{WRAPPER_NAMES, link_wrappers};
 
 /// Where the wrappers are told of a file for their notes.
 pub(crate) const NOTES_VARIABLE: &str = "WMFIX_NOTES";
+
+/// Light optimisation, as it shortens the runs and moves no atomic access.
+pub(crate) const LIGHT_OPTIMISATION: &str = "-O1";
 
 /// The real compiler's command for a command line of the wrapper.
 #[derive(Debug)]
@@ -95,6 +98,18 @@ pub(crate) fn wrap(
         command.args(&given);
     }
     Ok(Ok(CompilerCommand { command, notes }))
+}
+
+/// The option for how far a program is optimised that no build system builds: as far
+/// as reads stay whose value is not used. clang instruments after all of its
+/// optimisation, and there is no part of that which leaves such reads.
+pub(crate) fn keeping_optimisation(language: Language) -> &'static str {
+    let mut arguments = users_choice(language);
+    match Compiler::find(language, &mut arguments).map(|compiler| compiler.family()) {
+        Ok(Family::Clang) => "-O0",
+        // Whoever compiles says that there is no compiler.
+        Ok(Family::Gcc { .. }) | Err(_) => LIGHT_OPTIMISATION,
+    }
 }
 
 /// Options that a project's wmfix.toml adds, one per line in the environment.

@@ -167,6 +167,9 @@ impl Plan {
                     ));
                 }
                 self.arguments.push(specs);
+                // The instrumenting pass comes after those that remove reads whose
+                // value is not used, and with them their races.
+                self.add(["-fno-tree-dce", "-fno-tree-dse"]);
             }
             // Said to the compiler proper: the driver would link libtsan.
             Family::Clang => {
@@ -247,7 +250,7 @@ mod tests {
         let (gcc, _) = planned(GCC, "-c a.c -O2");
         assert_eq!(
             gcc,
-            "-c a.c -O2 -U_FORTIFY_SOURCE -U__SANITIZE_THREAD__ -specs=/c/g -D_GLIBCXX_TSAN=1 -g -fno-omit-frame-pointer"
+            "-c a.c -O2 -U_FORTIFY_SOURCE -U__SANITIZE_THREAD__ -specs=/c/g -fno-tree-dce -fno-tree-dse -D_GLIBCXX_TSAN=1 -g -fno-omit-frame-pointer"
         );
         let (clang, _) = planned(Family::Clang, "-c a.c");
         assert!(

@@ -28,17 +28,30 @@ fn open_exit(exit: &LoopExit) -> Option<OpenExit> {
         Some(Operand::Constant(mask)) => Some(mask),
         Some(Operand::Unknown(_)) => return None,
     };
-    let equal = match exit.comparison {
-        Comparison::Equal => true,
-        Comparison::NotEqual => false,
-        _ => return None,
-    };
+    let comparison = analysed(exit.comparison);
     let sole = exit.joint == Joint::Sole;
+    let open = OpenExit {
+        mask,
+        comparison,
+        sole,
+    };
     // A loop that gives up is left with any value; a round that stays in the
     // loop for another condition's sake says nothing about this one.
-    let tells = !exit.bounded && exit.joint != Joint::Any && (equal || sole);
-    let open = matches!(exit.operand, Operand::Unknown(_)) && tells;
-    open.then_some(OpenExit { mask, equal, sole })
+    let told_by_leaving = !open.is_told_by_staying();
+    let tells = !exit.bounded && exit.joint != Joint::Any && (told_by_leaving || sole);
+    let is_open = matches!(exit.operand, Operand::Unknown(_)) && tells;
+    is_open.then_some(open)
+}
+
+fn analysed(comparison: Comparison) -> analysis::Comparison {
+    match comparison {
+        Comparison::Equal => analysis::Comparison::Equal,
+        Comparison::NotEqual => analysis::Comparison::NotEqual,
+        Comparison::Less => analysis::Comparison::Less,
+        Comparison::LessOrEqual => analysis::Comparison::LessOrEqual,
+        Comparison::Greater => analysis::Comparison::Greater,
+        Comparison::GreaterOrEqual => analysis::Comparison::GreaterOrEqual,
+    }
 }
 
 fn text_exit(exit: &LoopExit) -> Option<TextExit> {
@@ -56,14 +69,7 @@ fn text_exit(exit: &LoopExit) -> Option<TextExit> {
     };
     Some(TextExit {
         mask,
-        comparison: match exit.comparison {
-            Comparison::Equal => analysis::Comparison::Equal,
-            Comparison::NotEqual => analysis::Comparison::NotEqual,
-            Comparison::Less => analysis::Comparison::Less,
-            Comparison::LessOrEqual => analysis::Comparison::LessOrEqual,
-            Comparison::Greater => analysis::Comparison::Greater,
-            Comparison::GreaterOrEqual => analysis::Comparison::GreaterOrEqual,
-        },
+        comparison: analysed(exit.comparison),
         operand: constant(&exit.operand)?,
     })
 }
@@ -106,8 +112,11 @@ mod tests {
         assert_eq!(open.exit, None);
         let exit = open.open.unwrap().closed(0xffff_ffff_0000_0007, 4);
         assert!(exit.leaves(7) && !exit.leaves(8));
+        let open = waits(Comparison::GreaterOrEqual, false, Joint::Sole);
+        let exit = open.open.unwrap().closed(7, 4);
+        assert!(exit.leaves(7) && exit.leaves(8) && !exit.leaves(6));
         for waits in [
-            waits(Comparison::Less, false, Joint::Sole),
+            waits(Comparison::Less, true, Joint::Sole),
             waits(Comparison::Equal, true, Joint::Sole),
             waits(Comparison::Equal, false, Joint::Any),
             waits(Comparison::NotEqual, false, Joint::All),

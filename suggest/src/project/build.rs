@@ -46,6 +46,19 @@ const OBJECTS: &str = ".objects";
 /// The file among them that holds what the user should know about the build.
 const NOTES: &str = "notes";
 
+/// How far programs are optimised.
+#[derive(Clone, Copy, Debug)]
+enum Optimisation {
+    /// As far as reads stay whose value is not used.
+    KeepsReads,
+    /// A little.
+    Light,
+}
+
+/// Said where only light optimisation builds.
+const NEEDS_OPTIMISATION: &str = "the program does not build without optimisation, and clang \
+    removes plain reads whose value is not used: races of such reads are not seen (gcc keeps them)";
+
 /// An object and a digest of what went into it, or why there is none.
 type CompileResult = Result<(PathBuf, String), BuildFailure>;
 
@@ -97,10 +110,30 @@ struct Recipe {
 struct Hashes(Mutex<BTreeMap<PathBuf, Option<String>>>);
 
 impl Builder<'_> {
-    /// The executables, one for each program.
+    /// The executables, one for each program. What does not build as it must be built
+    /// to keep all reads (code that counts on functions being inlined, for instance)
+    /// is built with more optimisation, and that is said.
     pub(super) fn build(
         &self,
         parts: &ProgramParts,
+    ) -> anyhow::Result<Result<Vec<PathBuf>, BuildFailure>> {
+        let built = self.build_optimised(parts, Optimisation::KeepsReads)?;
+        let has_choice = |language| cc::keeping_optimisation(language) != cc::LIGHT_OPTIMISATION;
+        if built.is_ok() || ![Language::C, Language::Cxx].into_iter().any(has_choice) {
+            return Ok(built);
+        }
+        let again = self.build_optimised(parts, Optimisation::Light)?;
+        if again.is_ok() {
+            let note = [NEEDS_OPTIMISATION.to_owned()];
+            cc::keep_notes(&note, &self.into.join(OBJECTS).join(NOTES))?;
+        }
+        Ok(again)
+    }
+
+    fn build_optimised(
+        &self,
+        parts: &ProgramParts,
+        optimisation: Optimisation,
     ) -> anyhow::Result<Result<Vec<PathBuf>, BuildFailure>> {
         let objects = self.into.join(OBJECTS);
         fs::create_dir_all(&objects)
@@ -109,13 +142,13 @@ impl Builder<'_> {
         let sources: BTreeSet<&PathBuf> = programs.iter().flat_map(|p| &p.sources).collect();
         let hashes = Hashes::default();
         let mut made = BTreeMap::new();
-        for (source, result) in self.compile_all(sources, parts, &hashes)? {
+        for (source, result) in self.compile_all(sources, parts, optimisation, &hashes)? {
             match result {
                 Ok(object) => made.insert(source, object),
                 Err(failure) => return Ok(Err(failure)),
             };
         }
-        let library = self.library(parts, &hashes)?;
+        let library = self.library(parts, optimisation, &hashes)?;
         let mut executables = Vec::new();
         for program in programs {
             let sources = program.sources.iter();
@@ -139,23 +172,32 @@ impl Builder<'_> {
         &self,
         sources: BTreeSet<&'s PathBuf>,
         parts: &ProgramParts,
+        optimisation: Optimisation,
         hashes: &Hashes,
     ) -> anyhow::Result<Vec<(&'s PathBuf, CompileResult)>> {
         let sources = sources.into_par_iter();
-        let compiled = sources.map(|source| Ok((source, self.compile(source, parts, hashes)?)));
+        let compiled = sources.map(|source| {
+            let result = self.compile(source, parts, optimisation, hashes)?;
+            Ok((source, result))
+        });
         compiled.collect()
     }
 
     /// The sources that are linked as far as they are needed, as an archive. One
     /// that does not compile is only missed if something in it is needed.
-    fn library(&self, parts: &ProgramParts, hashes: &Hashes) -> anyhow::Result<Library> {
+    fn library(
+        &self,
+        parts: &ProgramParts,
+        optimisation: Optimisation,
+        hashes: &Hashes,
+    ) -> anyhow::Result<Library> {
         let mut library = Library::default();
         if parts.library.is_empty() {
             return Ok(library);
         }
         let mut objects = Vec::new();
         let sources = parts.library.iter().collect();
-        for (_, result) in self.compile_all(sources, parts, hashes)? {
+        for (_, result) in self.compile_all(sources, parts, optimisation, hashes)? {
             match result {
                 Ok(object) => objects.push(object),
                 Err(failure) => library.failures.push(failure),
@@ -191,13 +233,14 @@ impl Builder<'_> {
         &self,
         source: &Path,
         parts: &ProgramParts,
+        optimisation: Optimisation,
         hashes: &Hashes,
     ) -> anyhow::Result<CompileResult> {
         let language = match language_of(source) {
             SourceLanguage::C => Language::C,
             SourceLanguage::Cpp => Language::Cxx,
         };
-        let mut arguments = options(language, self.quoted);
+        let mut arguments = options(language, optimisation, self.quoted);
         for folder in &parts.include {
             arguments.extend(["-I".into(), folder.into()]);
         }
@@ -381,14 +424,17 @@ impl Hashes {
     }
 }
 
-/// Light optimisation, as it shortens the runs and moves no atomic access; the
-/// newest common standard, because the project names none.
-fn options(language: Language, include: &[PathBuf]) -> Vec<OsString> {
+/// The newest common standard, because the project names none.
+fn options(language: Language, optimisation: Optimisation, include: &[PathBuf]) -> Vec<OsString> {
     let standard = match language {
         Language::C => "-std=gnu17",
         Language::Cxx => "-std=gnu++20",
     };
-    let mut options: Vec<OsString> = [standard, "-O1", "-pthread"].map(OsString::from).into();
+    let level = match optimisation {
+        Optimisation::KeepsReads => cc::keeping_optimisation(language),
+        Optimisation::Light => cc::LIGHT_OPTIMISATION,
+    };
+    let mut options: Vec<OsString> = [standard, level, "-pthread"].map(OsString::from).into();
     for folder in include {
         options.extend(["-iquote".into(), folder.into()]);
     }

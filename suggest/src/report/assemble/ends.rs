@@ -100,8 +100,9 @@ fn limit_words(limit: Limit) -> &'static str {
              so that races may be missed or reported wrongly"
         }
         Limit::OddAtomics => {
-            "atomics of 3, 5, 6 or 7 bytes: what they order is believed, and violations at them are \
-             not looked for"
+            "atomics that the compiler leaves to libatomic (of 3, 5, 6 or 7 bytes, or of 16 without \
+             -mcx16): what they order among themselves is believed, and violations at them are not \
+             looked for"
         }
         Limit::UnknownThread => {
             "a library has started a thread by itself: races with what came just before it may be \
@@ -110,6 +111,11 @@ fn limit_words(limit: Limit) -> &'static str {
         Limit::NestedTeams => {
             "OpenMP teams within teams: their barriers and critical sections count as one, so that \
              races between teams may be missed"
+        }
+        Limit::MixedSizes => {
+            "an atomic object is accessed in different sizes: what such accesses order is taken \
+             from the hardware, for the C and C++ standards do not define it, and violations \
+             between them are not looked for"
         }
     }
 }

@@ -38,7 +38,29 @@ impl SpotFinder<'_> {
         let named = member.cloned().or(variable);
         named
             .or_else(|| objects.first().cloned())
-            .unwrap_or_else(|| "an object without a name".to_owned())
+            .unwrap_or_else(|| self.described(sites))
+    }
+
+    /// An object that neither a variable nor the source has a name for: by who writes
+    /// to it, or by who accesses it.
+    fn described(&mut self, sites: &[Option<SiteId>]) -> String {
+        let sites = || sites.iter().flatten().copied();
+        let writes = |site: &SiteId| {
+            use EventKind::{CompareExchange, Rmw, Store, Write};
+            let kind = self.places.get(*site).kind;
+            matches!(kind, Store | Rmw | CompareExchange | Write)
+        };
+        let writer = sites().find(writes);
+        let verb = if writer.is_some() { "written" } else { "used" };
+        let Some(site) = writer.or_else(|| sites().next()) else {
+            return "an object without a name".to_owned();
+        };
+        let place = self.spot(site).place;
+        let function = match place.function.is_empty() {
+            true => String::new(),
+            false => format!(" by {}", place.function),
+        };
+        format!("memory {verb}{function} at {}:{}", place.file, place.line)
     }
 
     /// The object of an access as the source writes it.
