@@ -298,6 +298,55 @@ int box_get(struct box *box, int *value)
     }
 }
 
+/// Every write of the count publishes a value, also one that repeats a write which no
+/// other thread has looked at in between.
+#[test]
+fn a_plain_count_that_is_written_twice_in_a_row_publishes_both_values() {
+    need_tools();
+    let code = "
+#include <assert.h>
+#include <pthread.h>
+static int values[2];
+static int count;
+static void put(int value)
+{
+    values[count] = value;
+    count = count + 1;
+}
+static void *sender(void *unused)
+{
+    put(7);
+    put(8);
+    return unused;
+}
+static void *receiver(void *unused)
+{
+    int seen = count;
+    if (seen > 0)
+        assert(values[seen - 1] == 6 + seen);
+    return unused;
+}
+int main(void)
+{
+    pthread_t one, other;
+    pthread_create(&one, 0, sender, 0);
+    pthread_create(&other, 0, receiver, 0);
+    pthread_join(one, 0);
+    pthread_join(other, 0);
+    return 0;
+}
+";
+    let (changed, ran) = suggested(&[("count.c", code)], "suggest count.c --runs 60");
+    let expected = [
+        "- count = count + 1;",
+        "+ __atomic_store_n(&count, count + 1, __ATOMIC_RELEASE);",
+        "- int seen = count;",
+        "+ int seen = __atomic_load_n(&count, __ATOMIC_ACQUIRE);",
+    ];
+    assert_eq!(changed, expected, "{ran:?}");
+    assert!(ran.stderr.contains("showed no further findings"), "{ran:?}");
+}
+
 /// Two threads that change a number by what they read of it: two atomic accesses
 /// instead would hide the lost update, and are not offered.
 #[test]
