@@ -94,7 +94,7 @@ pub use event::{
     Operation, SiteId, ThreadId,
 };
 pub use joins::{JoinAhead, joins_ahead};
-pub use labels::Labels;
+pub use labels::{LabelledRun, Labels, free_location};
 pub use model::Model;
 pub use order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 pub use race::{FoundRace, Race, RacingAccess};

@@ -52,6 +52,7 @@ mod object;
 mod order;
 mod orders;
 mod outline;
+mod plain;
 mod recognise;
 mod record;
 mod recover;
@@ -73,6 +74,7 @@ pub use nearby::{Headers, headers_of, scan_file};
 pub use note::{Note, NoteKind};
 pub use object::object_at;
 pub use order::MemoryOrder;
+pub use plain::{object_name, plain_access, plain_accesses};
 pub use repetition::{Repetition, repetition_of_call, repetition_of_wait};
 pub use scan::{FileScan, scan_parsed, scan_source};
 pub use site::{

@@ -40,6 +40,19 @@ pub fn match_site(scan: &FileScan, line: u32, column: u32, kind: OperationKind) 
     }
 }
 
+/// The same among some sites.
+pub(crate) fn match_among(
+    sites: &[Site],
+    line: u32,
+    column: u32,
+    kind: OperationKind,
+) -> SiteMatch<'_> {
+    match match_on_line(sites, line, column, kind) {
+        SiteMatch::None => match_around(sites, line, kind),
+        found => found,
+    }
+}
+
 fn match_on_line(sites: &[Site], line: u32, column: u32, kind: OperationKind) -> SiteMatch<'_> {
     let on_line: Vec<&Site> = sites
         .iter()

@@ -137,7 +137,7 @@ impl Spelling<'_> {
             "gnu" if site.callee.starts_with("__sync_") && order == MemoryOrder::SeqCst => {
                 plain("__sync_synchronize()".to_owned(), order)
             }
-            "gnu" | "volatile" => builtin(),
+            "gnu" | "volatile" | "plain" => builtin(),
             "boost" => {
                 let order_name = self.order(order, "boost");
                 plain(format!("boost::atomic_thread_fence({order_name})"), order)

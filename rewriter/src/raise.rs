@@ -175,7 +175,8 @@ impl OrderRaise<'_> {
             return self.say_assigned(goal, draft);
         }
         let mut changed = false;
-        if site.order.order != Some(goal.success) {
+        // A plain access has no order at all.
+        if site.order.order != Some(goal.success) || &*site.vocabulary == "plain" {
             self.respell(&site.order, goal.success, draft)?;
             changed = true;
         }
@@ -375,17 +376,22 @@ impl OrderRaise<'_> {
                     arguments().ok_or_else(refusal)?
                 )
             }
-            (_, "volatile") => {
-                let object = site.object.as_ref().ok_or_else(refusal)?;
+            (_, "volatile" | "plain") => {
+                let object = text(site.object.as_ref().ok_or_else(refusal)?);
+                let address = match object.strip_prefix('*') {
+                    Some(pointer) => pointer.trim().to_owned(),
+                    None => format!("&{object}"),
+                };
                 match site.operation {
-                    SiteOperation::Load => format!("__atomic_load_n(&{}, {said})", text(object)),
+                    SiteOperation::Load => format!("__atomic_load_n({address}, {said})"),
                     SiteOperation::Store if site.callee == "=" => {
-                        let value = text(&(site.callee_span.end..site.span.end));
-                        format!(
-                            "__atomic_store_n(&{}, {}, {said})",
-                            text(object),
-                            value.trim()
-                        )
+                        // The value may have operations of its own.
+                        let rest = text(&(site.callee_span.end..site.span.end));
+                        let start = site.span.end - rest.trim_start().len();
+                        let head = format!("__atomic_store_n({address}, ");
+                        draft.replace(site.span.start..start, head);
+                        draft.wrap(&site.span, "", &format!(", {said})"));
+                        return Ok(());
                     }
                     _ => return Err(refusal()),
                 }

@@ -86,7 +86,7 @@ impl<'a> Spelling<'a> {
     pub(crate) fn order(&self, order: MemoryOrder, family: &str) -> String {
         let name = order.name();
         match family {
-            "gnu" | "volatile" => format!("__ATOMIC_{}", name.to_uppercase()),
+            "gnu" | "volatile" | "plain" => format!("__ATOMIC_{}", name.to_uppercase()),
             "boost" => format!("boost::memory_order_{name}"),
             "c11" if self.file.language() == Language::C => format!("memory_order_{name}"),
             _ => self.standard_order(name),

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use wmfix_analysis::{Event, FenceOrder, LoadOrder, Operation, RmwOrder, SiteId, StoreOrder};
-use wmfix_frontend::{MemoryOrder, OrderForm, ParsedFile, Site, is_named_relaxed, wrappers};
+use wmfix_frontend::{
+    MemoryOrder, OrderForm, ParsedFile, Site, SiteOperation, is_named_relaxed, wrappers,
+};
 use wmfix_repair::{Change, ChangeKind, ChangePoint, FenceMove, MoveDirection, Orders};
 use wmfix_rewriter::{
     FileRewriter, Project, Refusal, Side, TextChange, TextChangeKind, check_file, rewrite,
@@ -16,6 +18,7 @@ use wmfix_rewriter::{
 };
 
 use crate::observe::{Editing, Places, Scope, SourceFile};
+use crate::plain_accesses::PlainAccesses;
 use crate::subject::PatchedFile;
 
 /// What the changes are for.
@@ -79,6 +82,11 @@ enum CandidateRefusal {
     /// Everybody knows what it does.
     #[error("`{0}` has a meaning that a vocabulary describes")]
     Described(String),
+    /// Two accesses are not one step.
+    #[error(
+        "several threads change the object by what they read of it: that takes a lock or a read-modify-write"
+    )]
+    Update,
     /// Whoever wants a stronger order calls another one.
     #[error("`{0}` is there for whoever needs that")]
     HasSibling(String),
@@ -89,9 +97,11 @@ enum CandidateRefusal {
 type Key = (Option<(PathBuf, usize, usize)>, Option<SiteId>);
 
 impl Candidates {
-    /// What may be changed in files below `tree`, of the operations that ran.
+    /// What may be changed in files below `tree`, of the operations that ran, and of
+    /// these plain accesses.
     pub(crate) fn new(
         traces: &[Vec<Event>],
+        plain: &PlainAccesses,
         places: &mut Places,
         tree: &Path,
         purpose: Purpose,
@@ -149,6 +159,26 @@ impl Candidates {
                 entry.insert((Some(text), call.sites, call.orders));
             }
         }
+        for (id, text) in plain.iter() {
+            let span = (text.file.to_path_buf(), text.span.start, text.span.end);
+            let orders = match text.operation {
+                SiteOperation::Store => Orders::PlainWrite,
+                _ => Orders::PlainRead,
+            };
+            match all.entry((Some(span), None)) {
+                Entry::Vacant(entry) => {
+                    candidates.open(&text.file, places);
+                    candidates.read_headers(&text.file, places);
+                    candidates.add_call(text);
+                    entry.insert((Some(text.clone()), vec![id], orders));
+                }
+                // A volatile access may have been taken for an atomic one.
+                Entry::Occupied(mut entry) if entry.get().2 == orders => {
+                    entry.get_mut().1.push(id);
+                }
+                Entry::Occupied(_) => {}
+            }
+        }
         let mut fenceless = Vec::new();
         for (key, (text, sites, orders)) in all {
             if let (Some((path, ..)), _) = &key {
@@ -167,9 +197,23 @@ impl Candidates {
             let found = wrappers(&parsed, &candidates.project.vocabularies);
             candidates.project.wrappers.push(found);
         }
+        candidates.refuse_updates(plain, places);
         candidates.refuse_what_is_not_wanted(&places.scope, &fenceless);
         candidates.refuse_what_cannot_be_made(tree);
         candidates
+    }
+
+    /// Leaves plain accesses alone that would have to be one step with others.
+    fn refuse_updates(&mut self, plain: &PlainAccesses, places: &mut Places) {
+        for number in 0..self.points.len() {
+            let site = self.sites[number].clone();
+            let site = site.filter(|_| self.points[number].orders.is_plain());
+            if site.is_some_and(|site| plain.is_update(&site, places)) {
+                for kind in self.kinds(number) {
+                    self.points[number].refuse(kind, CandidateRefusal::Update.to_string());
+                }
+            }
+        }
     }
 
     /// Leaves alone what the project does not want to be changed, and fences at calls

@@ -31,6 +31,8 @@ pub(crate) struct CheckedRuns<'a> {
     table: Mutex<TableFile>,
     /// Every run is recorded from now on.
     records_all: AtomicBool,
+    /// A run has more plain accesses than are looked at.
+    is_too_long: AtomicBool,
     corpus: Mutex<Option<Corpus>>,
 }
 
@@ -70,6 +72,7 @@ impl<'a> CheckedRuns<'a> {
             folder,
             table: Mutex::default(),
             records_all: AtomicBool::new(options.record),
+            is_too_long: AtomicBool::new(false),
             corpus: Mutex::new(corpus.map(|room| Corpus {
                 room,
                 schedules: HashSet::new(),
@@ -120,6 +123,17 @@ impl<'a> CheckedRuns<'a> {
             room && !corpus.schedules.contains(&checked.schedule)
         });
         checked.needs_record.is_some() || checked.lacks_text || is_wanted
+    }
+
+    /// Whether the repair search gets all plain accesses of a run with a race, also
+    /// those that add nothing to what is found.
+    pub(crate) fn records_in_full(&self) -> bool {
+        !self.is_too_long.load(Ordering::Relaxed)
+    }
+
+    /// A run has too many of them: no other one is tried.
+    pub(crate) fn is_too_long(&self) {
+        self.is_too_long.store(true, Ordering::Relaxed);
     }
 
     /// Says in the recorded run what became of the checked one that it repeats.

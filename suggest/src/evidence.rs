@@ -36,6 +36,10 @@ use crate::subject::Subject;
 /// follows, or is verified by it.
 const EXPLORED_SHARE: f64 = 0.7;
 
+/// Of longer runs the repair search gets only the plain accesses that add something to
+/// what is found.
+const MAX_EVENTS_IN_FULL: u64 = 100_000;
+
 /// How a subject is run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunPlan<'a> {
@@ -373,8 +377,21 @@ impl Evidence {
                 observe(finished, places, known, config, &|| watchdog.is_ending())
             };
             let run = |launch: &Launch| look(&launch.once(seed, &folder, &watchdog)?);
+            // An access that adds nothing to a race may be what is to order it.
+            let in_full = |mut recorded: Observation| {
+                let is_wanted = plan.record && !recorded.races.is_empty();
+                if is_wanted && checked_runs.records_in_full() {
+                    let full = run(&launch.in_full(MAX_EVENTS_IN_FULL.min(options.event_limit)))?;
+                    match full.is_cut_short() {
+                        true => checked_runs.is_too_long(),
+                        false if full.shows_all_of(&recorded) => recorded.traces = full.traces,
+                        false => {}
+                    }
+                }
+                anyhow::Ok(recorded)
+            };
             let Some(to_check) = checked_runs.launch(launch)? else {
-                return run(launch);
+                return in_full(run(launch)?);
             };
             if checked_runs.record_beside() {
                 let finished = to_check.once(seed, &folder, &watchdog)?;
@@ -397,7 +414,7 @@ impl Evidence {
             }
             let mut recorded = run(launch)?;
             checked_runs.compare(&checked, &mut recorded);
-            Ok(recorded)
+            in_full(recorded)
         };
         let run_and_observe = |count: u64| {
             // Past the last run nothing is looked at any more.

@@ -26,6 +26,7 @@ mod patch;
 mod path_limit;
 mod path_text;
 mod pipeline;
+mod plain_accesses;
 mod predictions;
 mod preparation;
 mod printable;

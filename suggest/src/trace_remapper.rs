@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use wmfix_analysis::{Event, Operation, SiteId};
+use wmfix_analysis::{Bytes, Event, LocationId, Operation, SiteId};
 use wmfix_frontend::{LineIndex, Site};
 use wmfix_repair::Orders;
 use wmfix_rewriter::Edit;
@@ -22,8 +22,21 @@ pub(crate) struct TraceRemapper<'a> {
     files: HashMap<PathBuf, EditedFile<'a>>,
     /// The orders that changed operations had, by file and start.
     orders: HashMap<(PathBuf, usize), Orders>,
+    /// The plain accesses that are atomic now, by file.
+    plain: HashMap<PathBuf, Vec<ChangedSite>>,
     /// How the original's debug information names a file, by its real path.
     names: HashMap<PathBuf, PathBuf>,
+}
+
+/// An operation that was changed, as it was before.
+#[derive(Clone, Debug)]
+pub(crate) struct ChangedSite {
+    /// In the text.
+    pub text: Site,
+    /// In the runs.
+    pub site: SiteId,
+    /// Its orders.
+    pub orders: Orders,
 }
 
 /// A patched file.
@@ -59,6 +72,8 @@ pub(crate) enum UnmappedTrace {
 /// Where something in the patched program was before.
 enum OriginalPlace {
     At(SiteId),
+    /// There, as a plain access.
+    Plain(SiteId),
     /// Nowhere: the patch inserted it.
     Inserted,
     Unmapped(UnmappedTrace),
@@ -76,7 +91,7 @@ impl<'a> TraceRemapper<'a> {
     /// The mapping for these files of a copy. `raised` are the operations whose
     /// orders were changed, and the orders that they had.
     pub(crate) fn new(
-        raised: &[(&Site, Orders)],
+        raised: &[ChangedSite],
         files: &'a [PatchedFile],
         copy: Option<&'a SourceCopy>,
         original: &Places,
@@ -89,8 +104,16 @@ impl<'a> TraceRemapper<'a> {
             };
             (real(&file.path), edited)
         });
-        let orders = raised.iter();
-        let orders = orders.map(|(site, orders)| ((real(&site.file), site.span.start), *orders));
+        let mut orders = HashMap::new();
+        let mut plain: HashMap<PathBuf, Vec<ChangedSite>> = HashMap::new();
+        for changed in raised {
+            let file = real(&changed.text.file);
+            if changed.orders.is_plain() {
+                plain.entry(file).or_default().push(changed.clone());
+            } else {
+                orders.insert((file, changed.text.span.start), changed.orders);
+            }
+        }
         let points = original
             .iter()
             .filter_map(|(_, place)| place.point.as_ref());
@@ -100,7 +123,8 @@ impl<'a> TraceRemapper<'a> {
         Self {
             copy,
             files: edited.collect(),
-            orders: orders.collect(),
+            orders,
+            plain,
             names,
         }
     }
@@ -116,7 +140,14 @@ impl<'a> TraceRemapper<'a> {
         let mut remapped = RemappedTraces::default();
         'traces: for trace in traces {
             let mut events = Vec::with_capacity(trace.len());
+            let mut lying: HashMap<LocationId, Bytes> = HashMap::new();
             for mut event in trace {
+                if let Operation::Birth {
+                    location, bytes, ..
+                } = event.operation
+                {
+                    lying.insert(location, bytes);
+                }
                 let place = known
                     .entry(event.site)
                     .or_insert_with(|| self.original_place(patched.get(event.site), original));
@@ -127,6 +158,15 @@ impl<'a> TraceRemapper<'a> {
                         continue 'traces;
                     }
                     OriginalPlace::At(site) => event.site = *site,
+                    OriginalPlace::Plain(site) => {
+                        event.site = *site;
+                        if !make_plain(&mut event.operation, &lying) {
+                            remapped.unmapped.insert(UnmappedTrace::SplitOperation);
+                            continue 'traces;
+                        }
+                        events.push(event);
+                        continue;
+                    }
                 }
                 if let Some(orders) = self.orders_before(original.get(event.site))
                     && !lower(&mut event.operation, orders)
@@ -173,6 +213,9 @@ impl<'a> TraceRemapper<'a> {
         before.via = frames(&place.via);
         before.address = None;
         if let Some(site) = &place.site {
+            if let Some(changed) = self.plain(site) {
+                return OriginalPlace::Plain(changed.site);
+            }
             before.site = match self.site(site, original) {
                 Some(site) => Some(site),
                 // Put in together with other text that was changed.
@@ -199,7 +242,7 @@ impl<'a> TraceRemapper<'a> {
     /// Where a place of the patched program was, if it is one of the original.
     pub(crate) fn original_id(&self, place: &Place, original: &mut Places) -> Option<SiteId> {
         match self.original_place(place, original) {
-            OriginalPlace::At(site) => Some(site),
+            OriginalPlace::At(site) | OriginalPlace::Plain(site) => Some(site),
             OriginalPlace::Inserted | OriginalPlace::Unmapped(_) => None,
         }
     }
@@ -210,7 +253,26 @@ impl<'a> TraceRemapper<'a> {
         let copied = self
             .copy
             .is_none_or(|copy| real(&site.file).starts_with(real(&copy.folder)));
-        self.site(site, original).filter(|_| copied)
+        let plain = self.plain(site).map(|changed| changed.text.clone());
+        plain
+            .or_else(|| self.site(site, original))
+            .filter(|_| copied)
+    }
+
+    /// The plain access that an atomic one of the patched text was.
+    fn plain(&self, site: &Site) -> Option<&ChangedSite> {
+        let path = self.original(&site.file);
+        let accesses = self.plain.get(&path)?;
+        let edited = self.files.get(&path)?;
+        let OriginalOffset::Inside(edit) = edited.original_offset(site.span.start) else {
+            return None;
+        };
+        let span = &edited.edits[edit].span;
+        let kind = std::mem::discriminant(&site.operation);
+        accesses.iter().find(|changed| {
+            let text = &changed.text;
+            text.span.start == span.start && std::mem::discriminant(&text.operation) == kind
+        })
     }
 
     fn site(&self, site: &Site, original: &mut Places) -> Option<Site> {
@@ -318,6 +380,24 @@ impl EditedFile<'_> {
             OriginalOffset::Inside(edit) => self.edits[edit].span.is_empty(),
         }
     }
+}
+
+/// Turns an atomic access back into the plain one that it was; false if it is none, or
+/// if it is not known where its object lies.
+fn make_plain(operation: &mut Operation, lying: &HashMap<LocationId, Bytes>) -> bool {
+    match *operation {
+        Operation::Load { location, .. } => {
+            lying.get(&location).map(|&bytes| Operation::Read { bytes })
+        }
+        Operation::Store { location, .. } => lying
+            .get(&location)
+            .map(|&bytes| Operation::Write { bytes }),
+        // The object itself may come into being there.
+        Operation::Birth { .. } => Some(*operation),
+        _ => None,
+    }
+    .map(|plain| *operation = plain)
+    .is_some()
 }
 
 /// Restores the orders that an operation had; false if they are of another kind of

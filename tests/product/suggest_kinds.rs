@@ -1,6 +1,6 @@
 //! Kinds of change beside an order raised in place: what a header of the project has
-//! for it, the body of a macro, a fence that moves, a volatile access that becomes an
-//! atomic one; and what needs no change because it is a barrier already.
+//! for it, the body of a macro, a fence that moves, a volatile or plain access that
+//! becomes an atomic one; and what needs no change because it is a barrier already.
 
 use wmfix_tests::product::{CommandResult, World};
 use wmfix_tests::tools::{Need, need};
@@ -252,6 +252,131 @@ int box_get(struct box *box, int *value)
         assert_eq!(change["kind"], "atomic", "{change}");
         assert_eq!(change["from"], "volatile", "{change}");
     }
+}
+
+/// Nothing but a plain flag orders the plain data: the flag becomes atomic, with the
+/// orders that publish the data, and the data stays as it is.
+#[test]
+fn a_plain_flag_becomes_atomic_and_its_data_stays_plain() {
+    need_tools();
+    let code = "
+#include \"box.h\"
+void box_put(struct box *box, int value)
+{
+    box->value = value;
+    box->full = 1;
+}
+int box_get(struct box *box, int *value)
+{
+    if (!box->full)
+        return 0;
+    *value = box->value;
+    return 1;
+}
+";
+    let files = [("box.h", BOX), ("box.c", code), ("test_box.c", TEST_OF_BOX)];
+    let (changed, ran) = suggested(&files, "suggest . --runs 60");
+    let expected = [
+        "- box->full = 1;",
+        "+ __atomic_store_n(&box->full, 1, __ATOMIC_RELEASE);",
+        "- if (!box->full)",
+        "+ if (!__atomic_load_n(&box->full, __ATOMIC_ACQUIRE))",
+    ];
+    assert_eq!(changed, expected, "{ran:?}");
+    assert!(ran.stderr.contains("showed no further findings"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("makes their accesses atomic"),
+        "{ran:?}"
+    );
+
+    let (_, ran) = suggested(&files, "suggest . --runs 60 --format json");
+    let report = ran.json();
+    for change in report["repair"]["changes"].as_array().unwrap() {
+        assert_eq!(change["kind"], "atomic", "{change}");
+        assert_eq!(change["from"], "plain", "{change}");
+        assert_ne!(change["reached_runs"], 0, "{change}");
+    }
+}
+
+/// Every write of the count publishes a value, also one that repeats a write which no
+/// other thread has looked at in between.
+#[test]
+fn a_plain_count_that_is_written_twice_in_a_row_publishes_both_values() {
+    need_tools();
+    let code = "
+#include <assert.h>
+#include <pthread.h>
+static int values[2];
+static int count;
+static void put(int value)
+{
+    values[count] = value;
+    count = count + 1;
+}
+static void *sender(void *unused)
+{
+    put(7);
+    put(8);
+    return unused;
+}
+static void *receiver(void *unused)
+{
+    int seen = count;
+    if (seen > 0)
+        assert(values[seen - 1] == 6 + seen);
+    return unused;
+}
+int main(void)
+{
+    pthread_t one, other;
+    pthread_create(&one, 0, sender, 0);
+    pthread_create(&other, 0, receiver, 0);
+    pthread_join(one, 0);
+    pthread_join(other, 0);
+    return 0;
+}
+";
+    let (changed, ran) = suggested(&[("count.c", code)], "suggest count.c --runs 60");
+    let expected = [
+        "- count = count + 1;",
+        "+ __atomic_store_n(&count, count + 1, __ATOMIC_RELEASE);",
+        "- int seen = count;",
+        "+ int seen = __atomic_load_n(&count, __ATOMIC_ACQUIRE);",
+    ];
+    assert_eq!(changed, expected, "{ran:?}");
+    assert!(ran.stderr.contains("showed no further findings"), "{ran:?}");
+}
+
+/// Two threads that change a number by what they read of it: two atomic accesses
+/// instead would hide the lost update, and are not offered.
+#[test]
+fn an_update_of_two_threads_is_not_made_of_two_atomic_accesses() {
+    need_tools();
+    let code = "
+#include <pthread.h>
+static int sum;
+static void *add(void *unused)
+{
+    int now = sum;
+    sum = now + 1;
+    return unused;
+}
+int main(void)
+{
+    pthread_t one, other;
+    pthread_create(&one, 0, add, 0);
+    pthread_create(&other, 0, add, 0);
+    pthread_join(one, 0);
+    pthread_join(other, 0);
+    return sum < 1;
+}
+";
+    let (changed, ran) = suggested(&[("sum.c", code)], "suggest sum.c --runs 30");
+    assert_eq!(changed, [] as [&str; 0], "{ran:?}");
+    assert!(
+        ran.stderr.contains("a lock or a read-modify-write"),
+        "{ran:?}"
+    );
 }
 
 /// gcc documents them so, and compiles them so.

@@ -388,7 +388,8 @@ fn is_void(site: &Site) -> bool {
     let named = site
         .callee
         .starts_with(|letter: char| letter.is_alphabetic() || letter == '_');
-    site.operation == SiteOperation::Store && named && &*site.vocabulary != "volatile"
+    let operators = ["volatile", "plain"];
+    site.operation == SiteOperation::Store && named && !operators.contains(&&*site.vocabulary)
 }
 
 /// The spans of all sites but signal fences.

@@ -45,6 +45,10 @@ pub enum Orders {
     Fence(FenceOrder),
     /// A fence that is not there, though it could be.
     NoFence,
+    /// A plain read, which could become an atomic load.
+    PlainRead,
+    /// A plain write, which could become an atomic store.
+    PlainWrite,
     /// No order that could be raised here: a call of a wrapper, an operation
     /// with a computed order.
     None,
@@ -117,7 +121,7 @@ impl ChangePoint {
     /// rewriter about.
     pub fn kinds(&self) -> Vec<ChangeKind> {
         let raises = self.orders.raises();
-        if matches!(self.orders, Orders::Fence(_) | Orders::NoFence) {
+        if matches!(self.orders, Orders::Fence(_) | Orders::NoFence) || self.orders.is_plain() {
             return raises;
         }
         let before = FENCE_ORDERS.into_iter().map(ChangeKind::FenceBefore);
@@ -151,8 +155,13 @@ impl Orders {
                     || success.read_half().join(failure) != success.read_half(),
             },
             Self::Fence(_) | Self::NoFence => Self::NoFence,
-            Self::None => Self::None,
+            Self::PlainRead | Self::PlainWrite | Self::None => self,
         }
+    }
+
+    /// Whether the access is a plain one.
+    pub fn is_plain(self) -> bool {
+        matches!(self, Self::PlainRead | Self::PlainWrite)
     }
 
     /// The change that gives an operation these orders.
@@ -166,7 +175,7 @@ impl Orders {
             } => ChangeKind::CompareExchange { success, failure },
             Self::Fence(order) => ChangeKind::Fence(order),
             Self::NoFence => ChangeKind::RemoveFence,
-            Self::None => return None,
+            Self::PlainRead | Self::PlainWrite | Self::None => return None,
         })
     }
 
@@ -204,6 +213,8 @@ impl Orders {
             (Self::Rmw(a), Self::Rmw(b)) => a.join(b) == a,
             (Self::Fence(a), Self::Fence(b)) => a.join(b) == a,
             (Self::Fence(_) | Self::NoFence, Self::NoFence) => true,
+            (Self::PlainRead | Self::Load(_), Self::PlainRead) => true,
+            (Self::PlainWrite | Self::Store(_), Self::PlainWrite) => true,
             (
                 Self::CompareExchange {
                     success, failure, ..
@@ -265,6 +276,8 @@ impl Orders {
                 .map(ChangeKind::Fence)
                 .collect(),
             Self::NoFence => FENCE_ORDERS.map(ChangeKind::Fence).to_vec(),
+            Self::PlainRead => LOAD_ORDERS.map(ChangeKind::Load).to_vec(),
+            Self::PlainWrite => STORE_ORDERS.map(ChangeKind::Store).to_vec(),
             Self::None => Vec::new(),
         }
     }

@@ -220,7 +220,7 @@ fn arm64(orders: Orders, kind: ChangeKind) -> u64 {
             success, failure, ..
         } => arm64_rmw(success.join(as_rmw(failure))),
         Orders::Fence(order) => arm64_fence(order),
-        Orders::NoFence | Orders::None => 0,
+        Orders::NoFence | Orders::PlainRead | Orders::PlainWrite | Orders::None => 0,
     };
     let after = match kind {
         // A new fence leaves the operation as it is.

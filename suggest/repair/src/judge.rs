@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use wmfix_analysis::{
-    Analyzer, AnalyzerConfig, Event, EventFindings, EventIndex, Labels, Race, SiteId, Violation,
+    Analyzer, AnalyzerConfig, Event, EventFindings, EventIndex, Labels, LocationId, Race, SiteId,
+    Violation, free_location,
 };
 
 use crate::allowed::AllowedFindings;
@@ -26,6 +27,8 @@ pub(crate) struct Judge<'a> {
     variables: &'a [Variable],
     /// What the labels of the runs are before anything is changed.
     labels: Labels,
+    /// For each trace, the first location that it does not use.
+    free: Vec<LocationId>,
     config: AnalyzerConfig,
     allowed: &'a AllowedFindings,
     stop: Stop<'a>,
@@ -57,8 +60,9 @@ const MAX_PASSED_SELECTIONS: usize = 16;
 /// The number of events after which the analysis checks whether it should stop.
 const EVENTS_BETWEEN_STOP_CHECKS: usize = 1 << 16;
 
-/// An event may get a fence before and after it: each of the three has an index.
-const INDICES_PER_EVENT: u64 = 3;
+/// An event may get a fence before and after it, and a plain access that becomes atomic
+/// a new object: each of the four has an index.
+const INDICES_PER_EVENT: u64 = 4;
 
 impl<'a> Judge<'a> {
     /// Looks at every trace as it is.
@@ -82,6 +86,7 @@ impl<'a> Judge<'a> {
             traces,
             variables,
             labels,
+            free: traces.iter().map(|trace| free_location(trace)).collect(),
             config: problem.analysis,
             allowed: &problem.allowed,
             stop,
@@ -159,6 +164,7 @@ impl<'a> Judge<'a> {
         let other = Self {
             cases: keep(true),
             labels: self.labels.clone(),
+            free: self.free.clone(),
             order: Vec::new(),
             analyses: AtomicU64::new(0),
             events: AtomicU64::new(0),
@@ -288,6 +294,7 @@ impl<'a> Judge<'a> {
         mut visit: impl FnMut(usize, EventFindings, &Analyzer) -> ControlFlow<()>,
     ) -> Result<(), Halt> {
         let labels = selection.labels(self.variables, &self.labels);
+        let mut run = labels.run(self.free[trace]);
         let mut analyzer = Analyzer::new(self.config);
         let mut fed = 0;
         let events = self.traces[trace].iter().enumerate();
@@ -295,7 +302,8 @@ impl<'a> Judge<'a> {
             if number % EVENTS_BETWEEN_STOP_CHECKS == 0 {
                 self.stop.check()?;
             }
-            for (offset, event) in labels.apply(std::slice::from_ref(event)).enumerate() {
+            let expanded = run.expand(event).into_iter().flatten();
+            for (offset, event) in expanded.enumerate() {
                 let index = EventIndex(number as u64 * INDICES_PER_EVENT + offset as u64);
                 let step =
                     analyzer

@@ -288,6 +288,7 @@ impl RelaxSearch<'_> {
         let point = &self.menu.points[change.point];
         let original = self.problem.points[change.point].orders;
         CandidateTraits {
+            is_promotion: false,
             is_raise: !original.covers(original.after(change.kind)),
             is_shared: false,
             is_fragile: self.counts.is_fragile(point, change.kind),

@@ -44,6 +44,8 @@ pub(crate) struct Search<'s, 'a> {
 /// What speaks against a candidate beside its cost.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CandidateTraits {
+    /// It makes a plain access atomic.
+    pub(crate) is_promotion: bool,
     /// It makes an order stronger where all are to become weaker.
     pub(crate) is_raise: bool,
     /// It is at a point that others lead to.
@@ -166,14 +168,15 @@ impl<'s, 'a> Search<'s, 'a> {
             self.first_repair()?;
         }
         let mut limits: Vec<(Objective, u64)> = Vec::new();
-        for (number, objective) in self.objectives().into_iter().enumerate() {
+        let (objectives, of_cost) = self.objectives();
+        for (number, objective) in objectives.into_iter().enumerate() {
             loop {
                 self.stop.check()?;
-                progress(self.progress(number));
+                progress(self.progress(number > of_cost));
                 let tried = self
                     .clauses
                     .best(self.candidates, &objective, &limits, &self.stop)?;
-                if number == 0 {
+                if number == of_cost {
                     self.found.lower_bound = objective.value(&tried);
                 }
                 // The best repair is within the limits: it came from there.
@@ -187,7 +190,12 @@ impl<'s, 'a> Search<'s, 'a> {
                         self.found.best = Some(tried);
                         break;
                     }
-                    Some(case) => self.learn(case, selection, number == 0)?,
+                    Some(case) => {
+                        let found = self.learn(case, selection)?;
+                        if number <= of_cost {
+                            self.improve(found, &objective, &limits)?;
+                        }
+                    }
                 }
             }
             let best = self.found.best.as_deref().unwrap_or_default();
@@ -197,8 +205,9 @@ impl<'s, 'a> Search<'s, 'a> {
         Ok(())
     }
 
-    /// What is to be small, the most important first.
-    fn objectives(&self) -> Vec<Objective> {
+    /// What is to be small, the most important first, and which of it is the cost. A
+    /// plain access becomes atomic only where nothing else helps.
+    fn objectives(&self) -> (Vec<Objective>, usize) {
         let of = |weigh: &dyn Fn(usize, Candidate) -> u64| {
             let numbered = self.candidates.iter().enumerate();
             Objective::Sum(numbered.map(|(n, &c)| weigh(n, c)).collect())
@@ -209,7 +218,12 @@ impl<'s, 'a> Search<'s, 'a> {
             .map(|c| self.variables[c.variable].point);
         let raises = of(&|n, _| u64::from(self.traits[n].is_raise));
         let has_raises = self.traits.iter().any(|traits| traits.is_raise);
-        let mut objectives = vec![Objective::Sum(self.costs.to_vec())];
+        let promotions = of(&|n, _| u64::from(self.traits[n].is_promotion));
+        let has_promotions = self.traits.iter().any(|traits| traits.is_promotion);
+        let mut objectives = Vec::new();
+        objectives.extend(has_promotions.then_some(promotions));
+        let of_cost = objectives.len();
+        objectives.push(Objective::Sum(self.costs.to_vec()));
         objectives.extend(has_raises.then_some(raises));
         objectives.extend([
             Objective::Groups(points.collect()),
@@ -222,13 +236,13 @@ impl<'s, 'a> Search<'s, 'a> {
             of(&|_, c| self.variables[c.variable].height(c.level)),
             of(&|n, _| n as u64),
         ]);
-        objectives
+        (objectives, of_cost)
     }
 
     /// Learns from a failing case: a clause for it, then one for whatever still
     /// fails once that clause is hit, until nothing fails. What hits them all
     /// is a repair, if not a good one.
-    fn learn(&mut self, case: usize, failing: Selection, improve: bool) -> Result<(), Halt> {
+    fn learn(&mut self, case: usize, failing: Selection) -> Result<Selection, Halt> {
         let mut selection = failing;
         let mut next = Some(case);
         while let Some(case) = next {
@@ -241,13 +255,24 @@ impl<'s, 'a> Search<'s, 'a> {
             selection.add(self.variables, self.candidates[cheapest]);
             next = self.judge.first_failing(&selection)?;
         }
-        if improve {
-            let repair = self.lightened(selection)?;
-            let cost = |chosen: &[usize]| chosen.iter().map(|&c| self.costs[c]).sum::<u64>();
-            let known = self.found.best.as_deref().map(cost);
-            if known.is_none_or(|known| cost(&repair) < known) {
-                self.found.best = Some(repair);
-            }
+        Ok(selection)
+    }
+
+    /// Keeps a repair, without what it does not need, if it is better than the best one
+    /// known: within what was reached before, less of what is to be small now.
+    fn improve(
+        &mut self,
+        repair: Selection,
+        objective: &Objective,
+        limits: &[(Objective, u64)],
+    ) -> Result<(), Halt> {
+        let repair = self.lightened(repair)?;
+        let is_within = |(limit, most): &(Objective, u64)| limit.value(&repair) <= *most;
+        let known = self.found.best.as_deref().map(|best| objective.value(best));
+        if limits.iter().all(is_within)
+            && known.is_none_or(|known| objective.value(&repair) < known)
+        {
+            self.found.best = Some(repair);
         }
         Ok(())
     }
@@ -296,7 +321,10 @@ impl<'s, 'a> Search<'s, 'a> {
     fn lightened(&mut self, repair: Selection) -> Result<Vec<usize>, Halt> {
         let mut light = repair;
         let mut chosen = self.chosen(&light);
-        chosen.sort_by_key(|&c| (std::cmp::Reverse(self.costs[c]), std::cmp::Reverse(c)));
+        chosen.sort_by_key(|&c| {
+            let (promotes, cost) = (self.traits[c].is_promotion, self.costs[c]);
+            (std::cmp::Reverse((promotes, cost)), std::cmp::Reverse(c))
+        });
         for number in chosen {
             let candidate = self.candidates[number];
             let variable = &self.variables[candidate.variable];
@@ -336,13 +364,13 @@ impl<'s, 'a> Search<'s, 'a> {
             .collect()
     }
 
-    fn progress(&self, objective: usize) -> Progress {
+    fn progress(&self, at_ties: bool) -> Progress {
         let cost = |chosen: &Vec<usize>| chosen.iter().map(|&c| self.costs[c]).sum();
         Progress {
-            stage: if objective == 0 {
-                Stage::Cheapest
-            } else {
+            stage: if at_ties {
                 Stage::Ties
+            } else {
+                Stage::Cheapest
             },
             lower_bound: self.found.lower_bound,
             best_cost: self.found.best.as_ref().map(cost),

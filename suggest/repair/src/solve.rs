@@ -346,6 +346,7 @@ impl<'a> Run<'a> {
             let change = self.variables[c.variable].change(c.level);
             let point = &points[change.point];
             CandidateTraits {
+                is_promotion: point.orders.is_plain(),
                 is_raise: false,
                 is_shared: point.is_shared,
                 is_fragile: self.counts.is_fragile(point, change.kind),

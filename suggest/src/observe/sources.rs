@@ -9,8 +9,8 @@ use std::sync::{Arc, OnceLock};
 use wmfix_frontend::{
     CallForm, FileScan, Forwarder, Headers, Language, MemoryOrder, OperationKind, OrderForm,
     ParsedFile, Repetition, Site, SiteMatch, Vocabularies, call_as_site, forwards_call,
-    forwards_site, headers_of, is_whole_body, match_site, object_at, repetition_of_call,
-    repetition_of_wait, scan_file,
+    forwards_site, headers_of, is_whole_body, match_site, object_at, plain_access,
+    repetition_of_call, repetition_of_wait, scan_file,
 };
 use wmfix_online::EventKind;
 
@@ -273,6 +273,18 @@ impl Sources {
     pub(crate) fn object(&mut self, point: &SourcePoint, writes: bool) -> Option<String> {
         let file = self.file(&point.file)?;
         object_at(file.parsed(&point.file), (point.line, point.column), writes)
+    }
+
+    /// The plain access at a point to an object of this name, if the text has one.
+    pub(crate) fn plain_access(
+        &mut self,
+        point: &SourcePoint,
+        writes: bool,
+        name: &str,
+    ) -> Option<Site> {
+        let file = self.file(&point.file)?;
+        let at = (point.line, point.column);
+        plain_access(file.parsed(&point.file), at, writes, name)
     }
 
     /// All files read so far.

@@ -26,6 +26,7 @@ use crate::candidates::{Candidates, Purpose};
 use crate::evidence::Evidence;
 use crate::findings::ViolationKey;
 use crate::path_limit::PathLimit;
+use crate::plain_accesses::PlainAccesses;
 use crate::progress::{Progress, Stage};
 use crate::repair_loop::{
     ChangeSite, PatchedRuns, RepairTask, SEARCH_TIME, SEEDS_PER_ROUND, Trial, Verification,
@@ -33,7 +34,7 @@ use crate::repair_loop::{
 };
 use crate::run::interrupted;
 use crate::subject::PatchedFile;
-use crate::trace_remapper::TraceRemapper;
+use crate::trace_remapper::{ChangedSite, TraceRemapper};
 
 pub(crate) use result::{KeptReason, KeptSite, RelaxResult, RelaxedSite};
 
@@ -125,7 +126,13 @@ impl<'a> RelaxLoop<'a> {
             && !evidence.has_dropped_runs();
         let (traces, places) = evidence.lend_traces();
         let races = only_races(&allowed, places);
-        let mut candidates = Candidates::new(&traces, places, self.task.tree, Purpose::Relaxation);
+        let mut candidates = Candidates::new(
+            &traces,
+            &PlainAccesses::default(),
+            places,
+            self.task.tree,
+            Purpose::Relaxation,
+        );
         for refused in &self.refused {
             candidates.refuse(&refused.at, refused.kind, refused.reason);
         }
@@ -287,7 +294,13 @@ impl<'a> RelaxLoop<'a> {
             return NextRelaxRound::RunOriginal;
         };
         let had = result.changes.iter();
-        let had = had.filter_map(|change| Some((change.at.text.as_ref()?, change.before)));
+        let had = had.filter_map(|change| {
+            Some(ChangedSite {
+                text: change.at.text.clone()?,
+                site: change.at.site,
+                orders: change.before,
+            })
+        });
         let had: Vec<_> = had.collect();
         let copy = patched.copy.as_ref();
         let remapper = TraceRemapper::new(&had, &result.files, copy, evidence.places());
@@ -437,7 +450,7 @@ fn labels(changes: &[Change], candidates: &Candidates) -> Vec<(Change, String)> 
             Orders::Store(order) => order.name(),
             Orders::Rmw(order) | Orders::CompareExchange { success: order, .. } => order.name(),
             Orders::Fence(order) => order.name(),
-            Orders::NoFence | Orders::None => return None,
+            Orders::NoFence | Orders::PlainRead | Orders::PlainWrite | Orders::None => return None,
         };
         Some((change, format!("was {before}")))
     });

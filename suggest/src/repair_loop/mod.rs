@@ -22,7 +22,7 @@ use crate::options::RunOptions;
 use crate::path_limit::PathLimit;
 use crate::run::{Deadline, interrupted};
 use crate::subject::{PatchedFile, SourceCopy};
-use crate::trace_remapper::TraceRemapper;
+use crate::trace_remapper::{ChangedSite, TraceRemapper};
 use search::RefusedChange;
 use verify::PlaceKey;
 
@@ -193,6 +193,9 @@ impl<'a> RepairLoop<'a> {
             result = best;
         }
         result.notes = std::mem::take(&mut self.notes);
+        if result.changes.iter().any(|change| change.before.is_plain()) {
+            result.notes.push(RepairNote::PlainMadeAtomic);
+        }
         result.search_time = self.search_time;
         result.verification_time = self.verification_time;
         NextRound::Finished(Box::new(result))
@@ -249,9 +252,7 @@ impl<'a> RepairLoop<'a> {
         if let Some(mut patched) = runs.filter(|_| is_new) {
             let changes = result.changes.iter();
             let raised = changes.filter(|change| !change.kind.is_new_fence());
-            let raised: Vec<_> = raised
-                .filter_map(|change| Some((change.at.text.as_ref()?, change.before)))
-                .collect();
+            let raised: Vec<_> = raised.filter_map(changed_site).collect();
             let copy = patched.copy.as_ref();
             let remapper = TraceRemapper::new(&raised, &result.files, copy, evidence.places());
             let (traces, places) = patched.evidence.lend_traces();
@@ -267,9 +268,21 @@ impl<'a> RepairLoop<'a> {
     }
 }
 
+/// The operation of a change as it was.
+fn changed_site(change: &ExplainedChange) -> Option<ChangedSite> {
+    Some(ChangedSite {
+        text: change.at.text.clone()?,
+        site: change.at.site,
+        orders: change.before,
+    })
+}
+
 /// Notes for each change how many runs of the patched program came to it.
 fn count_runs_at_changes(result: &mut RepairResult, original: &mut Places, runs: &mut PatchedRuns) {
-    let remapper = TraceRemapper::new(&[], &result.files, runs.copy.as_ref(), original);
+    let changed = result.changes.iter();
+    let changed = changed.filter(|change| change.before.is_plain());
+    let plain: Vec<ChangedSite> = changed.filter_map(changed_site).collect();
+    let remapper = TraceRemapper::new(&plain, &result.files, runs.copy.as_ref(), original);
     let reached = runs.evidence.collected().reached.clone();
     let patched = runs.evidence.places();
     let mut runs_at: HashMap<(PathBuf, usize), u64> = HashMap::new();

@@ -167,6 +167,8 @@ pub(crate) enum RepairNote {
     NoRepairInTime,
     /// Volatile accesses were taken for atomic ones, because threads race on them.
     VolatileTakenForAtomic,
+    /// Plain accesses become atomic: nothing else removes races on them.
+    PlainMadeAtomic,
     /// A patch did not build: it was searched for another one.
     PatchDidNotBuild,
     /// The runs of a patched program did not explain its finding: the original

@@ -20,6 +20,7 @@ use crate::evidence::Evidence;
 use crate::findings::{FindingNames, ViolationKey};
 use crate::observe::Places;
 use crate::path_limit::PathLimit;
+use crate::plain_accesses::PlainAccesses;
 use crate::progress::{Progress, Stage};
 use crate::run::interrupted;
 
@@ -46,7 +47,10 @@ impl RepairLoop<'_> {
         let allowed = allowed_findings(evidence, left_alone, self.task.limit);
         let layers = self.layers(&allowed, minor, evidence.places());
         let (traces, places) = evidence.lend_traces();
-        let mut candidates = Candidates::new(&traces, places, self.task.tree, Purpose::Repair);
+        let config = self.task.options.analyzer_config();
+        let plain = PlainAccesses::racing(&traces, config, places);
+        let tree = self.task.tree;
+        let mut candidates = Candidates::new(&traces, &plain, places, tree, Purpose::Repair);
         for refused in &self.refused {
             candidates.refuse(&refused.at, refused.kind, &refused.reason);
         }
@@ -54,7 +58,7 @@ impl RepairLoop<'_> {
             traces,
             points: candidates.points.clone(),
             moves: candidates.moves(places, self.task.tree),
-            analysis: self.task.options.analyzer_config(),
+            analysis: config,
             allowed,
         };
         // Half of the time is for building and running what is found.

@@ -107,6 +107,15 @@ impl ChangeDescription {
             ..self
         }
     }
+
+    /// The same where the access is a plain one.
+    pub(super) fn of_plain(self) -> Self {
+        Self {
+            kind: ReportedChangeKind::Atomic,
+            what: format!("the plain access becomes an atomic one, {}", self.to),
+            ..self
+        }
+    }
 }
 
 /// The indefinite article before the name of an order.
@@ -128,7 +137,7 @@ pub(super) fn order_name(kind: ChangeKind) -> &'static str {
 }
 
 /// What a change guarantees, in one sentence.
-pub(super) fn ensures(kind: ChangeKind) -> &'static str {
+pub(super) fn ensures(kind: ChangeKind, before: Orders) -> &'static str {
     const ACQUIRE: &str = "Acquire: a thread that reads a released value here also sees everything that was written before the release.";
     const RELEASE: &str = "Release: a thread that reads this value with acquire also sees everything that was written before it.";
     const ACQ_REL: &str = "Acquire and release: this thread sees everything that was written before the value it reads, and passes that on with the value it writes.";
@@ -139,8 +148,14 @@ pub(super) fn ensures(kind: ChangeKind) -> &'static str {
     const FENCE: &str = "The fence orders both ways: writes before it are published before writes after it, and reads after it see nothing older than reads before it.";
     const SEQ_CST_FENCE: &str = "The fence separates what this thread does before it from what it does after it, for every thread that has such a fence: earlier writes are visible before later reads happen.";
     const MOVED: &str = "Where it was, the fence had the operation on the wrong side: it orders what is before it with what is after it.";
+    const ATOMIC: &str = "Atomic: the access is no data race any more, and the compiler neither repeats it nor leaves it out. It orders nothing else.";
     const GONE: &str = "Nothing relied on the fence in any run.";
     match kind {
+        ChangeKind::Load(LoadOrder::Relaxed) | ChangeKind::Store(StoreOrder::Relaxed)
+            if before.is_plain() =>
+        {
+            ATOMIC
+        }
         ChangeKind::RemoveFence => GONE,
         ChangeKind::Move(_) => MOVED,
         ChangeKind::FenceBefore(order)
@@ -193,6 +208,9 @@ pub(super) fn price(kind: ChangeKind, before: Orders) -> Price {
             (nothing, "a full barrier (dmb ish)")
         }
         (ChangeKind::Fence(_), _) => (nothing, "a full barrier (dmb ish) at most"),
+        (ChangeKind::Load(LoadOrder::Relaxed) | ChangeKind::Store(StoreOrder::Relaxed), _) => {
+            (nothing, nothing)
+        }
         (ChangeKind::Load(_), Orders::Load(LoadOrder::Acquire)) => {
             (nothing, "ldar instead of ldapr at most")
         }
@@ -225,6 +243,7 @@ fn orders_before(orders: Orders) -> (&'static str, Option<&'static str>) {
             success, failure, ..
         } => (success.name(), Some(failure.name())),
         Orders::Fence(order) => (order.name(), None),
+        Orders::PlainRead | Orders::PlainWrite => ("plain", None),
         Orders::NoFence | Orders::None => ("none", None),
     }
 }

@@ -19,6 +19,9 @@ pub(super) fn repair_note_text(note: &RepairNote) -> String {
         RepairNote::PatchDidNotBuild => {
             "a patch did not compile: changes of it were left out of the search".to_owned()
         }
+        RepairNote::PlainMadeAtomic => {
+            "no order of the atomic operations that there are keeps threads from racing on some plain objects: the patch makes their accesses atomic. What has to happen in one step with another access needs a lock instead".to_owned()
+        }
         RepairNote::VolatileTakenForAtomic => {
             "threads race on volatile objects, which no order prevents: their accesses were taken for relaxed atomic ones (--volatile relaxed), and the patch makes atomic those that have to order something; `wmfix check` names the races".to_owned()
         }

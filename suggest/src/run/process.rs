@@ -167,6 +167,15 @@ impl Launch {
         launch
     }
 
+    /// The same with everything recorded, up to this many events.
+    pub(crate) fn in_full(&self, events: u64) -> Self {
+        let mut launch = self.unfiltered();
+        let limit = ("WMFIX_EVENT_LIMIT", events.to_string().into());
+        launch.settings.retain(|(name, _)| *name != limit.0);
+        launch.settings.push(limit);
+        launch
+    }
+
     /// The name of its program.
     pub(crate) fn name(&self) -> String {
         let program = self.command.first().map(Path::new);

@@ -178,6 +178,9 @@ fn explained(
     {
         done = done.of_volatile();
     }
+    if change.before.is_plain() {
+        done = done.of_plain();
+    }
     model::ReportedChange {
         kind: done.kind,
         from: done.from,
@@ -190,7 +193,7 @@ fn explained(
             count => format!("{}; {count} other callers pay for it, too", done.what),
         },
         without: without(report, &removes, Some(&place)),
-        ensures: change_words::ensures(change.kind).to_owned(),
+        ensures: change_words::ensures(change.kind, change.before).to_owned(),
         price: change_words::price(change.kind, change.before),
         seed: seed_of(report, &removes),
         reached_runs: change.reached,

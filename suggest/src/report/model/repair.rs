@@ -160,7 +160,7 @@ pub(crate) enum ReportedChangeKind {
 
 impl ReportedChangeKind {
     /// What a search chooses from.
-    pub(crate) const SEARCHED: [Self; 3] = [Self::Order, Self::Fence, Self::Move];
+    pub(crate) const SEARCHED: [Self; 4] = [Self::Order, Self::Fence, Self::Move, Self::Atomic];
 }
 
 /// What the cheapest repair is the cheapest of.

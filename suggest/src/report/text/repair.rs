@@ -153,10 +153,17 @@ fn verdict(repair: &Repair, report: &Report) -> String {
             true => "runs of this test, all of them".to_owned(),
             false => counted(repair.searched.runs, "recorded run"),
         };
+        let makes_atomic = repair.changes.iter().any(|change| change.from == "plain");
+        let set = match makes_atomic {
+            true => {
+                "with no more plain accesses made atomic, no cheaper set of stronger orders and fences"
+            }
+            false => "no cheaper set of stronger orders and fences",
+        };
         match repair.searched.layers {
-            0 | 1 => format!("no cheaper set of stronger orders and fences repairs the {runs}"),
+            0 | 1 => format!("{set} repairs the {runs}"),
             _ => format!(
-                "races first, then harmful findings, then the rest: for each, no cheaper set of stronger orders and fences repairs the {runs} on top of what comes before"
+                "races first, then harmful findings, then the rest: for each, {set} repairs the {runs} on top of what comes before"
             ),
         }
     } else {
