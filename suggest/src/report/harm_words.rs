@@ -226,6 +226,7 @@ pub(crate) fn run_end_text(ended: RunEnd) -> String {
         RunEnd::Exited(code) => format!("exit code {code}"),
         RunEnd::Signalled(number) => signal(number),
         RunEnd::TimedOut => "a hang".to_owned(),
+        RunEnd::TooLarge => "traces past --trace-limit".to_owned(),
         RunEnd::Interrupted => "an interrupt".to_owned(),
     }
 }
