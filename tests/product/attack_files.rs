@@ -48,12 +48,7 @@ fn hostile_files_of_a_project_are_refused() {
         ("[test]\nstdin = \"/dev/zero\"\n", "no such file"),
     ] {
         world.write("p/wmfix.toml", text);
-        said_by(
-            &wmfix(&world, "check p --runs 2"),
-            2,
-            &["p/wmfix.toml", said],
-            text,
-        );
+        said_by(&wmfix(&world, "check p --runs 2"), 2, &[said], text);
     }
     fs::remove_file(world.path().join("p/wmfix.toml")).unwrap();
     // A device in the place of a file, and one of terabytes.

@@ -90,7 +90,7 @@ pub(crate) fn untried(reason: UntriedReason) -> &'static str {
         UntriedReason::NoTrace => "the run that showed it is too long",
         UntriedReason::NoChoice => "the old value is not known, or the program reads it by itself",
         UntriedReason::WentElsewhere => "the run went elsewhere when it was repeated",
-        UntriedReason::TimeUp => "the time was up",
+        UntriedReason::TimeUp => "there was no time left",
         UntriedReason::NotAsked => "--harm is off",
     }
 }
