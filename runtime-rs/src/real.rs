@@ -169,6 +169,12 @@ real! {
     pthread_join(handle: Handle, result: *mut *mut c_void) -> c_int;
     pthread_tryjoin_np(handle: Handle, result: *mut *mut c_void) -> c_int;
     pthread_timedjoin_np(handle: Handle, result: *mut *mut c_void, time: Time) -> c_int;
+    pthread_clockjoin_np(
+        handle: Handle,
+        result: *mut *mut c_void,
+        clock: libc::clockid_t,
+        time: Time
+    ) -> c_int;
     pthread_detach(handle: Handle) -> c_int;
 
     pthread_mutex_lock(mutex: *mut c_void) -> c_int;
@@ -343,6 +349,25 @@ real! {
     ) -> isize;
     recvmsg(descriptor: c_int, message: *mut c_void, flags: c_int) -> isize;
     sendmsg(descriptor: c_int, message: *const c_void, flags: c_int) -> isize;
+    sendfile(output: c_int, input: c_int, offset: *mut libc::off_t, count: usize) -> isize;
+    tee(input: c_int, output: c_int, len: usize, flags: u32) -> isize;
+    splice(
+        input: c_int,
+        input_offset: *mut c_void,
+        output: c_int,
+        output_offset: *mut c_void,
+        len: usize,
+        flags: u32
+    ) -> isize;
+    vmsplice(descriptor: c_int, parts: *const c_void, count: usize, flags: u32) -> isize;
+    sendmmsg(descriptor: c_int, messages: *mut c_void, count: u32, flags: c_int) -> c_int;
+    recvmmsg(
+        descriptor: c_int,
+        messages: *mut c_void,
+        count: u32,
+        flags: c_int,
+        time: *mut libc::timespec
+    ) -> c_int;
     accept(descriptor: c_int, address: *mut c_void, len: *mut c_void) -> isize;
     accept4(descriptor: c_int, address: *mut c_void, len: *mut c_void, flags: c_int) -> isize;
     close(descriptor: c_int) -> c_int;
@@ -367,6 +392,21 @@ real! {
         events: *mut c_void,
         most: c_int,
         timeout: c_int,
+        mask: *const c_void
+    ) -> c_int;
+    epoll_pwait2(
+        set: c_int,
+        events: *mut c_void,
+        most: c_int,
+        time: Time,
+        mask: *const c_void
+    ) -> c_int;
+    pselect(
+        count: c_int,
+        reads: *mut libc::fd_set,
+        writes: *mut libc::fd_set,
+        errors: *mut libc::fd_set,
+        time: Time,
         mask: *const c_void
     ) -> c_int;
     flockfile(file: *mut c_void) -> ();

@@ -507,15 +507,19 @@ pub(crate) struct RunFlags {
     /// recorded meanwhile
     #[arg(long)]
     pub record: bool,
-    /// Let the trace of a process grow to this many MiB; what comes later is not
-    /// checked [default: 1024]
+    /// Let the traces of a run, of all its processes together, grow to this many MiB;
+    /// what comes later is not checked [default: 1024]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..))]
     pub trace_limit: Option<u64>,
-    /// Let the trace of a process have this many events, each of which takes some
+    /// Let the traces of a run have this many events, each of which takes some
     /// dozens of bytes where it is read; what comes later is not checked [default:
     /// 50000000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub event_limit: Option<u64>,
+    /// Take this many MiB of memory, by estimate, for traces that are read at the same
+    /// time; a run that needs more is not checked [default: 16384]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..))]
+    pub memory_limit: Option<u64>,
     /// Make only every N-th run, as part I of N; `wmfix merge` puts the parts together.
     /// --runs is then the number of runs of all parts together [default: 1000], and
     /// none of them stops early. `auto` and `auto/N` take the part from the variables of

@@ -265,6 +265,7 @@ impl Evidence {
         let config = ObservationConfig {
             analyzer: options.analyzer_config(),
             predict: false,
+            limits: options.read_limits(),
         };
         let timeout = Duration::from_secs_f64(options.timeout);
         let mut all = Exploration::default();
@@ -354,6 +355,7 @@ impl Evidence {
         let config = ObservationConfig {
             analyzer: options.analyzer_config(),
             predict: plan.predict,
+            limits: options.read_limits(),
         };
         let selection = plan.selection;
         progress.limit(budget);

@@ -5,6 +5,8 @@ use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
 
+use crate::private_files::NotOurs;
+
 /// How a command ended. The compiler wrappers are the exception: they end as
 /// the compiler does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +92,14 @@ impl<E: Into<anyhow::Error>> From<E> for Stop {
             // A reader that has seen enough, as `head` does, is no fault.
             return Self::new(ExitStatus::Clean, "");
         }
-        Self::new(ExitStatus::InternalError, format_args!("{error:#}"))
+        let status = match error.downcast_ref() {
+            // The user named it.
+            Some(NotOurs::Link(_) | NotOurs::Special(_) | NotOurs::NoFolder(_)) => {
+                ExitStatus::Usage
+            }
+            None => ExitStatus::InternalError,
+        };
+        Self::new(status, format_args!("{error:#}"))
     }
 }
 

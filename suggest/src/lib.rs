@@ -34,6 +34,7 @@ mod private_files;
 mod progress;
 mod project;
 mod recorded_runs;
+mod regular_file;
 mod relax;
 mod repair_loop;
 mod report;
@@ -67,11 +68,19 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitStatus {
         run::guard::keep(std::io::stdin().lock());
         return ExitStatus::Clean;
     }
-    let ended = match wrapper_call(&args) {
+    let call = || match wrapper_call(&args) {
         Some((language, arguments)) => cc::run(language, arguments),
-        None => parse_and_run(args),
+        None => parse_and_run(args.clone()),
     };
-    ended.unwrap_or_else(Stop::report)
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)) {
+        Ok(ended) => ended.unwrap_or_else(Stop::report),
+        Err(_) => {
+            eprintln!(
+                "wmfix: this is a fault of wmfix itself: please report it with the message above"
+            );
+            ExitStatus::InternalError
+        }
+    }
 }
 
 /// The wrappers are recognised by name before any argument is parsed: every

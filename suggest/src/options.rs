@@ -54,6 +54,8 @@ pub(crate) struct RunOptions {
     pub trace_limit: u64,
     /// How many events it may have.
     pub event_limit: u64,
+    /// How much memory traces may take that are read at the same time, in MiB.
+    pub memory_limit: u64,
     /// What findings make the command end with exit code 1.
     pub fail_on: HarmLevel,
     /// Whether stale values are made to happen.
@@ -90,6 +92,8 @@ const DEFAULT_SEED: u64 = 1;
 const DEFAULT_TRACE_LIMIT_MIB: u64 = 1024;
 /// The default of `--event-limit`: some gigabytes where the trace is read.
 const DEFAULT_EVENT_LIMIT: u64 = 50_000_000;
+/// The default of `--memory-limit`: enough for a run at `--trace-limit`.
+const DEFAULT_MEMORY_LIMIT_MIB: u64 = 16 << 10;
 
 impl RunOptions {
     /// What the flags mean for a project.
@@ -114,7 +118,7 @@ impl RunOptions {
             exhaustive: flags.exhaustive,
             resume: flags.resume,
             replay: flags.replay,
-            jobs: flags.jobs.or(run.jobs.map(u64::from)),
+            jobs: flags.jobs.or(run.jobs.map(|jobs| jobs.0)),
             fork_server: flags.fork_server == Switch::On,
             annotations: flags
                 .annotations
@@ -127,6 +131,7 @@ impl RunOptions {
             record: flags.record,
             trace_limit: flags.trace_limit.unwrap_or(DEFAULT_TRACE_LIMIT_MIB),
             event_limit: flags.event_limit.unwrap_or(DEFAULT_EVENT_LIMIT),
+            memory_limit: flags.memory_limit.unwrap_or(DEFAULT_MEMORY_LIMIT_MIB),
             fail_on: flags.fail_on,
             harm: flags.harm == Switch::On,
             target: flags.target,
@@ -147,7 +152,24 @@ impl RunOptions {
     }
 }
 
+/// How much of a run is read, all its traces together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadLimits {
+    /// Events.
+    pub events: u64,
+    /// Bytes of memory, for all runs that are read at the same time.
+    pub memory: u64,
+}
+
 impl RunOptions {
+    /// How much of a run is read.
+    pub(crate) fn read_limits(&self) -> ReadLimits {
+        ReadLimits {
+            events: self.event_limit,
+            memory: self.memory_limit.saturating_mul(1 << 20),
+        }
+    }
+
     /// How runs are analysed.
     pub(crate) fn analyzer_config(&self) -> AnalyzerConfig {
         AnalyzerConfig {

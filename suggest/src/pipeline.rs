@@ -31,7 +31,7 @@ use crate::repair_loop::{
     NextRound, PatchedRuns, RepairLoop, RepairNote, RepairResult, RepairTask, Trial, Verification,
 };
 use crate::report::{self, Dossier, Judged, RepairInputs, ReportInputs};
-use crate::run::{Deadline, interrupted};
+use crate::run::{Deadline, StopReason, interrupted};
 use crate::shard_number::Shard;
 use crate::shards::{ProgramRecord, Selection, ShardFile, ShardSettings};
 use crate::stopped;
@@ -564,8 +564,13 @@ fn assemble_report(
 ) -> anyhow::Result<Dossier> {
     let files = subject.files.iter();
     let files = files.filter(|file| settings.limit.holds_file(file));
+    let mut summary = evidence.summary();
+    if interrupted() {
+        // After the last run, perhaps: whatever stage it was, it is not complete.
+        summary.stopped = StopReason::Interrupted;
+    }
     let inputs = ReportInputs {
-        summary: evidence.summary(),
+        summary,
         fresh_starts: evidence.fresh_starts().clone(),
         left_behind: evidence.has_left_behind(),
         seconds: evidence.elapsed().as_secs_f64(),

@@ -35,6 +35,7 @@ pub(crate) fn follow(
     let config = ObservationConfig {
         analyzer: options.analyzer_config(),
         predict: false,
+        limits: options.read_limits(),
     };
     let mut shown = Vec::new();
     let mut followed = 0;

@@ -3,8 +3,9 @@
 //! that run something.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use anyhow::Context;
 use wmfix_frontend::Vocabularies;
@@ -18,6 +19,7 @@ use crate::observe::Scope;
 use crate::options::RunOptions;
 use crate::path_limit::PathLimit;
 use crate::project::{Asked, BuildFailure, Prepared, Project, locate};
+use crate::regular_file;
 use crate::report::{self, BaselineFile};
 use crate::run::{Deadline, Launch, stop_on_interrupt};
 use crate::shard_number::{Shard, ShardFlag};
@@ -130,7 +132,9 @@ fn shard_of_engine(flag: Option<ShardFlag>, quiet: bool) -> Result<Option<Shard>
         return Ok(None);
     };
     if let Some(file) = &engine.status_file {
-        fs::write(file, "").with_context(|| format!("cannot touch {file}"))?;
+        // What is there stays as it is.
+        let touched = File::options().append(true).create(true).open(file);
+        touched.with_context(|| format!("cannot touch {file}"))?;
     }
     if !quiet {
         let (number, total) = (engine.shard.number(), engine.shard.total());
@@ -142,7 +146,7 @@ fn shard_of_engine(flag: Option<ShardFlag>, quiet: bool) -> Result<Option<Shard>
 /// Reads a baseline before anything is run for it.
 fn read_baseline(file: &Path) -> Result<BaselineFile, Stop> {
     let name = file.display();
-    let text = fs::read_to_string(file).map_err(|error| match error.kind() {
+    let text = regular_file::read_text(file).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Stop::usage(format_args!(
             "no such baseline: {name} (`wmfix baseline` writes one)"
         )),
@@ -159,7 +163,8 @@ fn check_replay(file: &Path) -> Result<(), Stop> {
     if !file.is_file() {
         return Err(Stop::usage(format_args!("no such trace: {shown}")));
     }
-    let bytes = fs::read(file).with_context(|| format!("cannot read {shown}"))?;
+    let bytes = regular_file::read(file)
+        .map_err(|error| Stop::usage(format_args!("cannot read {shown}: {error}")))?;
     let reader = Reader::new(&bytes);
     let mut reader =
         reader.map_err(|error| Stop::usage(format_args!("{shown} cannot be replayed: {error}")))?;

@@ -7,6 +7,16 @@ pub(crate) fn printable(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
+/// A name on one line: line ends and tabs are shown as signs, too.
+pub(crate) fn printable_name(name: &str) -> String {
+    let signs = |character| match character {
+        '\n' => '\u{240a}',
+        '\t' => '\u{2409}',
+        other => shown(other),
+    };
+    name.chars().map(signs).collect()
+}
+
 fn shown(character: char) -> char {
     /// The signs for the control characters of ASCII begin here.
     const CONTROL_PICTURES: u32 = 0x2400;
@@ -25,7 +35,7 @@ fn shown(character: char) -> char {
 
 #[cfg(test)]
 mod tests {
-    use super::printable;
+    use super::{printable, printable_name};
 
     #[test]
     fn only_line_ends_and_tabs_control_anything() {
@@ -37,5 +47,9 @@ mod tests {
         );
         assert!(!printable(hostile).contains(char::is_control));
         assert_eq!(printable("größe → 大"), "größe → 大");
+        assert_eq!(
+            printable_name("a\nb\tc\u{7}"),
+            "a\u{240a}b\u{2409}c\u{2407}"
+        );
     }
 }

@@ -5,12 +5,30 @@
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
+use thiserror::Error;
 
 /// The permissions of a new file, before the user's mask.
 const FILE_MODE: u32 = 0o666;
+
+/// What is not ours to write to.
+#[derive(Debug, Error)]
+pub(crate) enum NotOurs {
+    /// A link: what it points to is not what was asked for.
+    #[error(
+        "{} is a symbolic link: wmfix does not write through links; remove it or name another file",
+        .0.display()
+    )]
+    Link(PathBuf),
+    /// A folder, a device, a pipe.
+    #[error("{} is not a regular file: name another one", .0.display())]
+    Special(PathBuf),
+    /// A folder that is none, or a link to nowhere.
+    #[error("{} is not a folder: name another one", .0.display())]
+    NoFolder(PathBuf),
+}
 
 /// Writes a file as a whole, through a temporary one beside it. What is there is
 /// replaced if it is a regular file; anything else (a link, a folder, a device) is
@@ -18,12 +36,8 @@ const FILE_MODE: u32 = 0o666;
 pub(crate) fn write_file(path: &Path, text: &[u8]) -> anyhow::Result<()> {
     let shown = path.display();
     let mode = match fs::symlink_metadata(path) {
-        Ok(there) if there.is_symlink() => {
-            bail!(
-                "{shown} is a symbolic link: wmfix does not write through links; remove it or name another file"
-            )
-        }
-        Ok(there) if !there.is_file() => bail!("{shown} is not a regular file"),
+        Ok(there) if there.is_symlink() => return Err(NotOurs::Link(path.to_owned()).into()),
+        Ok(there) if !there.is_file() => return Err(NotOurs::Special(path.to_owned()).into()),
         Ok(there) => Some(there.permissions()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error).with_context(|| format!("cannot write {shown}")),
@@ -47,6 +61,21 @@ pub(crate) fn write_file(path: &Path, text: &[u8]) -> anyhow::Result<()> {
             .map_err(|error| error.error)
     };
     write().with_context(|| format!("cannot write {shown}"))
+}
+
+/// Makes a folder that files are to be written into, and those above it.
+pub(crate) fn make_folder(folder: &Path) -> anyhow::Result<()> {
+    match fs::create_dir_all(folder) {
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Err(NotOurs::NoFolder(folder.to_owned()).into())
+        }
+        made => made.with_context(|| format!("cannot make {}", folder.display())),
+    }
 }
 
 /// Makes a folder, and those above it, that only its owner can look into.

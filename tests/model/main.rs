@@ -7,6 +7,7 @@ extern crate alloc;
 extern crate wmfix_test_attribute;
 
 mod cases_corpus;
+mod docs_limits;
 mod docs_links;
 mod examples_build;
 mod examples_truth;

@@ -26,7 +26,8 @@ fn corpus() -> PathBuf {
 fn programs(file: &str) -> Vec<AttackProgram> {
     let path = corpus().join(file).with_extension("programs");
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
-    let prelude = fs::read_to_string(corpus().join("prelude.h")).unwrap();
+    let prelude = |name: &str| fs::read_to_string(corpus().join(name)).unwrap();
+    let preludes = (prelude("prelude.h"), prelude("prelude.hpp"));
     let parts = text.split("=== ").skip(1).map(|part| {
         let (head, source) = part.split_once("\n---\n").expect("a text after the head");
         let mut lines = head.lines();
@@ -35,11 +36,17 @@ fn programs(file: &str) -> Vec<AttackProgram> {
             let (word, value) = line.split_once(": ").expect("a word and what it is");
             (word.to_owned(), value.to_owned())
         });
-        AttackProgram {
+        let mut program = AttackProgram {
             name,
             said: said.collect(),
-            source: format!("{prelude}{source}"),
-        }
+            source: source.to_owned(),
+        };
+        let prelude = match program.is_cpp() {
+            true => &preludes.1,
+            false => &preludes.0,
+        };
+        program.source.insert_str(0, prelude);
+        program
     });
     parts.collect()
 }
@@ -49,16 +56,27 @@ impl AttackProgram {
         self.said.get(word).map(String::as_str)
     }
 
+    fn is_cpp(&self) -> bool {
+        self.says("language") == Some("c++")
+    }
+
     /// Checks one version; what is wrong with what came out.
     fn problem(&self, version: &str, compiler: &str) -> Option<String> {
         let expected = self.says(version)?;
         let world = World::new();
-        world.write("prog.c", &self.source);
+        let file = match self.is_cpp() {
+            true => "prog.cpp",
+            false => "prog.c",
+        };
+        world.write(file, &self.source);
         let mut command = world.wmfix(compiler);
         // Libraries with threads of their own do not do the same in every run.
         let of_library = version == "broken" && self.says("cflags").is_some();
         let runs = if of_library { "40" } else { "10" };
-        command.args(["check", "prog.c", "--runs", runs, "--format", "json"]);
+        command.args(["check", file, "--runs", runs, "--format", "json"]);
+        if self.is_cpp() {
+            command.args(["--cflags", "-std=c++20"]);
+        }
         // A run that hangs is killed and reported, whatever the machine is busy with.
         command.args(["--timeout", "60"]);
         if version == "broken" {
@@ -163,6 +181,17 @@ fn attack_waits() {
 #[test]
 fn attack_processes() {
     hold("processes", "gcc");
+}
+
+#[test]
+fn attack_library() {
+    need(&[Need::Program("g++")]);
+    hold("library", "gcc");
+}
+
+#[test]
+fn attack_system() {
+    hold("system", "gcc");
 }
 
 #[test]

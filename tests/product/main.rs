@@ -4,7 +4,10 @@
 #[macro_use]
 extern crate wmfix_test_attribute;
 
+mod attack_bounds;
+mod attack_files;
 mod attack_fuzz;
+mod attack_interrupts;
 mod attack_messages;
 mod attack_programs;
 mod attack_tool;

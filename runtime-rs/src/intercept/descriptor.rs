@@ -27,20 +27,20 @@ pub(super) enum Direction {
 }
 
 /// A system call on a descriptor.
-struct Transfer {
-    descriptor: c_int,
-    direction: Direction,
+pub(super) struct Transfer {
+    pub descriptor: c_int,
+    pub direction: Direction,
     /// The call itself, which does not block and is no cancellation point.
-    number: c_long,
-    arguments: [usize; 6],
+    pub number: c_long,
+    pub arguments: [usize; 6],
     /// Whether the call is to fail rather than wait.
-    nonblocking: bool,
-    pc: u64,
+    pub nonblocking: bool,
+    pub pc: u64,
 }
 
 impl Transfer {
     /// Makes the call; `block` is the library's own function.
-    fn make(&self, block: impl FnOnce() -> isize) -> isize {
+    pub(super) fn make(&self, block: impl FnOnce() -> isize) -> isize {
         let Some(mut held) = turn::enter() else {
             return block();
         };
@@ -162,7 +162,7 @@ pub(super) fn note_receipt(channel: Channel, pc: u64) {
 }
 
 /// Whether the program has said that calls on this descriptor never wait.
-fn refuses_to_block(descriptor: c_int) -> bool {
+pub(super) fn refuses_to_block(descriptor: c_int) -> bool {
     let arguments = [descriptor as usize, libc::F_GETFL as usize, 0, 0, 0, 0];
     // SAFETY: asks for flags.
     let flags = unsafe { sys::raw_syscall(libc::SYS_fcntl, arguments) };
@@ -170,7 +170,7 @@ fn refuses_to_block(descriptor: c_int) -> bool {
 }
 
 /// Whether a call on the descriptor would not block.
-fn is_ready(descriptor: c_int, direction: Direction) -> bool {
+pub(super) fn is_ready(descriptor: c_int, direction: Direction) -> bool {
     let events = match direction {
         Direction::Receive => libc::POLLIN,
         Direction::Send => libc::POLLOUT,

@@ -26,6 +26,7 @@ mod polling;
 mod process;
 mod semaphore;
 mod signal;
+mod splicing;
 mod start_main;
 mod stdio;
 mod take;

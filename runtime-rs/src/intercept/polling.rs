@@ -132,10 +132,17 @@ unsafe extern "C" fn ppoll(
 
 /// The kernel overwrites the sets with what it found: each time they are asked
 /// about as the program filled them.
-fn ask_select(count: c_int, sets: [*mut libc::fd_set; 3]) -> isize {
+fn ask_select(count: c_int, sets: [*mut libc::fd_set; 3], mask: *const c_void) -> isize {
     let mut copies = [const { core::mem::MaybeUninit::<libc::fd_set>::zeroed() }; 3];
     let mut now = NOW;
-    let mut arguments = [count as usize, 0, 0, 0, &raw mut now as usize, 0];
+    // The kernel takes the mask with its size.
+    let mask = [mask as usize, size_of::<u64>()];
+    let mask_given = if mask[0] == 0 {
+        0
+    } else {
+        mask.as_ptr() as usize
+    };
+    let mut arguments = [count as usize, 0, 0, 0, &raw mut now as usize, mask_given];
     for (index, set) in sets.iter().enumerate() {
         if !set.is_null() {
             // SAFETY: the program's own set.
@@ -187,9 +194,30 @@ unsafe extern "C" fn select(
         None => Timeout::Never,
     };
     let sets = [reads, writes, errors];
-    let ask = || ask_select(count, sets);
+    let ask = || ask_select(count, sets, core::ptr::null());
     let found = poll_for(timeout, pc, ask, || {
         real::select(count, reads, writes, errors, time)
+    });
+    clear(found, sets)
+}
+
+/// Its arguments fill the registers: the word of the caller's stack that the trampoline
+/// hands over is nothing of theirs.
+#[allow(clippy::too_many_arguments)]
+unsafe extern "C" fn pselect(
+    count: c_int,
+    reads: *mut libc::fd_set,
+    writes: *mut libc::fd_set,
+    errors: *mut libc::fd_set,
+    time: *const libc::timespec,
+    mask: *const c_void,
+    _stack: usize,
+    pc: u64,
+) -> c_int {
+    let sets = [reads, writes, errors];
+    let ask = || ask_select(count, sets, mask);
+    let found = poll_for(duration(time), pc, ask, || {
+        real::pselect(count, reads, writes, errors, time, mask)
     });
     clear(found, sets)
 }
@@ -235,8 +263,24 @@ unsafe extern "C" fn epoll_pwait(
     })
 }
 
+unsafe extern "C" fn epoll_pwait2(
+    set: c_int,
+    events: *mut c_void,
+    most: c_int,
+    time: *const libc::timespec,
+    mask: *const c_void,
+    pc: u64,
+) -> c_int {
+    let ask = || ask_epoll(set, events, most, mask);
+    poll_for(duration(time), pc, ask, || {
+        real::epoll_pwait2(set, events, most, time, mask)
+    })
+}
+
 trampoline!(weak, "poll", 3, poll);
 trampoline!(weak, "ppoll", 4, ppoll);
 trampoline!(weak, "select", 5, select);
 trampoline!(weak, "epoll_wait", 4, epoll_wait);
 trampoline!(weak, "epoll_pwait", 5, epoll_pwait);
+trampoline!(weak, "epoll_pwait2", 5, epoll_pwait2);
+crate::stack_trampoline!(weak, "pselect", pselect);

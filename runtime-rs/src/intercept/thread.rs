@@ -164,6 +164,19 @@ unsafe extern "C" fn tryjoin(handle: libc::pthread_t, result: *mut *mut c_void, 
     }
 }
 
+unsafe extern "C" fn clockjoin(
+    handle: libc::pthread_t,
+    result: *mut *mut c_void,
+    clock: libc::clockid_t,
+    time: *const libc::timespec,
+    pc: u64,
+) -> c_int {
+    let timeout = Timeout::until(clock, time);
+    wait_for_end(handle, result, timeout, pc, || {
+        real::pthread_clockjoin_np(handle, result, clock, time)
+    })
+}
+
 unsafe extern "C" fn timedjoin(
     handle: libc::pthread_t,
     result: *mut *mut c_void,
@@ -263,4 +276,5 @@ trampoline!(weak, "pthread_create", 4, create);
 trampoline!(weak, "pthread_join", 2, join);
 trampoline!(weak, "pthread_tryjoin_np", 2, tryjoin);
 trampoline!(weak, "pthread_timedjoin_np", 3, timedjoin);
+trampoline!(weak, "pthread_clockjoin_np", 4, clockjoin);
 trampoline!(weak, "pthread_detach", 1, detach);

@@ -227,7 +227,10 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::arguments::classify;
+    use wmfix_tests::fuzzing::fuzz;
+
+    use super::super::arguments::{classify, expand_response_files};
+    use super::super::machine::other_machine;
     use super::*;
 
     const GCC: Family = Family::Gcc { version: 12 };
@@ -311,5 +314,41 @@ mod tests {
     #[test]
     fn questions_are_untouched() {
         assert_eq!(planned(GCC, "-print-search-dirs").0, "-print-search-dirs");
+    }
+
+    /// Whatever the command line, and whatever is in its response files, a call comes
+    /// out, with everything that is neither a sanitizer nor `-static`.
+    #[test]
+    fn fuzz_compiler_arguments() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("response");
+        let named = OsString::from(format!("@{}", file.display()));
+        let files = RuntimeFiles {
+            archive: "/c/rt.a".into(),
+            exports: "/c/e".into(),
+            gcc_specs: "/c/g".into(),
+            old_gcc_specs: "/c/old".into(),
+        };
+        let seeds = [
+            "-c a.c -O2 -o a.o -MD -MF a.d",
+            "-shared -fPIC -Wl,-soname,x -x c++ a.cc - -lm",
+            "-fsanitize=address,undefined -static 'a b.c' \"c d\" e\\ f",
+            "--target=aarch64-linux-gnu -m32 -march=native -r a.o @inner",
+            "-Xlinker --wrap=x -flto -Werror --param a=b -E -dM",
+        ];
+        let seeds = seeds.map(|line| line.as_bytes().to_vec());
+        let words = r#" -x | -o | -c | -fsanitize=|,| -Xlinker | @|'|"|\|- | -l| -I| --target=| -target | -m32 | -"#;
+        let words: Vec<&str> = words.split('|').collect();
+        fuzz("compiler's arguments", &seeds, &words, |bytes| {
+            std::fs::write(&file, bytes).unwrap();
+            let expanded = expand_response_files(std::slice::from_ref(&named));
+            let request = classify(&expanded);
+            for family in [GCC, Family::Clang] {
+                let plan = plan(family, request, &expanded, &expanded, &files);
+                let mut kept = expanded.iter().filter(|argument| !may_change(argument));
+                assert!(kept.all(|one| plan.arguments.contains(one)));
+            }
+            other_machine(std::ffi::OsStr::new("cc"), &expanded);
+        });
     }
 }

@@ -7,7 +7,7 @@ use crate::cli::{MemoryModel, RelaxArgs};
 use crate::exit::{ExitStatus, Stop};
 use crate::output;
 use crate::pipeline::{self, RelaxRequest, RelaxStage, Request};
-use crate::printable::printable;
+use crate::printable::printable_name;
 use crate::subject::PatchedFile;
 
 /// Finds the cheapest orders of what is at the path, and prints them.
@@ -49,7 +49,7 @@ fn changed_text(files: &[PatchedFile]) -> String {
     let current = std::env::current_dir().unwrap_or_default();
     let names = files.iter().map(|file| {
         let shown = file.path.strip_prefix(&current).unwrap_or(&file.path);
-        printable(&shown.display().to_string())
+        printable_name(&shown.display().to_string())
     });
     let names: Vec<String> = names.collect();
     match names.is_empty() {

@@ -7,7 +7,7 @@ use crate::cli::{MemoryModel, SuggestArgs};
 use crate::exit::{ExitStatus, Stop};
 use crate::output;
 use crate::pipeline::{self, Examination, RepairRequest, RepairStage, Repaired, Request};
-use crate::printable::printable;
+use crate::printable::printable_name;
 use crate::shards::MergedShards;
 
 /// Finds the cheapest repair of what is at the path, and prints it.
@@ -77,7 +77,7 @@ fn changed_text(repaired: &Repaired) -> String {
     let current = std::env::current_dir().unwrap_or_default();
     let files = repaired.result.files.iter().map(|file| {
         let shown = file.path.strip_prefix(&current).unwrap_or(&file.path);
-        printable(&shown.display().to_string())
+        printable_name(&shown.display().to_string())
     });
     let files: Vec<String> = files.collect();
     match files.is_empty() {

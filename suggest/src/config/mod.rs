@@ -6,7 +6,6 @@ mod find;
 mod template;
 mod value;
 
-use std::fs;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
@@ -15,11 +14,12 @@ use toml::Spanned;
 use wmfix_frontend::Vocabularies;
 
 use crate::cli::{Annotations, BuildFlags, Cost, Races, Sleeps, Strategy, Volatile, Words};
+use crate::regular_file;
 
 pub(crate) use error::ConfigError;
 pub(crate) use find::{FILE_NAME, find, repository};
 pub(crate) use template::{TemplateValues, template};
-pub(crate) use value::{CommandText, Glob, Seconds};
+pub(crate) use value::{CommandText, Glob, Jobs, Seconds};
 
 /// What a project says about itself; the defaults, if it says nothing.
 #[derive(Debug)]
@@ -125,7 +125,7 @@ pub(crate) struct RunConfig {
     /// `--sleeps`
     pub sleeps: Option<Sleeps>,
     /// `--jobs`
-    pub jobs: Option<NonZeroU64>,
+    pub jobs: Option<Jobs>,
     /// `--annotations`
     pub annotations: Option<Annotations>,
     /// `--volatile`
@@ -231,7 +231,7 @@ impl ProjectConfig {
     /// What a file says.
     pub(crate) fn read(file: &Path) -> Result<Self, ConfigError> {
         let text =
-            fs::read_to_string(file).map_err(|error| ConfigError::unreadable(file, &error))?;
+            regular_file::read_text(file).map_err(|error| ConfigError::unreadable(file, &error))?;
         Self::parse(&text, file)
     }
 

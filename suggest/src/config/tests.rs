@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use wmfix_tests::fuzzing::fuzz;
+
 use super::*;
 
 fn parsed(text: &str) -> Result<ProjectConfig, ConfigError> {
@@ -209,5 +211,44 @@ fn every_key_is_in_the_reference_and_in_a_new_file() {
                 "{named}: not in the template"
             );
         }
+    }
+}
+
+/// Whatever is in a wmfix.toml, it is taken or refused with a reason.
+#[test]
+fn fuzz_wmfix_toml() {
+    let page = include_str!("../../../docs/configuration.md");
+    let blocks = page.split("```toml\n").skip(1);
+    let mut seeds: Vec<Vec<u8>> = blocks
+        .filter_map(|block| Some(block.split("```").next()?.as_bytes().to_vec()))
+        .collect();
+    let other = "exclude = [\"a*\", \"b/{c,d}/**\"]\n[[allow]]\nfile = \"x\"\nreason = \"y\"\n";
+    seeds.push(other.as_bytes().to_vec());
+    let words = r##"[build] [test] [run] [repair] [[allow]] [vocabulary] command system timeout \
+        runs time seed jobs strategy """ ' = { } [ ] ** nan inf \u0000 1979-05-27 #"##;
+    let words: Vec<&str> = words.split_whitespace().collect();
+    fuzz("wmfix.toml", &seeds, &words, |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        if let Err(error) = parsed(&text) {
+            assert!(!error.to_string().is_empty());
+        }
+    });
+}
+
+#[test]
+fn values_past_every_use_are_refused_with_their_limit() {
+    for (text, said) in [
+        ("[test]\ncommand = []", "must name a program"),
+        ("[test]\ncommand = \" \"", "must name a program"),
+        ("[test]\ncommand = [\"\", \"x\"]", "must name a program"),
+        ("[test]\ntimeout = 1e18", "ten years"),
+        ("[run]\ntime = inf", "ten years"),
+        ("[run]\ntime = nan", "positive"),
+        ("[run]\njobs = 0", "from 1 to 1024"),
+        ("[run]\njobs = 18446744073709551615", "jobs"),
+        ("[run]\njobs = 100000", "from 1 to 1024"),
+    ] {
+        let error = mistake(text);
+        assert!(error.contains(said), "{text}: {error}");
     }
 }

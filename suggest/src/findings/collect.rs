@@ -211,6 +211,9 @@ impl CollectedFindings {
             let output = observation.failed_output.as_deref();
             new |= self.take_failure(program, seed, failure, output);
         }
+        // Only what a run says about itself that was not to be checked as it went on has
+        // findings without details: its trace is not ours.
+        let mut is_unproved = false;
         let mut in_this_run = HashSet::new();
         for (key, instance) in observation.violations {
             match self.violation_at.get(&key) {
@@ -224,6 +227,10 @@ impl CollectedFindings {
                     }
                 }
                 None => {
+                    let Some(first) = instance else {
+                        is_unproved = true;
+                        continue;
+                    };
                     new = true;
                     in_this_run.insert(key);
                     self.violation_at.insert(key, self.violations.len());
@@ -234,7 +241,7 @@ impl CollectedFindings {
                         .insert(key);
                     self.violations.push(ViolationFinding {
                         key,
-                        first: instance.expect("details of what was not known"),
+                        first,
                         program,
                         seed,
                         runs: 1,
@@ -267,11 +274,11 @@ impl CollectedFindings {
                     self.races[at] = RaceFinding::new(key, instance, program, seed);
                 }
                 (Some(&at), _) => self.races[at].runs += u64::from(first_time),
-                (None, instance) => {
+                (None, None) => is_unproved = true,
+                (None, Some(instance)) => {
                     new = true;
                     known.add_seen(key);
                     self.race_at.insert(key, self.races.len());
-                    let instance = instance.expect("details of what was not known");
                     self.races
                         .push(RaceFinding::new(key, instance, program, seed));
                 }
@@ -307,7 +314,8 @@ impl CollectedFindings {
                 }),
             }
         }
-        for problem in observation.problems {
+        let unproved = is_unproved.then_some(TraceProblem::NotRepeated);
+        for problem in observation.problems.into_iter().chain(unproved) {
             let known = self.problems.iter_mut().find(|(one, _)| *one == problem);
             match known {
                 Some((_, count)) => *count += 1,

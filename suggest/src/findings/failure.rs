@@ -9,7 +9,7 @@ use wmfix_trace::{End, Ending, MisuseKind, RecordedOperation};
 
 use super::observation::variable_at;
 use super::process_end::{EndCause, ProcessEnd, WaitTarget};
-use crate::observe::{DecodedTrace, Places};
+use crate::observe::{CallChain, DecodedTrace, Places};
 use crate::run::RunEnd;
 use crate::symbols::Frame;
 
@@ -94,6 +94,8 @@ impl RunFailure {
             EndCause::Signal(number) => FailureKind::Signal(number),
             EndCause::NoSpace { .. }
             | EndCause::TraceLimit
+            | EndCause::AllTracesLimit
+            | EndCause::MemoryLimit
             | EndCause::Cut { .. }
             | EndCause::Corrupt { .. } => return None,
         };
@@ -152,7 +154,7 @@ impl RunFailure {
             threads: Vec::new(),
         };
         match ended {
-            RunEnd::Interrupted => None,
+            RunEnd::Interrupted | RunEnd::TooLarge => None,
             RunEnd::TimedOut => Some(of_end(FailureKind::Timeout)),
             _ if of_process.is_some() => of_process.cloned(),
             RunEnd::Signalled(number) => Some(of_end(FailureKind::Signal(number))),
@@ -192,7 +194,7 @@ fn signalled(decoded: &DecodedTrace, places: &Mutex<Places>) -> Option<FailedThr
     }
     let at_signal = decoded.modules.find(pc).and_then(|address| {
         let mut places = places.lock().expect("no panic while locked");
-        let chain = [Some(address)];
+        let chain = CallChain::new(Some(address));
         let site = places.resolve(&chain, &RecordedOperation::Exit).site;
         places.get(site).point.is_some().then_some(site)
     });

@@ -6,6 +6,7 @@ mod carrier;
 mod collect;
 mod failure;
 mod identity;
+mod memory;
 mod names;
 mod observation;
 mod prediction;

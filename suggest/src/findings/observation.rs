@@ -18,6 +18,7 @@ use wmfix_trace::{GiveUp, HeaderError, Limit};
 
 use super::carrier::{Carrier, carrier};
 use super::failure::RunFailure;
+use super::memory::{NoMemory, TraceMemory};
 use super::names::FindingKey;
 use super::prediction::{Prediction, RaceOrigin};
 use super::process_end::{EndCause, ProcessEnd};
@@ -25,6 +26,7 @@ use super::story::{self, StoryStep};
 use crate::observe::{
     CheckedRun, DecodedTrace, ExploredRun, Place, Places, decode, explored, planned_schedule,
 };
+use crate::options::ReadLimits;
 use crate::run::{FinishedRun, RunEnd};
 
 /// What tells violations apart: the access, the newer write (none: the first
@@ -201,6 +203,8 @@ pub(crate) struct ObservationConfig {
     pub analyzer: AnalyzerConfig,
     /// Whether races are predicted that the run does not show.
     pub predict: bool,
+    /// How much of it is read.
+    pub limits: ReadLimits,
 }
 
 /// Analyses the traces of a finished run. Once it is `given_up`, what is known by
@@ -219,7 +223,33 @@ pub(crate) fn observe(
     };
     // Half a run shows nothing, and its result is not needed any more.
     let whole = finished.ended != RunEnd::Interrupted;
+    if finished.is_too_large {
+        let end = ProcessEnd::limited(EndCause::AllTracesLimit);
+        observation.ends.push(end);
+    }
+    let sizes = finished.traces.iter();
+    let sizes = sizes.map(|path| path.metadata().map_or(0, |meta| meta.len()));
+    let size = sizes.fold(0, u64::saturating_add);
+    let _memory = match TraceMemory::take(size, config.limits.memory, given_up) {
+        Ok(memory) => memory,
+        Err(NoMemory::TooLarge) => {
+            let end = ProcessEnd::limited(EndCause::MemoryLimit);
+            observation.ends.push(end);
+            observation.processes = finished.traces.len();
+            return Ok(observation);
+        }
+        Err(NoMemory::GivenUp) => {
+            observation.ended = RunEnd::Interrupted;
+            return Ok(observation);
+        }
+    };
     for path in finished.traces.iter().filter(|_| whole) {
+        let kept: usize = observation.traces.iter().map(Vec::len).sum();
+        if kept as u64 > config.limits.events {
+            let end = ProcessEnd::limited(EndCause::TraceLimit);
+            observation.ends.push(end);
+            break;
+        }
         let bytes =
             std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         match decode(&bytes, places) {
@@ -331,8 +361,15 @@ impl Observation {
 
     /// Whether its trace had to end before the run did.
     pub(crate) fn is_cut_short(&self) -> bool {
-        let limited =
-            |end: &ProcessEnd| matches!(end.cause, EndCause::NoSpace { .. } | EndCause::TraceLimit);
+        let limited = |end: &ProcessEnd| {
+            matches!(
+                end.cause,
+                EndCause::NoSpace { .. }
+                    | EndCause::TraceLimit
+                    | EndCause::AllTracesLimit
+                    | EndCause::MemoryLimit
+            )
+        };
         self.ends.iter().any(limited)
     }
 

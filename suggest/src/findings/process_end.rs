@@ -34,6 +34,10 @@ pub(crate) enum EndCause {
     },
     /// The trace was as large as `--trace-limit` lets it be.
     TraceLimit,
+    /// The traces of the run were larger together than `--trace-limit` lets them be.
+    AllTracesLimit,
+    /// To read the run would take more memory than `--memory-limit` lets it.
+    MemoryLimit,
     /// The trace ends within a record.
     Cut {
         /// Where the record begins.
@@ -108,6 +112,14 @@ impl EndCause {
 }
 
 impl ProcessEnd {
+    /// A trace that was not read to its end.
+    pub(super) fn limited(cause: EndCause) -> Self {
+        Self {
+            cause,
+            stuck: Vec::new(),
+        }
+    }
+
     /// How the process of a trace ended, if not by itself.
     pub(crate) fn of(decoded: &DecodedTrace, places: &Mutex<Places>) -> Option<Self> {
         let cause = EndCause::of(decoded.ending)?;

@@ -1,13 +1,18 @@
 //! Findings from traces made up here: store buffering and its near misses.
 
 use std::fs;
-use std::sync::Mutex;
+use std::sync::{LazyLock, Mutex};
 
 use wmfix_analysis::{AnalyzerConfig, ViolationKind};
+use wmfix_frontend::Vocabularies;
+use wmfix_tests::fuzzing::fuzz;
 use wmfix_trace::{
-    Cause, ContextId, End, Header, HeaderError, LocationId, MAX_RECORD, Order,
-    RecordedOperation as Operation, StackId, Strategy, ThreadId, Turn, Volatile, encode_context,
-    encode_end, encode_event, encode_header, encode_turn,
+    Cause, CheckRecord, ContextId, End, Ending, GiveUp, Header, HeaderError, LocalSite, LocationId,
+    LockMode, MAX_RECORD, Misuse, MisuseKind, Module, Order, Reader,
+    RecordedOperation as Operation, StackId, Strategy, StuckThread, SyncKind, SyncRecord, ThreadId,
+    Turn, Volatile, WaitsFor, encode_check, encode_context, encode_end, encode_event,
+    encode_header, encode_misuse, encode_module, encode_stack, encode_stuck, encode_sync,
+    encode_turn, module_len,
 };
 
 use super::collect::CollectedFindings;
@@ -16,6 +21,7 @@ use super::observation::{
 };
 use super::process_end::EndCause;
 use crate::observe::{Places, Scope};
+use crate::options::ReadLimits;
 use crate::run::{FinishedRun, RunEnd};
 
 /// A trace in the making: every event at a place of its own.
@@ -28,16 +34,20 @@ struct Made {
 
 impl Made {
     fn new() -> Self {
+        Self::with(Strategy::Pct, false)
+    }
+
+    fn with(strategy: Strategy, checked: bool) -> Self {
         let header = Header {
             pid: 1,
             parent: 0,
             started: 0,
             seed: 1,
-            strategy: Strategy::Pct,
+            strategy,
             volatile: Volatile::Ignore,
             races: true,
             forked: false,
-            checked: false,
+            checked,
             command: Vec::new(),
         };
         Self {
@@ -126,6 +136,116 @@ fn store_buffering(write: Order, read: Order, written: u128) -> Vec<u8> {
     made.end(End::Exit { code: 0 })
 }
 
+/// A run with some of everything that a trace can hold.
+fn assorted(strategy: Strategy, checked: bool) -> Vec<u8> {
+    let mut made = Made::with(strategy, checked);
+    let module = Module {
+        bias: 0x1000,
+        first: 0x1000,
+        end: 0x9000,
+        build_id: vec![1, 2, 3],
+        path: "/nonexistent/prog".to_owned(),
+    };
+    let mut bytes = vec![0; module_len(&module)];
+    let len = encode_module(&mut bytes, &module);
+    made.bytes.extend_from_slice(&bytes[..len]);
+    made.records += 1;
+    made.record(|out| encode_stack(out, StackId(0), 0x2000));
+    made.record(|out| encode_stack(out, StackId(1), 0x3000));
+    let (lock, address) = (0x500, 0x600);
+    made.event(0, born(0x100, 4)).event(0, started(1));
+    made.event(0, Operation::Write { address, size: 4 });
+    made.event(0, store(0, Order::Release, 1));
+    made.event(1, load(0, Order::Acquire, 1));
+    let mode = LockMode::Exclusive;
+    made.event(1, Operation::Acquire { lock, mode });
+    made.event(1, Operation::Read { address, size: 4 });
+    made.event(1, Operation::Release { lock, mode });
+    made.event(
+        1,
+        Operation::CompareExchange {
+            location: LocationId(0),
+            success: Order::AcqRel,
+            failure: Order::Relaxed,
+            weak: true,
+            expected: 1,
+            read: 1,
+            written: Some(2),
+        },
+    );
+    let order = Order::SeqCst;
+    made.event(0, Operation::Fence { order });
+    made.event(0, Operation::Free { address, size: 16 });
+    made.event(1, Operation::Exit);
+    let (thread, context) = (ThreadId(0), ContextId(1));
+    for kind in [SyncKind::Try, SyncKind::Publish, SyncKind::Unexplored] {
+        let sync = SyncRecord {
+            context,
+            kind,
+            object: lock,
+            state: 1,
+        };
+        made.record(|out| encode_sync(out, &sync));
+    }
+    let local = LocalSite(LocalSite::FIRST_UNLISTED);
+    let checks = [
+        CheckRecord::Unlisted {
+            context,
+            kind: 0,
+            order: Some(Order::Relaxed),
+        },
+        CheckRecord::Reached(local),
+        CheckRecord::Violation {
+            access: local,
+            newer: Some(local),
+            kind: 0,
+        },
+        CheckRecord::Race {
+            first: local,
+            second: local,
+            predicted: false,
+        },
+        CheckRecord::GaveUp(GiveUp::LongWait),
+    ];
+    for check in checks {
+        made.record(|out| encode_check(out, &check));
+    }
+    let misuse = Misuse {
+        thread,
+        context,
+        lock,
+        kind: MisuseKind::UnlockedFree,
+    };
+    made.record(|out| encode_misuse(out, &misuse));
+    let stuck = StuckThread {
+        thread,
+        context,
+        waits_for: WaitsFor::Lock(lock),
+    };
+    made.record(|out| encode_stuck(out, &stuck));
+    made.end(End::Deadlock)
+}
+
+/// A damaged trace is read as far as it goes, analysed and proved from.
+#[test]
+fn fuzz_traces() {
+    let seeds = [
+        store_buffering(Order::Release, Order::Acquire, 1),
+        assorted(Strategy::Pct, false),
+        assorted(Strategy::Explore, false),
+        assorted(Strategy::Pct, true),
+    ];
+    for seed in &seeds {
+        let mut reader = Reader::new(seed).unwrap();
+        reader.by_ref().for_each(drop);
+        let ending = reader.ending();
+        assert!(matches!(ending, Some(Ending::Complete(_))), "{ending:?}");
+    }
+    fuzz("trace", &seeds, &[], |bytes| {
+        collected(&[bytes.to_vec()]);
+    });
+}
+
 fn collected(traces: &[Vec<u8>]) -> CollectedFindings {
     collected_after(traces, |_| {})
 }
@@ -136,10 +256,8 @@ fn collected_after(
     mut tamper: impl FnMut(&mut Observation),
 ) -> CollectedFindings {
     let folder = tempfile::tempdir().unwrap();
-    let places = Mutex::new(Places::new(
-        wmfix_frontend::Vocabularies::builtin(),
-        Scope::default(),
-    ));
+    static VOCABULARIES: LazyLock<Vocabularies> = LazyLock::new(Vocabularies::builtin);
+    let places = Mutex::new(Places::new(VOCABULARIES.clone(), Scope::default()));
     let known = KnownFindings::default();
     let mut collected = CollectedFindings::default();
     for (seed, trace) in (0..).zip(traces) {
@@ -149,6 +267,7 @@ fn collected_after(
             ended: RunEnd::Exited(0),
             output: folder.path().join("output"),
             traces: vec![path],
+            is_too_large: false,
         };
         let config = AnalyzerConfig {
             races: true,
@@ -161,6 +280,10 @@ fn collected_after(
             ObservationConfig {
                 analyzer: config,
                 predict: true,
+                limits: ReadLimits {
+                    events: u64::MAX,
+                    memory: u64::MAX,
+                },
             },
             &|| false,
         )

@@ -16,6 +16,7 @@ use wmfix_trace::{
     Reader, Record, RecordedOperation, StackId, StuckThread, SyncKind, SyncRecord,
 };
 
+use super::call_chain::CallChain;
 use super::checked::CheckedRun;
 use super::places::Places;
 use crate::symbols::{Address, Frame};
@@ -125,6 +126,7 @@ pub(crate) fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrac
         places,
         modules: Modules::default(),
         stacks: vec![(StackId(0), 0)],
+        stack_keys: vec![ContextKey::default()],
         pcs: vec![(StackId(0), 0)],
         sites: HashMap::new(),
         locations: Vec::new(),
@@ -199,6 +201,9 @@ struct Decoder<'a> {
     modules: Modules,
     /// The caller's stack and the return address, by stack number.
     stacks: Vec<(StackId, u64)>,
+    /// The name that all runs share, by stack number: made from the caller's, since a
+    /// walk over the calls of each would be quadratic in how deep they go.
+    stack_keys: Vec<ContextKey>,
     /// The stack and the return address, by context number.
     pcs: Vec<(StackId, u64)>,
     sites: HashMap<(ContextId, EventKind), SiteRole>,
@@ -232,7 +237,11 @@ impl Decoder<'_> {
                 let key = ModuleKey::of(&module.path);
                 self.modules.mapped.push((module, number, key));
             }
-            Record::Stack { parent, pc, .. } => self.stacks.push((parent, pc)),
+            Record::Stack { parent, pc, .. } => {
+                let key = self.stack_keys[parent.0 as usize].then(self.modules.frame(pc));
+                self.stacks.push((parent, pc));
+                self.stack_keys.push(key);
+            }
             Record::Context { stack, pc, .. } => self.pcs.push((stack, pc)),
             Record::Turn(turn) => {
                 self.schedule.turn(turn.thread);
@@ -400,9 +409,8 @@ impl Decoder<'_> {
             return known.clone();
         }
         let chain = self.chain(context);
-        let frames = self.return_addresses(context).into_iter().rev();
-        let frames = frames.map(|pc| self.modules.frame(pc));
-        let key = frames.fold(ContextKey::default(), ContextKey::then);
+        let (stack, pc) = self.pcs[context.0 as usize];
+        let key = self.stack_keys[stack.0 as usize].then(self.modules.frame(pc));
         let mut places = self.places.lock().expect("no panic while locked");
         let role = places.resolve(&chain, operation);
         places.listed.insert(key, kind, role.clone());
@@ -411,21 +419,17 @@ impl Decoder<'_> {
     }
 
     /// The instruction of a context and its callers, innermost first.
-    fn chain(&self, context: ContextId) -> Vec<Option<Address>> {
-        let pcs = self.return_addresses(context).into_iter();
-        pcs.map(|pc| self.modules.before(pc)).collect()
-    }
-
-    /// The return addresses of a context's operation and its calls, innermost first.
-    fn return_addresses(&self, context: ContextId) -> Vec<u64> {
+    fn chain(&self, context: ContextId) -> CallChain {
         let (mut stack, pc) = self.pcs[context.0 as usize];
-        let mut pcs = vec![pc];
+        let mut chain = CallChain::new(self.modules.before(pc));
         while stack.0 != 0 {
             let (parent, pc) = self.stacks[stack.0 as usize];
-            pcs.push(pc);
+            if !chain.push(self.modules.before(pc)) {
+                break;
+            }
             stack = parent;
         }
-        pcs
+        chain
     }
 
     /// The calls of a context that the source is known of, innermost first.

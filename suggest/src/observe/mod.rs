@@ -1,6 +1,7 @@
 //! What a run was seen to do: traces decoded into the events that the analysis
 //! takes, with program counters turned into places of the source.
 
+mod call_chain;
 mod checked;
 mod decode;
 mod located;
@@ -11,6 +12,7 @@ mod sources;
 mod steps;
 mod waits;
 
+pub(crate) use call_chain::CallChain;
 pub(crate) use checked::CheckedRun;
 pub(crate) use decode::{DecodedTrace, decode};
 pub(crate) use places::{Place, Places};

@@ -11,6 +11,7 @@ use wmfix_frontend::{Repetition, Site, Span, Vocabularies};
 use wmfix_online::{EventKind, SiteRole, SiteTable, TextId, WaitLoop, WaitRole};
 use wmfix_trace::{Order, RecordedOperation as Operation};
 
+use super::call_chain::CallChain;
 use super::located::{Located, locate, order};
 use super::scope::Scope;
 use super::sources::Sources;
@@ -83,7 +84,7 @@ pub(crate) struct Places {
 }
 
 /// An instruction with its callers, and what it did.
-type Execution = (Vec<Option<Address>>, EventKind, Option<Order>);
+type Execution = (CallChain, EventKind, Option<Order>);
 
 /// The points from an operation to its place.
 type SourceWay = Vec<SourcePoint>;
@@ -191,10 +192,9 @@ impl Places {
         site
     }
 
-    /// An operation whose instruction and callers, innermost first, are at these
-    /// addresses (`None`: in no module).
-    pub(crate) fn resolve(&mut self, chain: &[Option<Address>], operation: &Operation) -> SiteRole {
-        let key = (chain.to_vec(), EventKind::of(operation), order(operation));
+    /// An operation whose instruction and callers are at these addresses.
+    pub(crate) fn resolve(&mut self, chain: &CallChain, operation: &Operation) -> SiteRole {
+        let key = (chain.clone(), EventKind::of(operation), order(operation));
         if let Some(known) = self.resolved.get(&key) {
             return known.clone();
         }
@@ -203,11 +203,11 @@ impl Places {
         resolved
     }
 
-    fn resolve_anew(&mut self, chain: &[Option<Address>], operation: &Operation) -> SiteRole {
+    fn resolve_anew(&mut self, chain: &CallChain, operation: &Operation) -> SiteRole {
         let kind = EventKind::of(operation);
-        let innermost = chain.first().copied().flatten();
+        let innermost = chain.innermost();
         let mut frames: Vec<Frame> = Vec::new();
-        for address in chain.iter().copied().flatten() {
+        for address in chain.addresses() {
             frames.extend(self.frames_at(address).iter().cloned());
         }
         let located = locate(&frames, operation, &mut self.sources, &self.scope);
@@ -233,7 +233,7 @@ impl Places {
                 self.add(place, key)
             }
         };
-        let watch = self.watch(site, &frames, own);
+        let watch = self.watch(site, &frames, own, chain.is_whole());
         let place = self.get(site);
         SiteRole {
             site,
@@ -295,9 +295,9 @@ impl Places {
     }
 
     /// The program's own calls at these addresses, as far as their source is known.
-    pub(crate) fn calls(&mut self, chain: &[Option<Address>]) -> Vec<Frame> {
+    pub(crate) fn calls(&mut self, chain: &CallChain) -> Vec<Frame> {
         let mut calls = Vec::new();
-        for address in chain.iter().copied().flatten() {
+        for address in chain.addresses() {
             let frames = self.frames_at(address).iter();
             let own = frames.filter(|frame| innermost_own(std::slice::from_ref(*frame)).is_some());
             calls.extend(own.cloned());
@@ -321,6 +321,7 @@ impl Places {
         site: SiteId,
         frames: &[Frame],
         own: Option<usize>,
+        is_whole: bool,
     ) -> Option<Arc<WaitLoop>> {
         let place = &self.all[site.0 as usize];
         let (exit, text) = (place.waits.open?, place.site.clone()?);
@@ -334,15 +335,16 @@ impl Places {
         }
         let id = self.watches.len();
         let watch = self
-            .separators(&text, &frames[own..])
+            .separators(&text, &frames[own..], is_whole)
             .map(|after| Arc::new(WaitLoop { id, exit, after }));
         self.watches.insert((site, way), watch.clone());
         watch
     }
 
     /// Operations of which one comes before each pass through a waiting loop, by
-    /// its calls, innermost first. None if a thread passes only once.
-    fn separators(&mut self, wait: &Site, calls: &[Frame]) -> Option<Vec<TextId>> {
+    /// its calls, innermost first (all of them, if that `is_whole`). None if a thread
+    /// passes only once.
+    fn separators(&mut self, wait: &Site, calls: &[Frame], is_whole: bool) -> Option<Vec<TextId>> {
         let mut passing = self.sources.repetition_of_wait(wait);
         let mut file = Arc::clone(&wait.file);
         for (function, caller) in calls.iter().zip(calls[1..].iter().map(Some).chain([None])) {
@@ -360,7 +362,7 @@ impl Places {
             let rest: Vec<Frame> = rest.skip(1).cloned().collect();
             match innermost_own(&rest) {
                 // Only the library, which starts threads, calls this one.
-                None => return Some(Vec::new()),
+                None => return is_whole.then(Vec::new),
                 Some(0) => {
                     let point = caller.and_then(|caller| caller.at.as_ref())?;
                     passing = self.sources.repetition_of_call(function, point);
@@ -374,9 +376,9 @@ impl Places {
     }
 
     /// The calls that led to a site on this way, innermost first.
-    pub(crate) fn callers(&mut self, chain: &[Option<Address>], site: SiteId) -> Vec<Frame> {
+    pub(crate) fn callers(&mut self, chain: &CallChain, site: SiteId) -> Vec<Frame> {
         let mut frames: Vec<Frame> = Vec::new();
-        for address in chain.iter().copied().flatten() {
+        for address in chain.addresses() {
             frames.extend(self.frames_at(address).iter().cloned());
         }
         let point = &self.get(site).point;
@@ -385,7 +387,7 @@ impl Places {
     }
 
     fn frames_at(&mut self, address: Address) -> &[Frame] {
-        let symbols = &self.symbols;
+        let symbols = &mut self.symbols;
         self.frames
             .entry(address)
             .or_insert_with(|| symbols.frames(address))

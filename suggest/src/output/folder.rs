@@ -8,7 +8,7 @@ use anyhow::Context;
 use wmfix_rewriter::unified_diff;
 
 use crate::patch::path_in_patch;
-use crate::private_files::write_file;
+use crate::private_files::{make_folder, write_file};
 use crate::repair_loop::{RepairResult, group_patches};
 use crate::report::{Dossier, Page, TextStyle, group_text, html, relaxation_text};
 
@@ -56,7 +56,7 @@ pub(super) fn write_relaxation(
 
 /// Makes a folder, and removes the patches that were written there before.
 fn clear(folder: &Path) -> anyhow::Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    make_folder(folder)?;
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path

@@ -112,6 +112,8 @@ fn is_meaning(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use wmfix_tests::fuzzing::fuzz;
+
     use super::*;
 
     #[test]
@@ -143,5 +145,24 @@ mod tests {
             BTreeMap::from([(top.join("src/a b.c"), expected)])
         );
         assert_eq!(CompileDatabase::parse(b"{}"), None);
+    }
+
+    /// Whatever is in the file, it is taken or it is none.
+    #[test]
+    fn fuzz_compile_commands() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.c"), "").unwrap();
+        let command = "cc -Ii 'a b' -DX=\"1\" -c a.c";
+        let arguments = ["cc", "-I", "i", "-include", "x", "-D", "-c", "a.c", "-o"];
+        let seed = serde_json::json!([
+            { "directory": folder.path(), "file": "a.c", "command": command },
+            { "directory": folder.path(), "file": "a.c", "arguments": arguments },
+        ]);
+        let seeds = [seed.to_string().into_bytes()];
+        let words = r#""command": "arguments": "directory": "file": -isystem -include -MF \" \u0000 \ud800 ' null [ ] { } , ../ /"#;
+        let words: Vec<&str> = words.split_whitespace().collect();
+        fuzz("compile_commands.json", &seeds, &words, |bytes| {
+            CompileDatabase::parse(bytes);
+        });
     }
 }

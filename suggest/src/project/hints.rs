@@ -9,6 +9,7 @@ use walkdir::WalkDir;
 
 use super::system::BuildLayout;
 use super::walk::{is_hidden, walk};
+use crate::regular_file;
 
 /// This many files of a tree are looked at.
 const MAX_ENTRIES: usize = 100_000;
@@ -82,7 +83,7 @@ pub(super) fn own_compiler(layout: &BuildLayout<'_>) -> Option<String> {
 
 /// A submodule of a repository whose folder has nothing in it.
 pub(super) fn empty_submodule(tree: &Path) -> Option<PathBuf> {
-    let text = fs::read_to_string(tree.join(".gitmodules")).ok()?;
+    let text = regular_file::read_text(&tree.join(".gitmodules")).ok()?;
     let paths = text.lines().filter_map(|line| {
         let (name, value) = line.split_once('=')?;
         (name.trim() == "path").then(|| PathBuf::from(value.trim()))

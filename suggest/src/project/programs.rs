@@ -13,6 +13,7 @@ use super::main_function;
 use super::system::has_build_file;
 use super::walk::walk_own;
 use crate::config::ConfigError;
+use crate::regular_file;
 
 /// A folder with more sources than this needs a build system, or a smaller folder.
 const MAX_SOURCES: usize = 5_000;
@@ -113,8 +114,8 @@ pub(super) fn find_programs(path: &Path) -> Result<Vec<Program>, NothingToBuild>
     // Of each folder, the files with `main` and the others.
     let mut folders: BTreeMap<&Path, (Vec<&PathBuf>, Vec<&PathBuf>)> = BTreeMap::new();
     for source in &sources {
-        let text =
-            fs::read(source).map_err(|error| NothingToBuild::Unreadable(source.clone(), error))?;
+        let text = regular_file::read(source)
+            .map_err(|error| NothingToBuild::Unreadable(source.clone(), error))?;
         let folder = folders.entry(source.parent().unwrap_or(path)).or_default();
         match main_function::is_defined_in(&text) {
             true => folder.0.push(source),

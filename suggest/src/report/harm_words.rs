@@ -93,7 +93,7 @@ pub(crate) fn untried(reason: UntriedReason) -> &'static str {
         UntriedReason::NoTrace => "the run that showed it is too long",
         UntriedReason::NoChoice => "the old value is not known, or the program reads it by itself",
         UntriedReason::WentElsewhere => "the run went elsewhere when it was repeated",
-        UntriedReason::TimeUp => "the time was up",
+        UntriedReason::TimeUp => "there was no time left",
         UntriedReason::NotAsked => "--harm is off",
     }
 }
@@ -229,6 +229,7 @@ pub(crate) fn run_end_text(ended: RunEnd) -> String {
         RunEnd::Exited(code) => format!("exit code {code}"),
         RunEnd::Signalled(number) => signal(number),
         RunEnd::TimedOut => "a hang".to_owned(),
+        RunEnd::TooLarge => "traces past --trace-limit".to_owned(),
         RunEnd::Interrupted => "an interrupt".to_owned(),
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn repair_note_text(note: &RepairNote) -> String {
             "threads race on volatile objects, which no order prevents: their accesses were taken for relaxed atomic ones (--volatile relaxed), and the patch makes atomic those that have to order something; `wmfix check` names the races".to_owned()
         }
         RepairNote::NoRepairInTime => {
-            "the time was up before any repair was known: give it more (--time), or repair fewer findings at a time (--fix harmful)".to_owned()
+            "there was no time left for a repair: give it more (--time), or repair fewer findings at a time (--fix harmful)".to_owned()
         }
         RepairNote::OriginalRunAgain => {
             "a patched program showed a finding that its own runs do not explain: the original program was run again".to_owned()
@@ -42,6 +42,7 @@ pub(super) fn failure_text(failure: &VerificationFailure) -> String {
             RunEnd::Exited(code) => format!("a run ends with exit code {code}"),
             RunEnd::Signalled(number) => format!("a run is killed by {}", signal_name(*number)),
             RunEnd::TimedOut => "a run hangs".to_owned(),
+            RunEnd::TooLarge => "a run writes traces past --trace-limit".to_owned(),
             RunEnd::Interrupted => "a run was interrupted".to_owned(),
         },
         VerificationFailure::Finding { function, file } => {

@@ -23,7 +23,7 @@ use wmfix_trace::{CANNOT, INHERITED_VARIABLE, Obstacle, READY, SERVER_SYMBOL, SE
 
 use super::guard;
 use super::run_end::RunEnd;
-use super::watchdog::{KillReason, Watchdog};
+use super::watchdog::{KillReason, RunFiles, Watchdog};
 
 /// How often a start that takes its time is looked at.
 const LOOK_EVERY: Duration = Duration::from_micros(200);
@@ -58,8 +58,8 @@ impl From<io::Error> for ServerLost {
 
 /// What a run is asked for with.
 pub(super) struct ServerRequest<'a> {
-    /// Where what it prints goes.
-    pub(super) output: &'a Path,
+    /// Where what it prints and records goes.
+    pub(super) files: &'a RunFiles,
     /// What it gets as its standard input, if not nothing.
     pub(super) input: Option<&'a Path>,
     /// Its part of the environment.
@@ -126,7 +126,7 @@ impl ForkServer {
         self.socket.read_exact(&mut number)?;
         let number = i32::try_from(u32::from_le_bytes(number)).map_err(|_| ServerLost)?;
         let process = Pid::from_raw(number).ok_or(ServerLost)?;
-        let watched = watchdog.watch_process(process, Some(request.output));
+        let watched = watchdog.watch_process(process, Some(request.files));
         let ended = self.wait_for_end(|| watched.is_killed());
         // The server has not collected it: the number is still its own.
         let killed = watched.has_ended()?;
@@ -135,6 +135,7 @@ impl ForkServer {
         let status = i32::from_le_bytes([end[1], end[2], end[3], end[4]]);
         Ok(match (killed, end[0]) {
             (Some(KillReason::TooLong), _) => RunEnd::TimedOut,
+            (Some(KillReason::TooLarge), _) => RunEnd::TooLarge,
             (Some(KillReason::Interrupted), _) => RunEnd::Interrupted,
             (None, 0) => RunEnd::Exited(status),
             (None, _) => RunEnd::Signalled(status),
@@ -240,7 +241,7 @@ impl ServerRequest<'_> {
             }
             body.push(0);
         };
-        add(&[self.output.as_os_str().as_bytes()]);
+        add(&[self.files.output.as_os_str().as_bytes()]);
         add(&[self.input.map_or(&[], |input| input.as_os_str().as_bytes())]);
         for (name, value) in &self.variables {
             add(&[name.as_bytes(), b"=", value.as_bytes()]);
@@ -253,12 +254,17 @@ impl ServerRequest<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::trace_folder::TraceFolder;
     use super::*;
 
     #[test]
     fn a_request_is_a_length_and_strings() {
+        let files = RunFiles {
+            output: "/o".into(),
+            traces: TraceFolder::new(Path::new("/t"), 1),
+        };
         let request = ServerRequest {
-            output: Path::new("/o"),
+            files: &files,
             input: None,
             variables: BTreeMap::from([(OsStr::new("A"), "b".into())]),
         };

@@ -12,6 +12,7 @@ mod patience;
 mod process;
 mod run_end;
 mod start;
+mod trace_folder;
 mod until_quiet;
 mod watchdog;
 

@@ -18,7 +18,8 @@ use super::folders::RunFolder;
 use super::fork_server::{ForkServer, ServerLost, ServerRequest, ServerStart};
 use super::run_end::RunEnd;
 use super::start::ProgramKey;
-use super::watchdog::{KillReason, Watchdog};
+use super::trace_folder::TraceFolder;
+use super::watchdog::{KillReason, RunFiles, Watchdog};
 use crate::cli::{MemoryModel, Races, WeakChoice};
 use crate::options::{RunOptions, value_name};
 use crate::printable::printable;
@@ -43,6 +44,8 @@ pub(crate) struct Launch {
     pub fork_server: bool,
     /// Whether it lies at other addresses in every run.
     pub moves: bool,
+    /// How many bytes its traces may have together.
+    pub trace_limit: u64,
 }
 
 /// A run that has ended.
@@ -54,6 +57,8 @@ pub(crate) struct FinishedRun {
     pub output: PathBuf,
     /// The traces of its processes, sorted by name.
     pub traces: Vec<PathBuf>,
+    /// They are larger together than they may be.
+    pub is_too_large: bool,
 }
 
 impl Launch {
@@ -87,6 +92,15 @@ impl Launch {
             settings,
             fork_server: options.fork_server,
             moves: false,
+            trace_limit,
+        }
+    }
+
+    /// The files of a run in a folder.
+    fn files(&self, folder: &Path) -> RunFiles {
+        RunFiles {
+            output: folder.join("output"),
+            traces: TraceFolder::new(&folder.join("traces"), self.trace_limit),
         }
     }
 
@@ -216,7 +230,7 @@ impl Launch {
         let output = into.join("output");
         if let Some(ended) = self.served(seed, folder, watchdog)? {
             folder.end_left_behind();
-            return finished(ended, output, &traces);
+            return self.finished(ended, into);
         }
         let out = File::create(&output)?;
         let run = self.start(seed, into, watchdog, |command| {
@@ -235,10 +249,10 @@ impl Launch {
         watchdog: &Watchdog,
     ) -> io::Result<Option<RunEnd>> {
         let key = self.program_key();
-        let output = folder.path().join("output");
+        let files = self.files(folder.path());
         let traces = folder.path().join("traces");
         let request = ServerRequest {
-            output: &output,
+            files: &files,
             input: self.input.as_deref(),
             variables: self.run_variables(seed, &traces),
         };
@@ -325,13 +339,25 @@ impl Launch {
         watchdog: &Watchdog,
         redirect: impl FnOnce(&mut Command) -> io::Result<()>,
     ) -> io::Result<FinishedRun> {
-        let output = into.join("output");
         let traces = into.join("traces");
         empty_folder(&traces)?;
         let mut command = self.command(seed, &traces)?;
         redirect(&mut command)?;
-        let (status, killed) = wait(command.spawn()?, &output, watchdog)?;
-        finished(RunEnd::of(status, killed), output, &traces)
+        let (status, killed) = wait(command.spawn()?, &self.files(into), watchdog)?;
+        self.finished(RunEnd::of(status, killed), into)
+    }
+
+    /// A run that has ended, with what it has left in its folder.
+    fn finished(&self, ended: RunEnd, into: &Path) -> io::Result<FinishedRun> {
+        let files = self.files(into);
+        // One that ends soon is not looked at before.
+        let is_too_large = ended == RunEnd::TooLarge || files.traces.is_full();
+        Ok(FinishedRun {
+            ended,
+            output: files.output,
+            traces: traces_in(&into.join("traces"))?,
+            is_too_large,
+        })
     }
 
     /// The command of a run.
@@ -372,8 +398,8 @@ fn fix_addresses(same: bool) {
     let _refused = personality::get().and_then(wanted);
 }
 
-/// A run that has ended, with the traces that it has left.
-fn finished(ended: RunEnd, output: PathBuf, traces: &Path) -> io::Result<FinishedRun> {
+/// The traces that a run has left in a folder.
+fn traces_in(traces: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     // The program may have removed the folder: then it has left no trace.
     if let Ok(entries) = std::fs::read_dir(traces) {
@@ -388,11 +414,7 @@ fn finished(ended: RunEnd, output: PathBuf, traces: &Path) -> io::Result<Finishe
     };
     found.retain(is_trace);
     found.sort();
-    Ok(FinishedRun {
-        ended,
-        output,
-        traces: found,
-    })
+    Ok(found)
 }
 
 /// Makes the folder, or removes what a run before has left in it.
@@ -416,10 +438,10 @@ fn empty_folder(folder: &Path) -> io::Result<()> {
 /// Waits for the end, which the watchdog may bring about.
 fn wait(
     mut child: Child,
-    output: &Path,
+    files: &RunFiles,
     watchdog: &Watchdog,
 ) -> io::Result<(ExitStatus, Option<KillReason>)> {
-    let watched = watchdog.watch_run(&child, output);
+    let watched = watchdog.watch_run(&child, files);
     let killed = watched.until_ended()?;
     Ok((child.wait()?, killed))
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use super::deadline::Deadline;
 use super::guard;
 use super::output_file::OutputFile;
+use super::trace_folder::TraceFolder;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 /// Set when the user interrupts.
@@ -43,6 +44,8 @@ pub(crate) fn interrupted() -> bool {
 pub(crate) enum KillReason {
     /// It took too long.
     TooLong,
+    /// Its traces were too large.
+    TooLarge,
     /// The user interrupted, or the time for everything was up.
     Interrupted,
 }
@@ -66,6 +69,16 @@ struct RunningProcess {
     deadline: Instant,
     killed: Option<KillReason>,
     output: Option<OutputFile>,
+    traces: Option<TraceFolder>,
+}
+
+/// What a run leaves behind in files.
+#[derive(Clone, Debug)]
+pub(super) struct RunFiles {
+    /// What it prints.
+    pub output: PathBuf,
+    /// Its traces.
+    pub traces: TraceFolder,
 }
 
 /// A process that is watched.
@@ -112,17 +125,22 @@ impl Watchdog {
         self.watch_process(Pid::from_child(child), None)
     }
 
-    /// The same for a run, which prints into a file.
-    pub(super) fn watch_run(&self, child: &Child, output: &Path) -> WatchedProcess<'_> {
-        self.watch_process(Pid::from_child(child), Some(output))
+    /// The same for a run, which leaves files behind.
+    pub(super) fn watch_run(&self, child: &Child, files: &RunFiles) -> WatchedProcess<'_> {
+        self.watch_process(Pid::from_child(child), Some(files))
     }
 
     /// Watches a process that leads a group of its own, whoever's child it is.
-    pub(super) fn watch_process(&self, process: Pid, output: Option<&Path>) -> WatchedProcess<'_> {
+    pub(super) fn watch_process(
+        &self,
+        process: Pid,
+        files: Option<&RunFiles>,
+    ) -> WatchedProcess<'_> {
         let running = RunningProcess {
             deadline: Instant::now() + self.limit,
             killed: None,
-            output: output.map(OutputFile::new),
+            output: files.map(|files| OutputFile::new(&files.output)),
+            traces: files.map(|files| files.traces.clone()),
         };
         self.shared.lock().insert(process, running);
         let guarded = guard::add(process);
@@ -190,6 +208,8 @@ impl Shared {
                     KillReason::Interrupted
                 } else if Instant::now() >= run.deadline {
                     KillReason::TooLong
+                } else if run.traces.as_mut().is_some_and(TraceFolder::is_seen_full) {
+                    KillReason::TooLarge
                 } else {
                     continue;
                 };

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
+use crate::private_files::make_folder;
+use crate::regular_file;
 use crate::shard_number::Shard;
 
 /// The version of the format.
@@ -130,7 +132,7 @@ impl ShardFile {
         let hash = blake3::hash(&text).to_hex();
         let (number, total) = (self.number, self.settings.shards);
         let path = folder.join(format!("shard-{number}-of-{total}-{}.json", &hash[..16]));
-        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        make_folder(folder)?;
         let mut file = tempfile::Builder::new()
             .prefix(".wmfix-shard-")
             // Others put the shards together: as readable as any new file is.
@@ -161,7 +163,8 @@ impl ShardFile {
 
     fn read(path: &Path) -> Result<Self, String> {
         let shown = path.display();
-        let text = fs::read(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+        let text =
+            regular_file::read(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
         let file = Self::parse(&text);
         let file = file.map_err(|error| format!("{shown} is not the file of a shard: {error}"))?;
         let hash = blake3::hash(&text).to_hex();

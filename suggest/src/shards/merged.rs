@@ -143,7 +143,10 @@ fn different(one: &ShardSettings, other: &ShardSettings, path: &std::path::Path)
 
 #[cfg(test)]
 mod tests {
+    use wmfix_tests::fuzzing::fuzz;
+
     use super::super::file::ProgramRecord;
+    use super::super::notebook::Notebook;
     use super::*;
     use crate::shard_number::Shard;
 
@@ -200,5 +203,52 @@ mod tests {
         let error = MergedShards::new(vec![one, file(2, 2, &[1], false)]).expect_err("of 2 and 3");
         assert!(error.contains("another number of shards"), "{error}");
         assert!(MergedShards::new(Vec::new()).is_err());
+    }
+
+    /// Whatever is in the files of shards, they are put together and read again or
+    /// refused.
+    #[test]
+    fn fuzz_shard_files() {
+        let shown = ShownAgain {
+            ended: 0,
+            events: 10,
+            plain_events: 2,
+            schedule: 7,
+            processes: 1,
+            concurrent: true,
+            printed: 1,
+            violations: vec![(0, 0)],
+            races: vec![(0, 1)],
+            ends: vec![(0, 0)],
+            failures: vec![(2, 0)],
+            problems: Vec::new(),
+        };
+        let (_, mut first) = file(1, 2, &[0, 2, 4], false);
+        first.programs[0].runs[1].shown = Some(shown);
+        let (_, second) = file(2, 2, &[1], true);
+        let (_, only) = file(1, 1, &[0, 1, 2, 3, 4, 5], true);
+        let seeds = [first, only].map(|one| serde_json::to_vec(&one).unwrap());
+        let words = r#""number": "runs": "shards": "shown": "cut_short":true null [ ] { } , true "violations":[[0,0]]"#;
+        let words: Vec<&str> = words.split_whitespace().collect();
+        fuzz("file of a shard", &seeds, &words, |bytes| {
+            let Ok(parsed) = ShardFile::parse(bytes) else {
+                return;
+            };
+            let name = PathBuf::from("x.json");
+            let files = match parsed.settings.shards {
+                2 => vec![(name.clone(), parsed), (name, second.clone())],
+                _ => vec![(name, parsed)],
+            };
+            let Ok(merged) = MergedShards::new(files) else {
+                return;
+            };
+            let notebook = Notebook::default();
+            for count in 0..20 {
+                let number = merged.run_number(0, count).unwrap_or(count);
+                if let Some(shown) = merged.shown(0, number) {
+                    assert!(notebook.read(shown).is_none(), "no run was made");
+                }
+            }
+        });
     }
 }

@@ -3,17 +3,15 @@
 //! debug information that has been read; knows nothing of events.
 
 mod members;
+mod modules;
 mod standard;
 mod variables;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use addr2line::Loader;
-
-use crate::printable::printable;
+use crate::printable::printable_name;
+use modules::Modules;
 use standard::{is_atomic_interface, is_thread_safe, waits_on_callers_atomic};
-use variables::Variables;
 
 /// How far before an instruction without a line one with a line is looked for.
 const LINELESS_BYTES: u64 = 64;
@@ -52,34 +50,15 @@ pub(crate) struct Address {
 /// The debug information of all modules seen so far.
 #[derive(Default)]
 pub(crate) struct Symbols {
-    modules: Vec<Module>,
+    modules: Modules,
     /// Files below the first folder are copies of those below the second.
     copies: Option<(PathBuf, PathBuf)>,
-    by_path: HashMap<PathBuf, usize>,
-}
-
-struct Module {
-    path: PathBuf,
-    /// `None` where the file has no debug information or is gone: an outcome,
-    /// said in a note, not an error.
-    loader: Option<Loader>,
-    variables: Option<Variables>,
 }
 
 impl Symbols {
     /// The number of the module with this file.
     pub(crate) fn module(&mut self, path: &Path) -> usize {
-        if let Some(&known) = self.by_path.get(path) {
-            return known;
-        }
-        let number = self.modules.len();
-        self.modules.push(Module {
-            path: path.to_owned(),
-            loader: Loader::new(path).ok(),
-            variables: None,
-        });
-        self.by_path.insert(path.to_owned(), number);
-        number
+        self.modules.number(path)
     }
 
     /// From now on, files below `copy` are taken for those below `original`.
@@ -89,12 +68,12 @@ impl Symbols {
 
     /// The file of a module.
     pub(crate) fn path(&self, module: usize) -> &Path {
-        &self.modules[module].path
+        self.modules.path(module)
     }
 
     /// The frames at an instruction, innermost first; empty if nothing is known. An
     /// instruction that a compiler made for no line has that of the one before it.
-    pub(crate) fn frames(&self, address: Address) -> Vec<Frame> {
+    pub(crate) fn frames(&mut self, address: Address) -> Vec<Frame> {
         let frames = self.frames_at(address);
         let is_lineless = |frames: &[Frame]| frames.first().is_some_and(|one| one.at.is_none());
         if !is_lineless(&frames) {
@@ -113,8 +92,9 @@ impl Symbols {
         frames
     }
 
-    fn frames_at(&self, address: Address) -> Vec<Frame> {
-        let Some(loader) = &self.modules[address.module].loader else {
+    fn frames_at(&mut self, address: Address) -> Vec<Frame> {
+        let copies = self.copies.as_ref();
+        let Some(loader) = &self.modules.get(address.module).loader else {
             return Vec::new();
         };
         // Damaged debug information counts as missing.
@@ -131,37 +111,34 @@ impl Symbols {
                 function.or_else(|| loader.find_symbol(address.offset).map(str::to_owned));
             let at = frame.location.as_ref().and_then(|location| {
                 Some(SourcePoint {
-                    file: self.original(clean(Path::new(location.file?))),
+                    file: original(copies, clean(Path::new(location.file?))),
                     line: location.line.filter(|&line| line > 0)?,
                     column: location.column.unwrap_or(0),
                 })
             });
             frames.push(Frame {
-                function: printable(short_name(&function.unwrap_or_default())),
+                function: printable_name(short_name(&function.unwrap_or_default())),
                 at,
             });
         }
         frames
     }
 
-    fn original(&self, file: PathBuf) -> PathBuf {
-        let copies = self.copies.as_ref();
-        let inside = copies.and_then(|(copy, original)| {
-            let inside = file.strip_prefix(copy).ok()?;
-            Some(original.join(inside))
-        });
-        inside.unwrap_or(file)
-    }
-
     /// The name of the variable that these bytes are, with the offset in it if they
     /// are only a part of it.
     pub(crate) fn variable(&mut self, address: Address, size: u64) -> Option<String> {
-        let module = &mut self.modules[address.module];
-        let variables = module
-            .variables
-            .get_or_insert_with(|| Variables::of_file(&module.path));
+        let variables = self.modules.get(address.module).variables();
         variables.name(address.offset, size)
     }
+}
+
+/// The file of which another one is a copy, if it is one.
+fn original(copies: Option<&(PathBuf, PathBuf)>, file: PathBuf) -> PathBuf {
+    let inside = copies.and_then(|(copy, original)| {
+        let inside = file.strip_prefix(copy).ok()?;
+        Some(original.join(inside))
+    });
+    inside.unwrap_or(file)
 }
 
 /// The position of the innermost frame in code that uses atomics, not in the

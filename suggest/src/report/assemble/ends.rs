@@ -168,6 +168,16 @@ fn cause(count: u64, cause: EndCause) -> String {
             "{processes}: the trace reached its limit, and what came later was not checked: \
              raise it with --trace-limit or --event-limit"
         ),
+        EndCause::AllTracesLimit => format!(
+            "{}: the traces of all its processes reached their limit, and what came later was \
+             not checked: raise it with --trace-limit",
+            runs(count)
+        ),
+        EndCause::MemoryLimit => format!(
+            "{}: to read the traces would take more memory than there may be, and they were not \
+             checked: raise it with --memory-limit, or lower --trace-limit",
+            runs(count)
+        ),
         EndCause::Cut { offset } => format!("{processes}: the trace is cut at byte {offset}"),
         EndCause::Corrupt { offset, what } => {
             format!("{processes}: the trace is damaged at byte {offset}: {what}")
@@ -195,6 +205,13 @@ pub(super) fn waits_for(target: &WaitTarget) -> String {
         WaitTarget::Outside => "is in a call that wmfix does not control".to_owned(),
         WaitTarget::Time => "sleeps".to_owned(),
         WaitTarget::Message => "waits for a message or a signal".to_owned(),
+    }
+}
+
+fn runs(count: u64) -> String {
+    match count {
+        1 => "1 run".to_owned(),
+        _ => format!("{count} runs"),
     }
 }
 

@@ -9,7 +9,7 @@ use wmfix_frontend::Site;
 use crate::config::FILE_NAME;
 use crate::findings::Identity;
 use crate::observe::{self, EventKind, Places};
-use crate::printable::printable;
+use crate::printable::printable_name;
 use crate::report::dossier::Spot;
 use crate::report::model;
 use crate::symbols::{Frame, SourcePoint};
@@ -250,7 +250,7 @@ impl SpotFinder<'_> {
                 .strip_prefix(&self.current_folder)
                 .ok()
         });
-        printable(&inside.unwrap_or(path).display().to_string())
+        printable_name(&inside.unwrap_or(path).display().to_string())
     }
 }
 
