@@ -126,7 +126,7 @@ impl<'a> CheckedRuns<'a> {
             && !recorded.shows_all_of(checked)
         {
             recorded.problems.push(TraceProblem::NotRepeated);
-            if !recorded.is_cut_short() {
+            if !recorded.is_cut_short() && recorded.ended != RunEnd::OutOfTime {
                 self.records_all.store(true, Ordering::Relaxed);
             }
         }

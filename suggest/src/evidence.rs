@@ -26,8 +26,8 @@ use crate::predictions;
 use crate::progress::{Progress, Stage};
 use crate::recorded_runs::{KeptRuns, RecordedRuns};
 use crate::run::{
-    Budget, Deadline, FreshStart, Launch, Patience, RunFolders, RunWorth, StopReason, Summary,
-    Watchdog, interrupted, until_quiet,
+    Budget, Deadline, FreshStart, Launch, Patience, RunEnd, RunFolders, RunWorth, StopReason,
+    Summary, Watchdog, interrupted, until_quiet,
 };
 use crate::shards::{Notebook, Outcome, ProgramRecord, Selection};
 use crate::subject::Subject;
@@ -35,6 +35,15 @@ use crate::subject::Subject;
 /// The part of the time that is left which an exploration may take where a repair
 /// follows, or is verified by it.
 const EXPLORED_SHARE: f64 = 0.7;
+
+/// The part of the time after which the first runs of a program are ended if they have
+/// not come to their end: what they have shown by then is better than nothing. As much
+/// again is left for recording that.
+const FIRST_RUN_SHARE: f64 = 0.5;
+
+/// The part of the time that is left which that recording may take; the rest is for
+/// its analysis.
+const FIRST_RECORD_SHARE: f64 = 0.8;
 
 /// How a subject is run.
 #[derive(Clone, Copy, Debug)]
@@ -357,17 +366,26 @@ impl Evidence {
         let corpus = plan.record.then(|| recorded.room());
         let checked_runs =
             CheckedRuns::new(options, plan.predict, places, folders.shared(), corpus);
-        let made = |seed: u64| -> anyhow::Result<Observation> {
+        let made = |seed: u64, is_first: bool| -> anyhow::Result<Observation> {
             let folder = folders.take()?;
-            let run = |launch: &Launch| {
-                let finished = launch.once(seed, &folder, &watchdog)?;
+            let run_for = |launch: &Launch, share: f64| {
+                let finished = match is_first {
+                    true => {
+                        let own = watchdog.of_first_run(budget.deadline.share(share));
+                        launch.once(seed, &folder, &own)?
+                    }
+                    false => launch.once(seed, &folder, &watchdog)?,
+                };
                 observe(&finished, places, known, config, &|| watchdog.is_ending())
             };
+            let run = |launch: &Launch| run_for(launch, FIRST_RUN_SHARE);
             let Some(checked) = checked_runs.launch(launch)? else {
                 return run(launch);
             };
             let mut checked = run(&checked)?;
-            if checked_runs.lacks_text(&checked)
+            let is_out_of_time = |run: &Observation| run.ended == RunEnd::OutOfTime;
+            if !is_out_of_time(&checked)
+                && checked_runs.lacks_text(&checked)
                 && let Some(launch) = checked_runs.launch(launch)?
             {
                 checked = run(&launch)?;
@@ -375,7 +393,11 @@ impl Evidence {
             if !checked_runs.needs_record(&checked) {
                 return Ok(checked);
             }
-            let mut recorded = run(launch)?;
+            let share = match is_out_of_time(&checked) {
+                true => FIRST_RECORD_SHARE,
+                false => FIRST_RUN_SHARE,
+            };
+            let mut recorded = run_for(launch, share)?;
             checked_runs.compare(&checked, &mut recorded);
             Ok(recorded)
         };
@@ -387,7 +409,7 @@ impl Evidence {
             {
                 return Ok(Outcome::Written(shown));
             }
-            let observation = made(plan.seed.wrapping_add(run))?;
+            let observation = made(plan.seed.wrapping_add(run), count < budget.jobs as u64)?;
             Ok(Outcome::Made(Box::new(observation)))
         };
         let mut notebook = Notebook::default();

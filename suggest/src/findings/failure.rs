@@ -152,7 +152,7 @@ impl RunFailure {
             threads: Vec::new(),
         };
         match ended {
-            RunEnd::Interrupted => None,
+            RunEnd::OutOfTime | RunEnd::Interrupted => None,
             RunEnd::TimedOut => Some(of_end(FailureKind::Timeout)),
             _ if of_process.is_some() => of_process.cloned(),
             RunEnd::Signalled(number) => Some(of_end(FailureKind::Signal(number))),

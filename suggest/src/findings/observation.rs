@@ -269,7 +269,9 @@ impl Observation {
     /// Whether something that the run did was not recorded, or cannot be read.
     pub(crate) fn is_incomplete(&self) -> bool {
         let unreadable = |problem: &TraceProblem| matches!(problem, TraceProblem::Unreadable(_));
-        self.ends.iter().any(|end| !end.cause.is_failure()) || self.problems.iter().any(unreadable)
+        self.ended == RunEnd::OutOfTime
+            || self.ends.iter().any(|end| !end.cause.is_failure())
+            || self.problems.iter().any(unreadable)
     }
 
     /// Whether the run was ended before its end.

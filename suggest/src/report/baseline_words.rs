@@ -44,7 +44,7 @@ fn how(end: RunEnd) -> String {
         RunEnd::Exited(code) => format!("fails with exit code {code}"),
         RunEnd::Signalled(number) => format!("is killed by {}", signal_name(number)),
         RunEnd::TimedOut => "hangs".to_owned(),
-        RunEnd::Interrupted => "was interrupted".to_owned(),
+        RunEnd::OutOfTime | RunEnd::Interrupted => "was interrupted".to_owned(),
     }
 }
 

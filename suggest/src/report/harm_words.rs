@@ -226,7 +226,7 @@ pub(crate) fn run_end_text(ended: RunEnd) -> String {
         RunEnd::Exited(code) => format!("exit code {code}"),
         RunEnd::Signalled(number) => signal(number),
         RunEnd::TimedOut => "a hang".to_owned(),
-        RunEnd::Interrupted => "an interrupt".to_owned(),
+        RunEnd::OutOfTime | RunEnd::Interrupted => "an interrupt".to_owned(),
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn failure_text(failure: &VerificationFailure) -> String {
             RunEnd::Exited(code) => format!("a run ends with exit code {code}"),
             RunEnd::Signalled(number) => format!("a run is killed by {}", signal_name(*number)),
             RunEnd::TimedOut => "a run hangs".to_owned(),
-            RunEnd::Interrupted => "a run was interrupted".to_owned(),
+            RunEnd::OutOfTime | RunEnd::Interrupted => "a run was interrupted".to_owned(),
         },
         VerificationFailure::Finding { function, file } => {
             format!("there is still a finding in {function} ({file})")

@@ -135,6 +135,7 @@ impl ForkServer {
         let status = i32::from_le_bytes([end[1], end[2], end[3], end[4]]);
         Ok(match (killed, end[0]) {
             (Some(KillReason::TooLong), _) => RunEnd::TimedOut,
+            (Some(KillReason::OutOfTime), _) => RunEnd::OutOfTime,
             (Some(KillReason::Interrupted), _) => RunEnd::Interrupted,
             (None, 0) => RunEnd::Exited(status),
             (None, _) => RunEnd::Signalled(status),

@@ -14,6 +14,8 @@ pub(crate) enum RunEnd {
     Signalled(i32),
     /// It took too long and was killed.
     TimedOut,
+    /// It was among the first of its program, and was killed to leave time for what it showed.
+    OutOfTime,
     /// The user stopped everything, or the time for everything was up.
     Interrupted,
 }
@@ -22,6 +24,7 @@ impl RunEnd {
     pub(super) fn of(status: ExitStatus, killed: Option<KillReason>) -> Self {
         match (killed, status.code(), status.signal()) {
             (Some(KillReason::TooLong), ..) => Self::TimedOut,
+            (Some(KillReason::OutOfTime), ..) => Self::OutOfTime,
             (Some(KillReason::Interrupted), ..) => Self::Interrupted,
             (None, Some(code), _) => Self::Exited(code),
             (None, None, signal) => Self::Signalled(signal.unwrap_or(0)),
