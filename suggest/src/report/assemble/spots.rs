@@ -12,6 +12,7 @@ use crate::observe::{self, EventKind, Places};
 use crate::printable::printable;
 use crate::report::dossier::Spot;
 use crate::report::model;
+use crate::report::words::UNNAMED;
 use crate::symbols::{Frame, SourcePoint};
 
 /// Finds the places of sites.
@@ -38,7 +39,7 @@ impl SpotFinder<'_> {
         let named = member.cloned().or(variable);
         named
             .or_else(|| objects.first().cloned())
-            .unwrap_or_else(|| "an object without a name".to_owned())
+            .unwrap_or_else(|| UNNAMED.to_owned())
     }
 
     /// The object of an access as the source writes it.
