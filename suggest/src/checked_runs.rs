@@ -104,6 +104,10 @@ impl<'a> CheckedRuns<'a> {
         if checked.ended == RunEnd::Interrupted {
             return false;
         }
+        // There is not the time to make it again for anything else.
+        if checked.ended == RunEnd::OutOfTime {
+            return checked.needs_record.is_some();
+        }
         let corpus = self.corpus.lock().expect("no panic while locked");
         let is_wanted = corpus.as_ref().is_some_and(|corpus| {
             let room = match is_failing(checked) {

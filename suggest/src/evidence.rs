@@ -42,8 +42,8 @@ const EXPLORED_SHARE: f64 = 0.7;
 const FIRST_RUN_SHARE: f64 = 0.5;
 
 /// The part of the time that is left which that recording may take; the rest is for
-/// its analysis.
-const FIRST_RECORD_SHARE: f64 = 0.8;
+/// its analysis, which takes longer.
+const FIRST_RECORD_SHARE: f64 = 0.4;
 
 /// How a subject is run.
 #[derive(Clone, Copy, Debug)]
