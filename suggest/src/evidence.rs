@@ -369,7 +369,9 @@ impl Evidence {
         let made = |seed: u64, is_first: bool| -> anyhow::Result<Observation> {
             let folder = folders.take()?;
             let run_for = |launch: &Launch, share: f64| {
-                let finished = match is_first {
+                // Where there is time for `--timeout`, that finds out whether a run hangs.
+                let left = budget.deadline.left();
+                let finished = match is_first && left.is_some_and(|left| left <= timeout) {
                     true => {
                         let own = watchdog.of_first_run(budget.deadline.share(share));
                         launch.once(seed, &folder, &own)?
