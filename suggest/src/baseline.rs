@@ -161,7 +161,8 @@ fn failures(
         let program = command.launch.name();
         let end = failure.ended;
         if tally.always_failed() {
-            let advice = advice(tally, failure, subject, options);
+            let has_none = command.launch.command.len() == 1;
+            let advice = advice(tally, failure, subject, has_none, options);
             notes.push(BaselineNote::AlwaysFails {
                 program,
                 end,
@@ -172,19 +173,25 @@ fn failures(
     notes
 }
 
-/// What may be the reason, and what to do.
+/// What may be the reason, and what to do. `has_none` says that the program has no
+/// arguments.
 fn advice(
     tally: &Tally,
     failure: &FailedRun,
     subject: &Subject,
+    has_none: bool,
     options: &RunOptions,
 ) -> Vec<Advice> {
     if tally.hung > 0 {
         return vec![Advice::RaiseTimeout(options.timeout)];
     }
     let mut advice = Vec::new();
-    let asks_for_arguments = failure.output.to_lowercase().contains("usage");
-    if matches!(failure.ended, RunEnd::Exited(_)) && asks_for_arguments {
+    let asks_for_arguments = match failure.ended {
+        RunEnd::Exited(_) => failure.output.to_lowercase().contains("usage"),
+        // It may have taken for granted that there are some.
+        _ => has_none && subject.files.iter().any(|file| reads_arguments(file)),
+    };
+    if asks_for_arguments {
         advice.push(Advice::GiveArguments);
     }
     let mut commands = subject.commands.iter();
@@ -204,5 +211,35 @@ fn reads_input(file: &Path) -> bool {
         return false;
     };
     let text = String::from_utf8_lossy(&text);
-    READS_INPUT.iter().any(|word| text.contains(word))
+    READS_INPUT.iter().any(|word| has_word(&text, word))
+}
+
+/// Whether the text of a file looks at the arguments of the program.
+fn reads_arguments(file: &Path) -> bool {
+    std::fs::read(file).is_ok_and(|text| has_word(&String::from_utf8_lossy(&text), "argv["))
+}
+
+/// Whether a text has a word that is no part of a longer one (`stdin`, not `stdint.h`).
+fn has_word(text: &str, word: &str) -> bool {
+    let of_word = |byte: Option<char>| byte.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    text.match_indices(word).any(|(at, found)| {
+        let ends_in_word = of_word(found.chars().next_back());
+        let (before, after) = (&text[..at], &text[at + found.len()..]);
+        !of_word(before.chars().next_back()) && !(ends_in_word && of_word(after.chars().next()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_word;
+
+    #[test]
+    fn words_are_not_parts_of_others() {
+        assert!(has_word("fgets(s, 9, stdin);", "stdin"));
+        assert!(has_word("fscanf(f); scanf(s)", "scanf"));
+        assert!(!has_word("#include <stdint.h>", "stdin"));
+        assert!(!has_word("fscanf(file)", "scanf"));
+        assert!(has_word("read(0,x)", "read(0,") && !has_word("pread(0,x)", "read(0,"));
+        assert!(has_word("atoi(argv[1])", "argv["));
+    }
 }

@@ -114,6 +114,10 @@ impl<'a> CheckedRuns<'a> {
         if checked.ended == RunEnd::Interrupted {
             return false;
         }
+        // There is not the time to make it again for anything else.
+        if checked.ended == RunEnd::OutOfTime {
+            return checked.needs_record.is_some();
+        }
         let corpus = self.corpus.lock().expect("no panic while locked");
         let is_wanted = corpus.as_ref().is_some_and(|corpus| {
             let room = match is_failing(checked) {
@@ -147,7 +151,7 @@ impl<'a> CheckedRuns<'a> {
             && !recorded.shows_all_of(checked)
         {
             recorded.problems.push(TraceProblem::NotRepeated);
-            if !recorded.is_cut_short() {
+            if !recorded.is_cut_short() && recorded.ended != RunEnd::OutOfTime {
                 self.records_all.store(true, Ordering::Relaxed);
             }
         }

@@ -204,6 +204,10 @@ pub(crate) struct CheckArgs {
         default_missing_value = "mixed"
     )]
     pub weak: Option<WeakChoice>,
+    /// Options of a repair
+    #[command(flatten)]
+    #[allow(dead_code, reason = "nobody asks for what has no effect")]
+    pub no_repair: RepairFlags,
     /// How to build
     #[command(flatten)]
     pub build: BuildFlags,
@@ -216,6 +220,19 @@ pub(crate) struct CheckArgs {
     /// build system, CC and CXX (the wrappers)
     #[arg(last = true)]
     pub command: Vec<OsString>,
+}
+
+/// Options that only a repair uses. `check` and `run` take them too, so that a script
+/// can give all three the same options.
+#[derive(Debug, Args)]
+#[allow(dead_code, reason = "nobody asks for what has no effect")]
+pub(crate) struct RepairFlags {
+    /// Has no effect without a repair
+    #[arg(long, value_name = "PROFILE", hide = true)]
+    cost: Option<Cost>,
+    /// Has no effect without a repair
+    #[arg(long, value_name = "LEVEL", hide = true)]
+    fix: Option<HarmLevel>,
 }
 
 /// `wmfix run`.
@@ -237,6 +254,10 @@ pub(crate) struct RunArgs {
         default_missing_value = "mixed"
     )]
     pub weak: Option<WeakChoice>,
+    /// Options of a repair
+    #[command(flatten)]
+    #[allow(dead_code, reason = "nobody asks for what has no effect")]
+    pub no_repair: RepairFlags,
     /// How to run and report
     #[command(flatten)]
     pub how: RunFlags,

@@ -26,8 +26,8 @@ use crate::predictions;
 use crate::progress::{Progress, Stage};
 use crate::recorded_runs::{KeptRuns, RecordedRuns};
 use crate::run::{
-    Budget, Deadline, FinishedRun, FreshStart, Launch, Patience, RunFolders, RunWorth, StopReason,
-    Summary, Watchdog, interrupted, until_quiet,
+    Budget, Deadline, FinishedRun, FreshStart, Launch, Patience, RunEnd, RunFolders, RunWorth,
+    StopReason, Summary, Watchdog, interrupted, until_quiet,
 };
 use crate::shards::{Notebook, Outcome, ProgramRecord, Selection};
 use crate::subject::Subject;
@@ -39,6 +39,15 @@ const EXPLORED_SHARE: f64 = 0.7;
 /// Of longer runs the repair search gets only the plain accesses that add something to
 /// what is found.
 const MAX_EVENTS_IN_FULL: u64 = 100_000;
+
+/// The part of the time after which the first runs of a program are ended if they have
+/// not come to their end: what they have shown by then is better than nothing. As much
+/// again is left for recording that.
+const FIRST_RUN_SHARE: f64 = 0.5;
+
+/// The part of the time that is left which that recording may take; the rest is for
+/// its analysis, which takes longer.
+const FIRST_RECORD_SHARE: f64 = 0.4;
 
 /// How a subject is run.
 #[derive(Clone, Copy, Debug)]
@@ -373,12 +382,24 @@ impl Evidence {
         let corpus = plan.record.then(|| recorded.room());
         let checked_runs =
             CheckedRuns::new(options, plan.predict, places, folders.shared(), corpus);
-        let made = |seed: u64| -> anyhow::Result<Observation> {
+        let made = |seed: u64, is_first: bool| -> anyhow::Result<Observation> {
             let folder = folders.take()?;
+            let once = |launch: &Launch, share: f64| {
+                // Where there is time for `--timeout`, that finds out whether a run hangs.
+                let left = budget.deadline.left();
+                match is_first && left.is_some_and(|left| left <= timeout) {
+                    true => {
+                        let own = watchdog.of_first_run(budget.deadline.share(share));
+                        launch.once(seed, &folder, &own)
+                    }
+                    false => launch.once(seed, &folder, &watchdog),
+                }
+            };
             let look = |finished: &FinishedRun| {
                 observe(finished, places, known, config, &|| watchdog.is_ending())
             };
-            let run = |launch: &Launch| look(&launch.once(seed, &folder, &watchdog)?);
+            let run_for = |launch: &Launch, share: f64| look(&once(launch, share)?);
+            let run = |launch: &Launch| run_for(launch, FIRST_RUN_SHARE);
             // An access that adds nothing to a race may be what is to order it.
             let in_full = |mut recorded: Observation| {
                 let is_wanted = plan.record && !recorded.races.is_empty();
@@ -396,7 +417,7 @@ impl Evidence {
                 return in_full(run(launch)?);
             };
             if checked_runs.record_beside() {
-                let finished = to_check.once(seed, &folder, &watchdog)?;
+                let finished = once(&to_check, FIRST_RUN_SHARE)?;
                 let checked = look(&finished)?;
                 if !checked_runs.lacks_text(&checked) && !checked_runs.needs_record(&checked) {
                     return Ok(checked);
@@ -406,7 +427,9 @@ impl Evidence {
                 return Ok(recorded);
             }
             let mut checked = run(&to_check)?;
-            if checked_runs.lacks_text(&checked)
+            let is_out_of_time = |run: &Observation| run.ended == RunEnd::OutOfTime;
+            if !is_out_of_time(&checked)
+                && checked_runs.lacks_text(&checked)
                 && let Some(launch) = checked_runs.launch(launch)?
             {
                 checked = run(&launch)?;
@@ -414,7 +437,11 @@ impl Evidence {
             if !checked_runs.needs_record(&checked) {
                 return Ok(checked);
             }
-            let mut recorded = run(launch)?;
+            let share = match is_out_of_time(&checked) {
+                true => FIRST_RECORD_SHARE,
+                false => FIRST_RUN_SHARE,
+            };
+            let mut recorded = run_for(launch, share)?;
             checked_runs.compare(&checked, &mut recorded);
             in_full(recorded)
         };
@@ -426,7 +453,7 @@ impl Evidence {
             {
                 return Ok(Outcome::Written(shown));
             }
-            let observation = made(plan.seed.wrapping_add(run))?;
+            let observation = made(plan.seed.wrapping_add(run), count < budget.jobs as u64)?;
             Ok(Outcome::Made(Box::new(observation)))
         };
         let mut notebook = Notebook::default();

@@ -377,6 +377,8 @@ fn a_browser_shows_the_page_at_two_widths_without_errors() {
     let suggested = wmfix(&world, "suggest two.c --runs 20 --output out");
     assert_eq!(suggested.code, Some(1), "{suggested:?}");
     let page = world.path().join("out/report.html");
+    let text = fs::read_to_string(&page).expect("the page");
+    assert!(!text.contains('`'), "names are code: {text}");
     for width in [1200, 400] {
         // The page has no scripts. One that is put in measures it: whether anything
         // is wider than the window, and whether every arrow has its head.
@@ -384,8 +386,7 @@ fn a_browser_shows_the_page_at_two_widths_without_errors() {
             const arrows=[...d.querySelectorAll('path.edge,path.miss')];\
             const heads=arrows.filter(a=>d.querySelector(a.getAttribute('marker-end').slice(4,-1))).length;\
             const ids=[...d.querySelectorAll('a[href^=\"#\"]')].filter(a=>!d.getElementById(a.getAttribute('href').slice(1))).length;\
-            d.body.setAttribute('data-measured',[d.documentElement.scrollWidth<=innerWidth+1,arrows.length,heads,d.querySelectorAll('details[open] svg').length,ids].join(' '));};</script>";
-        let text = fs::read_to_string(&page).expect("the page");
+            d.body.setAttribute('data-measured',[d.documentElement.scrollWidth<=innerWidth+1,arrows.length,heads,d.querySelectorAll('details[open] svg').length,ids,d.getElementById('overview').getBoundingClientRect().width<=innerWidth].join(' '));};</script>";
         world.write(
             "measured.html",
             &text.replace("</head>", &format!("{measure}</head>")),
@@ -427,6 +428,10 @@ fn a_browser_shows_the_page_at_two_widths_without_errors() {
         // Two violations and a race, each with its drawing open.
         assert_eq!(words[3], "3", "{measured}");
         assert_eq!(words[4], "0", "links to nowhere: {measured}");
+        assert_eq!(
+            words[5], "true",
+            "{width}: the table is cut off: {measured}"
+        );
     }
 }
 

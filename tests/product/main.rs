@@ -14,6 +14,7 @@ mod attack_tool;
 mod cases;
 mod cc_arguments;
 mod cc_build_systems;
+mod contract;
 mod examples_repair;
 mod explain_litmus;
 mod explore;

@@ -193,3 +193,58 @@ fn runs_that_end_before_the_program_starts_are_said_to_take_too_long() {
     let slow = wmfix(&world, "p", "check --runs 2 --timeout 1");
     said(&slow, 3, &["within 1 s", "--timeout SECONDS"]);
 }
+
+#[test]
+fn of_a_broken_file_that_was_named_the_compiler_speaks() {
+    need(&[Need::Program("gcc")]);
+    let world = World::new();
+    let main = "int main(void) { return 0; }\n";
+    // Alone: nothing says that it has no main function.
+    world.write("alone/broken.c", "int main(void { return 0; }\n");
+    let alone = wmfix(&world, "alone", "suggest broken.c");
+    said(&alone, 3, &["broken.c:1:15: error:", "does not build"]);
+    // Beside others, one of them broken too: it is the one that was asked for, and
+    // there is nothing else to name.
+    world.write("p/a.c", "int main(void) { return missing; }\n");
+    world.write("p/z.c", main);
+    for text in [
+        "int main(void { return 0; }\n",
+        "int part(void) { retrn 1 }\n",
+    ] {
+        world.write("p/broken.c", text);
+        let named = wmfix(&world, "p", "suggest broken.c");
+        said(
+            &named,
+            3,
+            &["broken.c:1:", "error:", "broken.c does not build"],
+        );
+        for other in ["other program", "another program", "a.c:"] {
+            assert!(!named.stderr.contains(other), "{}", named.stderr);
+        }
+    }
+    // What is no broken main is still said to be none.
+    world.write("part/part.c", "int part(void) { return 1; }\n");
+    let part = wmfix(&world, "part", "suggest part.c");
+    said(&part, 2, &["has no main function"]);
+}
+
+#[test]
+fn a_program_that_needs_arguments_is_told_to_get_some() {
+    need_make();
+    let world = World::new();
+    let text = "#include <stdint.h>\n#include <stdlib.h>\n\
+                int main(int argc, char **argv) { (void)argc; return atoi(argv[1]) - 3; }\n";
+    world.write("p/queue_test.c", text);
+    world.write(
+        "p/Makefile",
+        "queue_test: queue_test.c\n\t$(CC) -o queue_test queue_test.c\n",
+    );
+    // Making it does not run it.
+    let none = wmfix(&world, "p", "check");
+    said(&none, 3, &["`-- queue_test`"]);
+    assert!(!none.stderr.contains("-- make"), "{}", none.stderr);
+    let crashed = wmfix(&world, "p", "check -- queue_test");
+    said(&crashed, 3, &["SIGSEGV", "if it needs arguments"]);
+    assert!(!crashed.stderr.contains("standard input"), "{crashed:?}");
+    said(&wmfix(&world, "p", "check -- queue_test 3"), 0, &[]);
+}

@@ -41,22 +41,56 @@ fn world(seconds: &str) -> World {
 }
 
 #[test]
-fn a_run_that_never_ends_ends_with_the_time() {
+fn a_run_that_never_ends_ends_with_the_time_and_what_it_showed_is_told() {
     let world = world("1");
+    for command in ["check", "suggest"] {
+        let ran = CommandResult::of(world.wmfix("gcc").args([
+            command,
+            "sb.c",
+            "--timeout",
+            "100000",
+            "--time",
+            "10",
+            "--seed",
+            "2",
+            "--format",
+            "json",
+        ]));
+        assert_eq!(ran.code, Some(1), "{} {}", ran.stdout, ran.stderr);
+        let report = ran.json();
+        assert_eq!(report["verdict"], "findings", "{command}");
+        assert_eq!(report["failures"].as_array().map(Vec::len), Some(0));
+        assert!(
+            report["violations"]
+                .as_array()
+                .is_some_and(|all| !all.is_empty())
+        );
+        assert_eq!(report["runs"]["total"], report["runs"]["incomplete"]);
+        let notes = report["notes"].to_string();
+        assert!(notes.contains("before the first run had ended"), "{notes}");
+        assert!(notes.contains("--time"), "{notes}");
+    }
+}
+
+#[test]
+fn a_first_run_without_findings_that_never_ends_is_no_clean_result() {
+    let world = World::new();
+    need(&[Need::Program("gcc")]);
+    let text = BUFFERING.replace("SECONDS", "1");
+    world.write("sb.c", &text.replace("relaxed", "seq_cst"));
     let ran = CommandResult::of(world.wmfix("gcc").args([
         "check",
         "sb.c",
         "--timeout",
         "100000",
         "--time",
-        "1",
+        "3",
         "--format",
         "json",
     ]));
     assert_eq!(ran.code, Some(3), "{} {}", ran.stdout, ran.stderr);
     let report = ran.json();
     assert_eq!(report["verdict"], "failed");
-    assert_eq!(report["runs"]["total"], 0);
     let notes = report["notes"].to_string();
     assert!(notes.contains("before the first run had ended"), "{notes}");
 }

@@ -40,7 +40,7 @@ The first finding of the last report in depth.
 Nothing was found, or only what \fB\-\-fail\-on\fR or a baseline lets pass.
 .TP
 .B 1
-There are findings.
+There are findings, or runs that failed, deadlocked or crashed.
 .TP
 .B 2
 The command line, wmfix.toml or another file that was given is wrong.

@@ -55,6 +55,10 @@ pub(super) fn examine(
                 false => status,
             })
         }
+        RepairStage::Done(repaired) if repaired.result.files.is_empty() => {
+            eprintln!("wmfix: --apply changed nothing: there is no repair yet");
+            Ok(status)
+        }
         RepairStage::Done(_) => {
             eprintln!("wmfix: --apply changed nothing: the repair was not verified");
             Ok(status)

@@ -205,7 +205,8 @@ impl CollectedFindings {
         }
         self.untraced += u64::from(silent);
         // Where no run has left a trace the next one will not either.
-        let never_traced = silent && self.processes == 0 && observation.ended != RunEnd::TimedOut;
+        let was_killed = matches!(observation.ended, RunEnd::TimedOut | RunEnd::OutOfTime);
+        let never_traced = silent && self.processes == 0 && !was_killed;
         let enough = never_traced || tally.is_enough();
         if let Some(failure) = failure {
             let output = observation.failed_output.as_deref();
@@ -444,6 +445,12 @@ impl CollectedFindings {
         let always = always.and_then(|tally| tally.failure.as_ref());
         let always = always.map(|failure| failure.output.as_str());
         always.or(self.failed_output.as_deref())
+    }
+
+    /// Whether there is a program of which no run came to its end, for lack of time.
+    pub(crate) fn was_out_of_time(&self) -> bool {
+        let mut tallies = self.tallies.values();
+        tallies.any(|tally| tally.ends.iter().eq([&RunEnd::OutOfTime]))
     }
 
     /// How many runs were not recorded as a whole.

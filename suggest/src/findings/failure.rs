@@ -154,7 +154,7 @@ impl RunFailure {
             threads: Vec::new(),
         };
         match ended {
-            RunEnd::Interrupted | RunEnd::TooLarge => None,
+            RunEnd::OutOfTime | RunEnd::Interrupted | RunEnd::TooLarge => None,
             RunEnd::TimedOut => Some(of_end(FailureKind::Timeout)),
             _ if of_process.is_some() => of_process.cloned(),
             RunEnd::Signalled(number) => Some(of_end(FailureKind::Signal(number))),

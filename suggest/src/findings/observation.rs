@@ -308,7 +308,9 @@ impl Observation {
             use TraceProblem::{NotConfirmed, NotRecorded, Unreadable};
             matches!(problem, Unreadable(_) | NotRecorded | NotConfirmed)
         };
-        self.ends.iter().any(|end| !end.cause.is_failure()) || self.problems.iter().any(unknown)
+        self.ended == RunEnd::OutOfTime
+            || self.ends.iter().any(|end| !end.cause.is_failure())
+            || self.problems.iter().any(unknown)
     }
 
     /// Whether the run was ended before its end.

@@ -30,6 +30,9 @@ pub(super) struct Builder<'a> {
     pub quoted: &'a [PathBuf],
     /// Options of the project.
     pub config: &'a BuildConfig,
+    /// The file that was named on the command line, if it was one: what the compiler
+    /// says of it comes first.
+    pub named: Option<&'a Path>,
     /// Where the compiler is run: relative paths in the options start there.
     pub from: &'a Path,
     /// Where the programs go.
@@ -69,6 +72,8 @@ struct Library {
     archive: Option<(PathBuf, String)>,
     /// The sources that do not compile.
     failures: Vec<BuildFailure>,
+    /// What the compiler says of the one among them that was named.
+    of_named: Option<BuildFailure>,
 }
 
 impl Library {
@@ -142,13 +147,24 @@ impl Builder<'_> {
         let sources: BTreeSet<&PathBuf> = programs.iter().flat_map(|p| &p.sources).collect();
         let hashes = Hashes::default();
         let mut made = BTreeMap::new();
+        let mut failures = Vec::new();
         for (source, result) in self.compile_all(sources, parts, optimisation, &hashes)? {
             match result {
-                Ok(object) => made.insert(source, object),
-                Err(failure) => return Ok(Err(failure)),
+                Ok(object) => {
+                    made.insert(source, object);
+                }
+                Err(failure) => failures.push((Some(source.as_path()) != self.named, failure)),
             };
         }
-        let library = self.library(parts, optimisation, &hashes)?;
+        failures.sort_by_key(|(is_other, _)| *is_other);
+        if let Some((is_other, failure)) = failures.into_iter().next() {
+            let programs = if is_other { programs.len() } else { 1 };
+            return Ok(Err(failure.beside(programs)));
+        }
+        let mut library = self.library(parts, optimisation, &hashes)?;
+        if let Some(failure) = library.of_named.take() {
+            return Ok(Err(failure));
+        }
         let mut executables = Vec::new();
         for program in programs {
             let sources = program.sources.iter();
@@ -157,7 +173,9 @@ impl Builder<'_> {
             objects.extend(&library.archive);
             match self.link(program, &objects, parts)? {
                 Ok(executable) => executables.push(executable),
-                Err(failure) => return Ok(Err(library.explain(failure))),
+                Err(failure) => {
+                    return Ok(Err(library.explain(failure).beside(programs.len())));
+                }
             }
         }
         Ok(Ok(executables))
@@ -197,9 +215,12 @@ impl Builder<'_> {
         }
         let mut objects = Vec::new();
         let sources = parts.library.iter().collect();
-        for (_, result) in self.compile_all(sources, parts, optimisation, hashes)? {
+        for (source, result) in self.compile_all(sources, parts, optimisation, hashes)? {
             match result {
                 Ok(object) => objects.push(object),
+                Err(failure) if Some(source.as_path()) == self.named => {
+                    library.of_named = Some(failure);
+                }
                 Err(failure) => library.failures.push(failure),
             }
         }

@@ -230,7 +230,17 @@ mod tests {
             ("p/src/Makefile", "all: q.o\n"),
             ("p/src/q.c", ""),
             ("alone/Makefile", "all: q.o\n"),
+            ("cmake/CMakeLists.txt", "project(q C)\n"),
+            ("cmake/tests/makefile", "run: t\n\t./t\n"),
+            ("cmake/tests/t.c", MAIN),
+            ("tested/CMakeLists.txt", "project(q C)\nenable_testing()\n"),
+            ("tested/src/Makefile", "q: q.o\n"),
+            ("tested/src/q.c", ""),
         ]);
+        assert_eq!(tree.located("tested/src"), at("tested", true));
+        // CMake knows nothing of a Makefile: whoever names its folder means it.
+        assert_eq!(tree.located("cmake/tests"), at("cmake/tests", false));
+        assert_eq!(tree.located("cmake/tests/t.c"), at("cmake/tests", true));
         assert_eq!(tree.located("p/src"), at("p", true));
         assert_eq!(tree.located("alone"), at("alone", false));
     }

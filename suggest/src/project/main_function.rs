@@ -19,6 +19,14 @@ pub(super) fn is_defined_in(text: &[u8]) -> bool {
     false
 }
 
+/// Whether `text` has the name `main` before a parenthesis anywhere: broken text that
+/// was to define it, or the argument of a macro that does.
+pub(super) fn is_called_in(text: &[u8]) -> bool {
+    let code = without_comments(text);
+    (0..code.len())
+        .any(|at| is_word_main(&code, at) && code[at + 4..].trim_ascii_start().starts_with(b"("))
+}
+
 fn is_word_main(code: &[u8], at: usize) -> bool {
     let of_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let before = at.checked_sub(1).and_then(|before| code.get(before));

@@ -300,7 +300,7 @@ impl Project {
         };
         let BuiltPrograms { executables, notes } = match built {
             Ok(built) => built,
-            Err(failure) => return Ok(Prepared::Failed(failure.beside(programs.len()))),
+            Err(failure) => return Ok(Prepared::Failed(failure)),
         };
         let library = self.surroundings.get().map(|around| &around.library);
         let parts = programs.iter().flat_map(|p| &p.sources);
@@ -366,7 +366,9 @@ impl Project {
                 Some(PatchedCopy::make(&parts, files, self.tree(), sources)?)
             }
         };
+        let named = self.named.canonicalize().ok();
         let builder = Builder {
+            named: named.as_deref().filter(|named| named.is_file()),
             quoted: copy.as_ref().map_or(&[], |copy| &copy.quoted),
             config: &self.build,
             from: &self.folder,

@@ -102,7 +102,10 @@ pub(super) fn find_programs(path: &Path) -> Result<Vec<Program>, NothingToBuild>
         if !Language::may_be(path) {
             return Err(NothingToBuild::NotASource(path.to_owned()));
         }
-        if !is_source(path) || !has_main(path) {
+        let text = fs::read(path).map_err(unreadable)?;
+        // Of a file that says `main` in another way, broken or through a macro, the
+        // compiler has the better words.
+        if !is_source(path) || !main_function::is_called_in(&text) {
             return Err(NothingToBuild::NoMainIn(path.to_owned()));
         }
         return Ok(vec![Program {

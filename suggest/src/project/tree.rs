@@ -404,12 +404,15 @@ impl TreeBuild<'_> {
             Err(failure) => return Ok(Err(failure)),
         };
         let rules = MakeRules::new(&printed);
-        Ok(rules.test_target().ok_or_else(|| BuildFailure::NoTests {
-            tool: self.tool,
-            leads: TestLeads {
-                targets: rules.like_tests(),
-                ..self.leads(layout)
-            },
+        Ok(rules.test_target().ok_or_else(|| {
+            let mut leads = self.leads(layout);
+            leads.targets = rules.like_tests();
+            // What make builds is not run by that.
+            leads.targets.retain(|name| !leads.programs.contains(name));
+            BuildFailure::NoTests {
+                tool: self.tool,
+                leads,
+            }
         }))
     }
 

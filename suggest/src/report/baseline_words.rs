@@ -45,7 +45,7 @@ fn how(end: RunEnd) -> String {
         RunEnd::Signalled(number) => format!("is killed by {}", signal_name(number)),
         RunEnd::TimedOut => "hangs".to_owned(),
         RunEnd::TooLarge => "writes traces past --trace-limit".to_owned(),
-        RunEnd::Interrupted => "was interrupted".to_owned(),
+        RunEnd::OutOfTime | RunEnd::Interrupted => "was interrupted".to_owned(),
     }
 }
 

@@ -230,7 +230,7 @@ pub(crate) fn run_end_text(ended: RunEnd) -> String {
         RunEnd::Signalled(number) => signal(number),
         RunEnd::TimedOut => "a hang".to_owned(),
         RunEnd::TooLarge => "traces past --trace-limit".to_owned(),
-        RunEnd::Interrupted => "an interrupt".to_owned(),
+        RunEnd::OutOfTime | RunEnd::Interrupted => "an interrupt".to_owned(),
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn failure_text(failure: &VerificationFailure) -> String {
             RunEnd::Signalled(number) => format!("a run is killed by {}", signal_name(*number)),
             RunEnd::TimedOut => "a run hangs".to_owned(),
             RunEnd::TooLarge => "a run writes traces past --trace-limit".to_owned(),
-            RunEnd::Interrupted => "a run was interrupted".to_owned(),
+            RunEnd::OutOfTime | RunEnd::Interrupted => "a run was interrupted".to_owned(),
         },
         VerificationFailure::Finding { function, file } => {
             format!("there is still a finding in {function} ({file})")

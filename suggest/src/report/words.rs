@@ -5,14 +5,25 @@ use nix::sys::signal::Signal;
 use super::dossier::{FindingDetail, RaceSides};
 use super::model::{FollowedSchedule, Race, RaceSide, ReportedPlace, StaleKind, Value, Violation};
 
+/// What is said of an object for which neither the symbols nor the text have a name.
+pub(super) const UNNAMED: &str = "an object without a name";
+
+/// An object in a sentence: its name as code, or words as they are.
+pub(super) fn object(location: &str) -> String {
+    match location {
+        UNNAMED => UNNAMED.to_owned(),
+        name => format!("`{name}`"),
+    }
+}
+
 /// The headline of a violation.
 pub(super) fn title(violation: &Violation) -> String {
-    let location = &violation.location;
+    let location = object(&violation.location);
     match violation.kind {
-        StaleKind::Read => format!("this read of `{location}` may return a stale value"),
-        StaleKind::Write => format!("this write to `{location}` may take effect too early"),
+        StaleKind::Read => format!("this read of {location} may return a stale value"),
+        StaleKind::Write => format!("this write to {location} may take effect too early"),
         StaleKind::Rmw => {
-            format!("this read-modify-write of `{location}` may act on a stale value")
+            format!("this read-modify-write of {location} may act on a stale value")
         }
     }
 }
@@ -86,19 +97,19 @@ pub(super) fn orders(violation: &Violation) -> String {
 /// A violation as one sentence, with its places.
 pub(super) fn what_happens(violation: &Violation) -> String {
     let thread = violation.threads.first().copied().unwrap_or_default();
-    let location = &violation.location;
+    let location = object(&violation.location);
     let (access, write) = (at(&violation.access), at(&violation.write));
     let writer = writer(violation);
     let stale = either(&violation.stale_values);
     match violation.kind {
         StaleKind::Read => format!(
-            "Thread {thread} may read {stale} from `{location}` ({access}) as if the write by {writer} ({write}) had not happened."
+            "Thread {thread} may read {stale} from {location} ({access}) as if the write by {writer} ({write}) had not happened."
         ),
         StaleKind::Write => format!(
-            "The write by thread {thread} to `{location}` ({access}) may take effect before the write by {writer} ({write}), whose older value then stays."
+            "The write by thread {thread} to {location} ({access}) may take effect before the write by {writer} ({write}), whose older value then stays."
         ),
         StaleKind::Rmw => format!(
-            "The read-modify-write of `{location}` by thread {thread} ({access}) may act on {stale} as if the write by {writer} ({write}) had not happened."
+            "The read-modify-write of {location} by thread {thread} ({access}) may act on {stale} as if the write by {writer} ({write}) had not happened."
         ),
     }
 }
@@ -106,12 +117,14 @@ pub(super) fn what_happens(violation: &Violation) -> String {
 /// A race as one sentence, with its places.
 pub(super) fn what_races(race: &Race) -> String {
     let freed_at = |free: &ReportedPlace, access: &ReportedPlace| {
-        format!(
-            "`{}` may be accessed ({}) when its memory has been freed already ({}): nothing orders the two.",
-            race.location,
+        let text = format!(
+            "{} may be accessed ({}) when its memory has been freed already ({}): nothing orders the two.",
+            object(&race.location),
             at(access),
             at(free)
-        )
+        );
+        // The words for an object without a name begin in small letters.
+        text[..1].to_uppercase() + &text[1..]
     };
     match race.frees {
         Some(RaceSide::First) => return freed_at(&race.first, &race.second),
@@ -119,15 +132,19 @@ pub(super) fn what_races(race: &Race) -> String {
         None => {}
     }
     format!(
-        "Two threads may access `{}` at the same time ({} and {}), and one of them may see an old or a half-written value.",
-        race.location,
+        "Two threads may access {} at the same time ({} and {}), and one of them may see an old or a half-written value.",
+        object(&race.location),
         at(&race.first),
         at(&race.second)
     )
 }
 
-/// Words as a sentence of their own.
+/// Words as a sentence of their own. A name with a digit (`x86-64`) stays as it is.
 pub(super) fn sentence(words: &str) -> String {
+    let first = words.split_whitespace().next().unwrap_or_default();
+    if first.contains(|c: char| c.is_ascii_digit()) {
+        return format!("{words}.");
+    }
     let mut chars = words.chars();
     let upper = chars.next().map(char::to_uppercase);
     upper
@@ -246,9 +263,9 @@ pub(super) fn also_misses(other: &Violation) -> String {
 /// Another race with the same cause.
 pub(super) fn also_races(other: &Race) -> String {
     format!(
-        "{}: the same cause lets `{}` race, {} and {}",
+        "{}: the same cause lets {} race, {} and {}",
         other.id,
-        other.location,
+        object(&other.location),
         at(&other.first),
         at(&other.second)
     )
@@ -258,8 +275,8 @@ pub(super) fn also_races(other: &Race) -> String {
 pub(super) fn race_title(race: &Race, sides: &RaceSides) -> String {
     if race.frees.is_some() {
         return format!(
-            "use of freed memory: nothing orders the access to `{}` before the memory is freed",
-            race.location
+            "use of freed memory: nothing orders the access to {} before the memory is freed",
+            object(&race.location)
         );
     }
     let mixed = if sides.first_atomic || sides.second_atomic {
@@ -268,8 +285,8 @@ pub(super) fn race_title(race: &Race, sides: &RaceSides) -> String {
         ""
     };
     format!(
-        "data race on `{}`: nothing orders two accesses{mixed}",
-        race.location
+        "data race on {}: nothing orders two accesses{mixed}",
+        object(&race.location)
     )
 }
 

@@ -136,6 +136,7 @@ impl ForkServer {
         Ok(match (killed, end[0]) {
             (Some(KillReason::TooLong), _) => RunEnd::TimedOut,
             (Some(KillReason::TooLarge), _) => RunEnd::TooLarge,
+            (Some(KillReason::OutOfTime), _) => RunEnd::OutOfTime,
             (Some(KillReason::Interrupted), _) => RunEnd::Interrupted,
             (None, 0) => RunEnd::Exited(status),
             (None, _) => RunEnd::Signalled(status),

@@ -462,6 +462,7 @@ impl FinishedRun {
             traces: traces
                 .map(|path| beside(path).unwrap_or_else(|| path.clone()))
                 .collect(),
+            is_too_large: self.is_too_large,
         }
     }
 }

@@ -16,6 +16,8 @@ pub(crate) enum RunEnd {
     TimedOut,
     /// Its traces together became larger than they may be, and it was killed.
     TooLarge,
+    /// It was among the first of its program, and was killed to leave time for what it showed.
+    OutOfTime,
     /// The user stopped everything, or the time for everything was up.
     Interrupted,
 }
@@ -25,6 +27,7 @@ impl RunEnd {
         match (killed, status.code(), status.signal()) {
             (Some(KillReason::TooLong), ..) => Self::TimedOut,
             (Some(KillReason::TooLarge), ..) => Self::TooLarge,
+            (Some(KillReason::OutOfTime), ..) => Self::OutOfTime,
             (Some(KillReason::Interrupted), ..) => Self::Interrupted,
             (None, Some(code), _) => Self::Exited(code),
             (None, None, signal) => Self::Signalled(signal.unwrap_or(0)),

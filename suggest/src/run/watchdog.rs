@@ -46,6 +46,8 @@ pub(crate) enum KillReason {
     TooLong,
     /// Its traces were too large.
     TooLarge,
+    /// It was among the first of its program, and had to leave time for what it showed.
+    OutOfTime,
     /// The user interrupted, or the time for everything was up.
     Interrupted,
 }
@@ -59,10 +61,13 @@ pub(crate) struct Watchdog {
 struct Shared {
     /// When everything has to be over.
     deadline: Deadline,
+    /// Why a run is killed then.
+    at_deadline: KillReason,
     running: Mutex<HashMap<Pid, RunningProcess>>,
     stop: Condvar,
     stopped: AtomicBool,
-    ending: AtomicBool,
+    /// Nobody needs what comes of the runs any more.
+    ending: Arc<AtomicBool>,
 }
 
 struct RunningProcess {
@@ -92,12 +97,29 @@ impl Watchdog {
     /// Starts watching; no run may take longer than `limit`, and none goes on
     /// after the deadline.
     pub(crate) fn new(limit: Duration, deadline: Deadline) -> Self {
+        Self::start(limit, deadline, KillReason::Interrupted, Arc::default())
+    }
+
+    /// The same for a run that is looked at even if it does not come to its end by
+    /// the deadline. It ends when everything ends here.
+    pub(crate) fn of_first_run(&self, deadline: Deadline) -> Self {
+        let ending = Arc::clone(&self.shared.ending);
+        Self::start(self.limit, deadline, KillReason::OutOfTime, ending)
+    }
+
+    fn start(
+        limit: Duration,
+        deadline: Deadline,
+        at_deadline: KillReason,
+        ending: Arc<AtomicBool>,
+    ) -> Self {
         let shared = Arc::new(Shared {
             deadline,
+            at_deadline,
             running: Mutex::default(),
             stop: Condvar::new(),
             stopped: AtomicBool::new(false),
-            ending: AtomicBool::new(false),
+            ending,
         });
         let watched = Arc::clone(&shared);
         thread::spawn(move || watched.watch());
@@ -204,8 +226,10 @@ impl Shared {
                 }
             }
             for (&process, run) in running.iter_mut().filter(|(_, run)| run.killed.is_none()) {
-                let reason = if self.deadline.is_over() || self.ending.load(Ordering::Relaxed) {
+                let reason = if interrupted() || self.ending.load(Ordering::Relaxed) {
                     KillReason::Interrupted
+                } else if self.deadline.is_over() {
+                    self.at_deadline
                 } else if Instant::now() >= run.deadline {
                     KillReason::TooLong
                 } else if run.traces.as_mut().is_some_and(TraceFolder::is_seen_full) {

@@ -49,10 +49,30 @@ pub(in crate::project) fn stands_alone(
         BuildTool::Make { configured } => {
             let names = ["GNUmakefile", "makefile", "Makefile"];
             let text = names.iter().find_map(|name| read(&folder.join(name)));
-            configured || has_command || text.is_some_and(|text| has_tests(&text))
+            // Other tools do not go into the Makefiles of their folders, and there is
+            // nothing to be had from one that has no tests either.
+            let mut around = outer.iter().filter(|at| has_build_file(at)).peekable();
+            let among_untested = around.peek().is_some() && around.all(|at| is_untested(at));
+            configured || has_command || among_untested || text.is_some_and(|text| has_tests(&text))
         }
         BuildTool::Commands => true,
     }
+}
+
+/// Whether a folder is built by CMake or Meson, and has no tests that these know of.
+fn is_untested(folder: &Path) -> bool {
+    let says = |file: &str, words: &[&str]| {
+        let text = read(&folder.join(file))?;
+        Some(
+            words
+                .iter()
+                .any(|word| code(&text).any(|line| line.contains(word))),
+        )
+    };
+    // A folder that is taken in may have some, but CMake wants to be told at the top.
+    let cmake = says("CMakeLists.txt", &["enable_testing", "CTest", "add_test"]);
+    let meson = says("meson.build", &["test(", "subdir("]);
+    cmake.or(meson) == Some(false)
 }
 
 /// Whether a project's build files speak of a source file. `true` where they may

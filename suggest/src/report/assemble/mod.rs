@@ -151,6 +151,10 @@ pub(crate) fn assemble(
             "the time was up before the first run had ended: give it more with --time, or name a shorter test after --"
                 .to_owned(),
         ),
+        StopReason::TimeUp if collected.was_out_of_time() => notes.push(
+            "the time was up before the first run had ended: what was done until then was checked, and nothing after that; give it more with --time, or name a shorter test after --"
+                .to_owned(),
+        ),
         StopReason::TimeUp => notes.push(
             "stopped at the time limit, before the runs were complete: --time gives them more"
                 .to_owned(),

@@ -12,6 +12,7 @@ use crate::observe::{self, EventKind, Places};
 use crate::printable::printable_name;
 use crate::report::dossier::Spot;
 use crate::report::model;
+use crate::report::words::UNNAMED;
 use crate::symbols::{Frame, SourcePoint};
 
 /// Finds the places of sites.
@@ -53,7 +54,7 @@ impl SpotFinder<'_> {
         let writer = sites().find(writes);
         let verb = if writer.is_some() { "written" } else { "used" };
         let Some(site) = writer.or_else(|| sites().next()) else {
-            return "an object without a name".to_owned();
+            return UNNAMED.to_owned();
         };
         let place = self.spot(site).place;
         let function = match place.function.is_empty() {

@@ -125,7 +125,7 @@ fn race<'a>(race: &'a Race, dossier: &'a Dossier) -> Entry<'a> {
         rule: "data-race",
         severity: Severity::Error,
         title: sides.map_or_else(
-            || format!("data race on `{}`", race.location),
+            || format!("data race on {}", words::object(&race.location)),
             |sides| words::race_title(race, sides),
         ),
         text: words::what_races(race) + &removal(dossier, &race.id),

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::prose;
 use crate::report::failure_text;
 use crate::report::model::Report;
 
@@ -13,12 +14,12 @@ pub(super) fn failures(report: &Report) -> Markup {
         }
         @for failure in &report.failures {
             article id=(failure.id) {
-                h3 { (failure.id) ": " (failure_text::title(failure, report.runs.total)) }
+                h3 { (failure.id) ": " (prose(&failure_text::title(failure, report.runs.total))) }
                 @if !failure.threads.is_empty() {
                     ul {
                         @for thread in &failure.threads {
                             li {
-                                (failure_text::thread(thread))
+                                (prose(&failure_text::thread(thread)))
                                 @for caller in &thread.callers { br; "called from " (caller) }
                             }
                         }

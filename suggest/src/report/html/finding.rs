@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 
-use super::{graph, repair};
+use super::{graph, prose, repair};
 use crate::report::dossier::{Dossier, FindingDetail, Spot};
 use crate::report::model::{Race, ReportedChange, ReportedFreeFinding, ReportedHarm, Violation};
 use crate::report::{harm_words, words};
@@ -20,21 +20,21 @@ pub(super) fn violation(dossier: &Dossier, violation: &Violation, others: &[&Vio
                 span class="id" { (violation.id) }
                 @for other in others { span class="id" id=(other.id) { (other.id) } }
                 @if let Some(harm) = &violation.harm { span class="verdict" { (harm_words::name(harm.verdict)) } " " }
-                (words::sentence(&words::title(violation)))
+                (prose(&words::sentence(&words::title(violation))))
             }
             @if let Some(detail) = detail {
                 (snippets(dossier, &[
                     Some((&detail.access, words::at_access(violation, detail))),
                     detail.other.as_ref().map(|write| (write, words::at_write(violation, detail))),
                 ]))
-                p { (words::sentence(&words::consequence(violation, detail))) }
+                p { (prose(&words::sentence(&words::consequence(violation, detail)))) }
             }
             @if let Some(harm) = harm_words::consequence(violation) {
-                p { strong { (words::sentence(&harm)) } }
+                p { strong { (prose(&words::sentence(&harm))) } }
             }
             (stack(violation.harm.as_ref()))
             @if let Some(machines) = harm_words::shown_by(violation) {
-                p { (words::sentence(machines)) }
+                p { (prose(&words::sentence(machines))) }
             }
             @if let Some(printed) = detail.and_then(|detail| detail.last_words.as_ref()) {
                 details {
@@ -42,11 +42,11 @@ pub(super) fn violation(dossier: &Dossier, violation: &Violation, others: &[&Vio
                     pre { (printed) }
                 }
             }
-            p { (words::sentence(&words::orders(violation))) }
-            @if let Some(through) = words::through(&violation.via) { p { (words::sentence(&through)) } }
-            @for other in others { p { (words::sentence(&words::also_misses(other))) } }
+            p { (prose(&words::sentence(&words::orders(violation)))) }
+            @if let Some(through) = words::through(&violation.via) { p { (prose(&words::sentence(&through))) } }
+            @for other in others { p { (prose(&words::sentence(&words::also_misses(other)))) } }
             (repair::removing(dossier, &violation.id))
-            (facts(dossier, &violation.id, &words::how_often(violation.runs, dossier.report.runs.total, violation.seed), violation.seed))
+            (facts(dossier, &violation.id, &words::how_often(violation.runs, dossier.report.runs.total, violation.seed), &again(dossier, violation)))
             @if let Some(detail) = detail.filter(|detail| !detail.steps.is_empty()) {
                 details open {
                     summary { "The run that showed it, from top to bottom" }
@@ -82,12 +82,12 @@ pub(super) fn free(dossier: &Dossier, finding: &ReportedFreeFinding) -> Markup {
             h3 {
                 span class="id" { (finding.id) }
                 span class="verdict" { (harm_words::name(finding.harm.verdict)) } " "
-                (words::sentence(&harm_words::free_title(finding)))
+                (prose(&words::sentence(&harm_words::free_title(finding))))
             }
             (snippets(dossier, &said))
             (stack(Some(&finding.harm)))
             @if let Some(runs) = &dossier.report.free_runs {
-                p { (words::sentence(&harm_words::how_often_free(finding, runs))) }
+                p { (prose(&words::sentence(&harm_words::how_often_free(finding, runs)))) }
             }
             @if let Some(command) = &finding.harm.command {
                 p { "To reproduce: " code { (command) } }
@@ -105,18 +105,18 @@ pub(super) fn race(dossier: &Dossier, race: &Race, others: &[&Race]) -> Markup {
             h3 {
                 span class="id" { (race.id) }
                 @for other in others { span class="id" id=(other.id) { (other.id) } }
-                @if let Some((_, sides)) = sides { (words::sentence(&words::race_title(race, sides))) }
+                @if let Some((_, sides)) = sides { (prose(&words::sentence(&words::race_title(race, sides)))) }
             }
             @if let Some((detail, sides)) = sides {
                 (snippets(dossier, &[
                     Some((&detail.access, words::second_side(race, sides))),
                     detail.other.as_ref().map(|first| (first, words::first_side(race, sides))),
                 ]))
-                p { (words::what_races(race)) }
-                @if let Some(message) = words::should_order(race) { p { (words::sentence(&message)) } }
-                @for other in others { p { (words::sentence(&words::also_races(other))) } }
+                p { (prose(&words::what_races(race))) }
+                @if let Some(message) = words::should_order(race) { p { (prose(&words::sentence(&message))) } }
+                @for other in others { p { (prose(&words::sentence(&words::also_races(other)))) } }
                 (repair::removing(dossier, &race.id))
-                (facts(dossier, &race.id, &words::how_race_is_known(race, sides.runs, dossier.report.runs.total), race.seed))
+                (facts(dossier, &race.id, &words::how_race_is_known(race, sides.runs, dossier.report.runs.total), &dossier.again_with(&race.id, race.seed)))
                 details open {
                     summary { "The two accesses" }
                     (graph::race(detail, sides))
@@ -127,8 +127,16 @@ pub(super) fn race(dossier: &Dossier, race: &Race, others: &[&Race]) -> Markup {
     }
 }
 
-/// What else is known about a finding.
-fn facts(dossier: &Dossier, id: &str, seen: &str, seed: u64) -> Markup {
+/// The command that shows a violation again: with the stale value, if taking it did
+/// something.
+fn again(dossier: &Dossier, violation: &Violation) -> String {
+    let harm = violation.harm.as_ref();
+    let made = harm.and_then(|harm| harm.command.clone());
+    made.unwrap_or_else(|| dossier.again_with(&violation.id, violation.seed))
+}
+
+/// What else is known about a finding; `again` is the command that shows it again.
+fn facts(dossier: &Dossier, id: &str, seen: &str, again: &str) -> Markup {
     let repair = dossier.report.repair.as_ref();
     let removing: Vec<(usize, &ReportedChange)> = repair
         .iter()
@@ -143,14 +151,14 @@ fn facts(dossier: &Dossier, id: &str, seen: &str, seed: u64) -> Markup {
     html! {
         dl {
             dt { "seen" } dd { (seen) }
-            dt { "to reproduce" } dd { code { (dossier.again_with(id, seed)) } }
+            dt { "to reproduce" } dd { code { (again) } }
             @if !removing.is_empty() {
                 dt { "removed by" }
                 dd { @for (number, change) in removing {
                     div { a href=(format!("#change-{}", number + 1)) { "change " (number + 1) } ": " code { (change.place.file) ":" (change.place.line) } " " (change.place.operation) ": " (change.what) }
                 } }
             }
-            @for text in left { dt { "not repaired" } dd { (text) } }
+            @for text in left { dt { "not repaired" } dd { (prose(text)) } }
         }
     }
 }

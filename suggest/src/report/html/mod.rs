@@ -107,11 +107,11 @@ fn table(dossier: &Dossier) -> Markup {
                 @for row in &rows {
                     tr {
                         td { @for id in &row.ids { a class="id" href=(format!("#{id}")) { (id) } } }
-                        td { (row.what) }
-                        td class="place" { (row.place) }
-                        td class=(row.harm) { (row.harm) }
-                        td { (row.seen) }
-                        @if repaired { td class="place" { (row.removed_by) } }
+                        td data-label="what" { (prose(&row.what)) }
+                        td data-label="where" class="place" { (row.place) }
+                        td data-label="harm" class=(row.harm) { (row.harm) }
+                        td data-label="seen" { (row.seen) }
+                        @if repaired { td data-label="removed by" class="place" { (row.removed_by) } }
                     }
                 }
             } }
@@ -160,6 +160,20 @@ fn contents(dossier: &Dossier, page: Page) -> Markup {
     }
 }
 
+/// Text with what stands between backticks as code.
+fn prose(text: &str) -> Markup {
+    let parts: Vec<&str> = text.split('`').collect();
+    // Without its partner a backtick is one.
+    if parts.len().is_multiple_of(2) {
+        return html! { (text) };
+    }
+    html! {
+        @for (number, part) in parts.iter().enumerate() {
+            @if number % 2 == 0 { (part) } @else { code { (part) } }
+        }
+    }
+}
+
 fn counted(count: usize, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
 }
@@ -188,7 +202,7 @@ fn findings(dossier: &Dossier) -> Markup {
                     tr id=(one.id) {
                         td { (one.id) }
                         td { (words::at(&one.access)) }
-                        td { (words::sentence(&words::title(one))) }
+                        td { (prose(&words::sentence(&words::title(one)))) }
                     }
                 }
             }
@@ -207,10 +221,10 @@ fn allowed(dossier: &Dossier) -> Markup {
                 @for one in allowed {
                     @let (what, place) = match &one.finding {
                         Finding::Violation(violation) => (words::title(violation), &violation.access),
-                        Finding::Race(race) => (format!("data race on `{}`", race.location), &race.second),
+                        Finding::Race(race) => (format!("data race on {}", words::object(&race.location)), &race.second),
                     };
                     tr {
-                        td { span class="id" { (one.id) } (what) }
+                        td { span class="id" { (one.id) } (prose(&what)) }
                         td class="place" { (words::at(place)) }
                         td { (one.reason) }
                         td class="place" { (one.by.file) ":" (one.by.line) }
@@ -270,7 +284,7 @@ fn notes(dossier: &Dossier) -> Markup {
     html! {
         @if !report.notes.is_empty() {
             h2 id="notes" { "Notes" }
-            ul { @for note in &report.notes { li { (note) } } }
+            ul { @for note in &report.notes { li { (prose(note)) } } }
         }
         @if let Some(output) = dossier.output.as_ref().filter(|_| report.verdict == Verdict::Failed) {
             h2 { "What the program printed" }

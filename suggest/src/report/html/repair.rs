@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::prose;
 use crate::report::dossier::Dossier;
 use crate::report::model::{Repair, Report, ReportedChange, ReportedHunk, VerificationOutcome};
 
@@ -26,7 +27,7 @@ pub(super) fn repair(dossier: &Dossier) -> Markup {
         @if !report.unrepairable.is_empty() {
             h2 id="unrepaired" { "Not repaired" }
             ul { @for left in &report.unrepairable {
-                li { @for id in &left.findings { (link(id)) " " } (left.text) }
+                li { @for id in &left.findings { (link(id)) " " } (prose(&left.text)) }
             } }
         }
     }
@@ -62,7 +63,7 @@ fn told(number: usize, change: &ReportedChange) -> Markup {
         div id=(format!("change-{}", number + 1)) {
             h3 { "Change " (number + 1) ": " code { (place.operation) } " at " code { (place.file) ":" (place.line) } ": " (change.what) }
             p { "Removes " @for id in &change.removes { (link(id)) } }
-            p { (change.without) " " (change.ensures) }
+            p { (prose(&change.without)) " " (prose(&change.ensures)) }
             dl {
                 dt { "costs on x86-64" } dd { (change.price.x86_64) }
                 dt { "costs on AArch64" } dd { (change.price.aarch64) }

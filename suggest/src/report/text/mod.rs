@@ -400,8 +400,8 @@ fn known(report: &Report) -> String {
         (&violation.id, format!("{at}: {}", words::title(violation)))
     });
     let races = report.races.iter().map(|race| {
-        let (at, object) = (words::at(&race.second), &race.location);
-        (&race.id, format!("{at}: data race on `{object}`"))
+        let (at, object) = (words::at(&race.second), words::object(&race.location));
+        (&race.id, format!("{at}: data race on {object}"))
     });
     let known = violations
         .chain(races)
@@ -434,10 +434,10 @@ fn allowed(report: &Report) -> String {
                 words::title(violation)
             ),
             Finding::Race(race) => format!(
-                "{} and {}: data race on `{}`",
+                "{} and {}: data race on {}",
                 words::at(&race.first),
                 words::at(&race.second),
-                race.location
+                words::object(&race.location)
             ),
         };
         text += &format!(
