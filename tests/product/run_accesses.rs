@@ -48,16 +48,17 @@ fn two_threads(shared: &str, first: &str, second: &str) -> String {
 }
 
 /// Reads whose value is not used, as programs have them.
-const UNUSED_READS: [&str; 6] = [
+const UNUSED_READS: [&str; 7] = [
     "int r = data; (void)r;",
     "if (data) ;",
+    "sink = data;",
     "int sum = 0; for (int i = 0; i < 2; i++) sum += data;",
     "get(&data);",
     "struct pair copy = pair; (void)copy;",
     "int r = data == 1 && pair.b == 0; r = 0;",
 ];
 
-const UNUSED_SHARED: &str = "struct pair { int a, b; };\nstatic struct pair pair;\nstatic int data;\n\
+const UNUSED_SHARED: &str = "struct pair { int a, b; };\nstatic struct pair pair;\nstatic int data, sink;\n\
     static atomic_int ready;\nstatic int get(const int *p) { return *p; }";
 
 #[test]

@@ -29,7 +29,7 @@ pub(crate) use links::{WRAPPER_NAMES, link_wrappers};
 pub(crate) const NOTES_VARIABLE: &str = "WMFIX_NOTES";
 
 /// Light optimisation, as it shortens the runs and moves no atomic access.
-pub(crate) const LIGHT_OPTIMISATION: &str = "-O1";
+pub(crate) const LIGHT_OPTIMISATION: &[&str] = &["-O1"];
 
 /// The real compiler's command for a command line of the wrapper.
 #[derive(Debug)]
@@ -100,15 +100,16 @@ pub(crate) fn wrap(
     Ok(Ok(CompilerCommand { command, notes }))
 }
 
-/// The option for how far a program is optimised that no build system builds: as far
-/// as reads stay whose value is not used. clang instruments after all of its
-/// optimisation, and there is no part of that which leaves such reads.
-pub(crate) fn keeping_optimisation(language: Language) -> &'static str {
+/// How far a program is optimised that no build system builds, as options: as far as
+/// reads stay whose value is not used. clang instruments after all of its
+/// optimisation, and there is no part of that which leaves such reads; gcc also
+/// removes those whose value goes to a static variable that nobody reads.
+pub(crate) fn keeping_optimisation(language: Language) -> &'static [&'static str] {
     let mut arguments = users_choice(language);
     match Compiler::find(language, &mut arguments).map(|compiler| compiler.family()) {
-        Ok(Family::Clang) => "-O0",
+        Ok(Family::Clang) => &["-O0"],
         // Whoever compiles says that there is no compiler.
-        Ok(Family::Gcc { .. }) | Err(_) => LIGHT_OPTIMISATION,
+        Ok(Family::Gcc { .. }) | Err(_) => &["-O1", "-fno-toplevel-reorder"],
     }
 }
 

@@ -59,8 +59,8 @@ enum Optimisation {
 }
 
 /// Said where only light optimisation builds.
-const NEEDS_OPTIMISATION: &str = "the program does not build without optimisation, and clang \
-    removes plain reads whose value is not used: races of such reads are not seen (gcc keeps them)";
+const NEEDS_OPTIMISATION: &str = "the program does not build without optimisation, which \
+    removes plain reads whose value is not used: races of such reads may not be seen";
 
 /// An object and a digest of what went into it, or why there is none.
 type CompileResult = Result<(PathBuf, String), BuildFailure>;
@@ -455,7 +455,8 @@ fn options(language: Language, optimisation: Optimisation, include: &[PathBuf]) 
         Optimisation::KeepsReads => cc::keeping_optimisation(language),
         Optimisation::Light => cc::LIGHT_OPTIMISATION,
     };
-    let mut options: Vec<OsString> = [standard, level, "-pthread"].map(OsString::from).into();
+    let mut options: Vec<OsString> = vec![standard.into(), "-pthread".into()];
+    options.extend(level.iter().map(OsString::from));
     for folder in include {
         options.extend(["-iquote".into(), folder.into()]);
     }
