@@ -2,7 +2,7 @@
 //! with that made, what the next ones need on top of it. What removes a race is then
 //! not stronger because something else can be removed along with it.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use wmfix_analysis::Labels;
 
@@ -19,10 +19,8 @@ use crate::variable::variables;
 
 /// Finds a repair layer by layer: each of `first` says what is allowed while the
 /// layer is looked for, and the last layer is the problem itself. Where a change of
-/// one of `first` makes one of an earlier layer idle, they are one layer, the cheapest
-/// repair of both. The last layer is what can be done without: what comes before it
-/// stays as it is, and needs no part of it. Where there is too much to look at or too
-/// little time, it is the cheapest repair of everything at once.
+/// one layer makes one of an earlier layer idle, where there is too much to look at or
+/// too little time, it is the cheapest repair of everything at once.
 pub fn repair_in_layers(
     problem: &Problem,
     first: &[AllowedFindings],
@@ -48,23 +46,8 @@ pub fn repair_in_layers(
         let Some(found) = outcome.repair.filter(|_| outcome.end == SearchEnd::Optimal) else {
             return repair(problem, &left(), progress);
         };
-        let is_first = made.is_empty();
         current = after(&current, &changes_of(&found.changes));
         add(&mut made, found.changes, layer);
-        let together = Problem {
-            allowed: allowed.clone(),
-            ..problem.clone()
-        };
-        if is_first || !has_idle(&together, &made, left().budget)? {
-            continue;
-        }
-        let outcome = repair(&together, &left(), &mut progress)?;
-        let Some(found) = outcome.repair.filter(|_| outcome.end == SearchEnd::Optimal) else {
-            return repair(problem, &left(), progress);
-        };
-        current = after(&together, &changes_of(&found.changes));
-        made.clear();
-        add(&mut made, found.changes, 0);
     }
     current.allowed = problem.allowed.clone();
     let mut outcome = repair(&current, &left(), &mut progress)?;
@@ -77,20 +60,16 @@ pub fn repair_in_layers(
         made.sort_by_key(|change| change.change.point);
         found.cost = made.iter().map(|change| change.cost).sum();
         found.changes = made;
+        let changes = changes_of(&found.changes);
+        let has_moves = changes
+            .iter()
+            .any(|c| matches!(c.kind, ChangeKind::Move(_)));
+        if !has_moves && !unneeded(problem, &changes, left().budget)?.is_empty() {
+            return repair(problem, &left(), progress);
+        }
     }
     outcome.work.total = started.elapsed();
     Ok(outcome)
-}
-
-/// Whether some change is not needed together with the others.
-fn has_idle(
-    problem: &Problem,
-    made: &[ReasonedChange],
-    budget: Option<Duration>,
-) -> Result<bool, RepairError> {
-    let changes = changes_of(made);
-    let has_moves = (changes.iter()).any(|change| matches!(change.kind, ChangeKind::Move(_)));
-    Ok(!has_moves && !unneeded(problem, &changes, budget)?.is_empty())
 }
 
 fn changes_of(reasoned: &[ReasonedChange]) -> Vec<Change> {
