@@ -225,7 +225,8 @@ fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, found)| {
         let ends_in_word = of_word(found.chars().next_back());
         let (before, after) = (&text[..at], &text[at + found.len()..]);
-        !of_word(before.chars().next_back()) && !(ends_in_word && of_word(after.chars().next()))
+        let goes_on = ends_in_word && of_word(after.chars().next());
+        !of_word(before.chars().next_back()) && !goes_on
     })
 }
 
