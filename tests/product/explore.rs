@@ -123,6 +123,45 @@ fn as_many_classes_as_there_are_ways() {
 }
 
 #[test]
+fn a_wait_for_one_of_several_values_has_all_its_ways_out() {
+    let wait = "int a = 0, b = 0; \
+                while ((a = atomic_load(&x)) == 0 && (b = atomic_load(&y)) == 0);";
+    let publish = "atomic_store(&x, 1); atomic_store(&y, 1);";
+    let out_by = |found: &str| {
+        let ends = format!("{wait} if ({found}) abort();");
+        let report = explored(&two_threads(&ends, publish), &["--harm", "off"]);
+        report["failures"].as_array().map_or(0, Vec::len)
+    };
+    assert_eq!(out_by("a == 1 && b == 0"), 1);
+    // The second value is read after both were written, the first one before.
+    assert_eq!(out_by("a == 0 && b == 1"), 1);
+    let never = format!("{wait} if (a == b) abort();");
+    let report = explored(&two_threads(&never, publish), &[]);
+    assert_eq!(report["proof"]["proved"], true, "{report}");
+}
+
+#[test]
+fn petersons_lock_is_proved_or_refuted() {
+    let lock = |me: u32, order: &str| {
+        let (mine, theirs) = [("x", "y"), ("y", "x")][me as usize];
+        format!(
+            "atomic_store(&{mine}, 1); atomic_store_explicit(&z, {me}, {order}); \
+             while (atomic_load(&{theirs}) == 1 && atomic_load(&z) == {me}); \
+             plain++; atomic_store(&{mine}, 0);"
+        )
+    };
+    for (order, proved) in [
+        ("memory_order_seq_cst", true),
+        ("memory_order_release", false),
+    ] {
+        let source = two_threads(&lock(0, order), &lock(1, order));
+        let report = explored(&source, &["--harm", "off"]);
+        assert_eq!(report["proof"]["proved"], proved, "{order}: {report}");
+        assert_eq!(report["proof"]["complete"], true, "{order}: {report}");
+    }
+}
+
+#[test]
 fn several_runs_at_a_time_explore_the_same() {
     let adds = "atomic_fetch_add(&x, 1); atomic_fetch_add(&x, 2); atomic_fetch_add(&x, 1);";
     for jobs in ["1", "3"] {

@@ -84,6 +84,7 @@ impl Ran {
             events,
             marks: &[],
             is_cut: false,
+            waits_while: None,
         })
     }
 }

@@ -22,6 +22,9 @@ pub struct Segment<'a> {
     pub marks: &'a [Mark],
     /// It is a round of a loop that is taken to wait from here on.
     pub is_cut: bool,
+    /// It begins with a read of a loop that is known to wait, which found this in a round
+    /// in which nothing had changed: it goes on with anything else.
+    pub waits_while: Option<u64>,
 }
 
 /// A step of a thread that waits when the run has ended.
@@ -57,6 +60,7 @@ pub fn run_of<'a>(
             accesses: SmallVec::new(),
             waits: None,
             writes_before: None,
+            repeats: false,
         };
         for mark in segment.marks {
             let step = step.get_or_insert_with(|| new(mark.site));
@@ -87,8 +91,12 @@ pub fn run_of<'a>(
                 continue;
             }
             let step = step.get_or_insert_with(|| new(event.site));
+            let is_first = step.accesses.is_empty();
             history.begin(event.thread, step);
             history.describe(event, step, tries);
+            if let Some(found) = segment.waits_while.filter(|_| is_first) {
+                history.describe_round(event, step, found);
+            }
             history.take(number, event);
         }
         if let Some(mut step) = step {
@@ -109,6 +117,7 @@ pub fn run_of<'a>(
             accesses: SmallVec::new(),
             waits: None,
             writes_before: None,
+            repeats: false,
         };
         history.begin(thread, &mut step);
         match blocked {
@@ -298,6 +307,17 @@ impl History {
                 access(Access::to(lock_object(lock), mode != LockMode::Shared));
             }
             _ => {}
+        }
+    }
+
+    /// Adds what is known of a read in a loop that waits while it finds the same.
+    fn describe_round(&self, event: &Event, step: &mut Step, found: u64) {
+        if let Operation::Load {
+            location, value, ..
+        } = event.operation
+        {
+            step.waits = Some(self.open(location, false, |value| value != found));
+            step.repeats = value == found;
         }
     }
 

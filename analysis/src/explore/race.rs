@@ -84,7 +84,8 @@ impl Causality {
         knows(&self.clocks[later], self.places[earlier])
     }
 
-    /// The steps before `end` that are dependent on a step, the last one first.
+    /// The steps before `end` that a step is dependent on, the last one first. None is on a
+    /// round that repeats another: that round may have been before it or after it.
     fn conflicts(&self, run: &Run, step: &Step, end: usize) -> Vec<usize> {
         let mut found = Vec::new();
         for block in step.accesses.iter().flat_map(Access::blocks) {
@@ -92,6 +93,7 @@ impl Causality {
                 let theirs = &run.steps[other];
                 if other < end
                     && theirs.actor.thread != step.actor.thread
+                    && !theirs.repeats
                     && dependent(&step.accesses, &theirs.accesses)
                 {
                     found.push(other);

@@ -79,6 +79,9 @@ pub struct Step {
     /// earlier steps of the run, by their numbers, right before which it would have
     /// written.
     pub writes_before: Option<Vec<usize>>,
+    /// It is a round of a loop that waits in which the thread found what it had found
+    /// before: whatever could come before it could as well come before the next one.
+    pub repeats: bool,
 }
 
 /// A whole run.

@@ -10,6 +10,7 @@ fn step(thread: u32, object: u64, writes: bool) -> Step {
         accesses: [Access::to(object, writes)].into_iter().collect(),
         waits: None,
         writes_before: None,
+        repeats: false,
     }
 }
 

@@ -2,12 +2,12 @@
 //! thread did between two choices, what threads wait for at the end, and what of the
 //! run an exploration does not control.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
 use wmfix_analysis::explore::{Actor, Blocked, Mark, MarkKind, Run, Segment, run_of};
 use wmfix_analysis::{CasOutcome, Event, LockId, LockMode, Operation, SiteId, ThreadId};
-use wmfix_frontend::LoopRole;
+use wmfix_frontend::{Joint, LoopRole};
 use wmfix_trace::{Cause, End, Ending, WaitsFor};
 
 use super::decode::DecodedTrace;
@@ -63,11 +63,13 @@ pub(crate) fn explored(decoded: &DecodedTrace, places: &Mutex<Places>) -> Option
             events: &decoded.events[turn.first_event..event],
             marks: &decoded.marks[turn.first_mark..mark],
             is_cut: false,
+            waits_while: None,
         })
         .collect();
+    let places = places.lock().expect("no panic while locked");
+    find_rounds_of_waits(&mut segments, |site| waits_for_any(places.get(site)));
     let cut_loops = cut_loops(&mut segments);
     let run = run_of(segments.iter().copied(), &blocked(decoded));
-    let places = places.lock().expect("no panic while locked");
     let mut bounded_waits: Vec<SiteId> = decoded.events.iter().map(|event| event.site).collect();
     bounded_waits.sort_unstable();
     bounded_waits.dedup();
@@ -104,6 +106,14 @@ fn ended_early(decoded: &DecodedTrace) -> bool {
 fn gives_up(place: &Place) -> bool {
     match place.site.as_ref().map(|site| &site.role) {
         Some(LoopRole::Spin(exit) | LoopRole::BlockingCas(exit)) => exit.bounded,
+        _ => false,
+    }
+}
+
+/// Whether a place is in a loop that only waits, until one of several values is there.
+fn waits_for_any(place: &Place) -> bool {
+    match place.site.as_ref().map(|site| &site.role) {
+        Some(LoopRole::Spin(exit)) => exit.joint == Joint::Any && !exit.bounded,
         _ => false,
     }
 }
@@ -171,13 +181,67 @@ struct Round {
     found: u64,
 }
 
+/// What a thread knows that goes round in a loop that is known to wait.
+#[derive(Default)]
+struct Waiting {
+    /// What it found last at each place of the loop.
+    found: HashMap<SiteId, u64>,
+    /// The places at which it has found that again since anything changed.
+    unchanged: HashSet<SiteId>,
+}
+
+impl Waiting {
+    /// Takes what a read found. Gives what it had found there before, if every read of
+    /// the round since then found the same as before.
+    fn read(&mut self, site: SiteId, value: u64) -> Option<u64> {
+        let before = self.found.insert(site, value);
+        let waits_while = before.filter(|_| self.unchanged.contains(&site));
+        match before == Some(value) {
+            true => self.unchanged.insert(site),
+            false => {
+                self.unchanged.clear();
+                false
+            }
+        };
+        waits_while
+    }
+}
+
+/// Finds the rounds of loops that only wait, for one of several values, before which
+/// nothing had changed since the round before.
+fn find_rounds_of_waits(segments: &mut [Segment<'_>], only_waits: impl Fn(SiteId) -> bool) {
+    let mut threads: HashMap<ThreadId, Waiting> = HashMap::new();
+    for segment in segments {
+        let mut events = segment.events.iter().filter(|e| !is_plain(&e.operation));
+        let (first, more) = (events.next(), events.next().is_some());
+        if let Some(event) = first
+            && segment.marks.is_empty()
+            && let Operation::Load { value, .. } = event.operation
+            && only_waits(event.site)
+        {
+            let waiting = threads.entry(event.thread).or_default();
+            let found = waiting.read(event.site, value);
+            // A round that goes on with what it found before is none that waits.
+            segment.waits_while = found.filter(|&found| !more || value != found);
+        } else if first.is_some() || !segment.marks.is_empty() {
+            threads.remove(&ThreadId(segment.actor.thread));
+        }
+        if more {
+            threads.remove(&ThreadId(segment.actor.thread));
+        }
+    }
+}
+
 /// Finds reads and attempts that a thread repeats although it finds the same every
 /// time, and has them wait from some round on.
 fn cut_loops(segments: &mut [Segment<'_>]) -> Vec<SiteId> {
     // What each thread found since it did anything else.
     let mut rounds: HashMap<Round, u32> = HashMap::new();
     let mut found = Vec::new();
-    for segment in segments {
+    for segment in segments
+        .iter_mut()
+        .filter(|segment| segment.waits_while.is_none())
+    {
         let mut again = Vec::new();
         // How a loop goes on that was cut is not asked for, either.
         let sites = segment
