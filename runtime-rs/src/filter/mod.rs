@@ -74,7 +74,10 @@ pub(crate) fn needs_no_record(mode: u8, address: u64, size: u64, writes: bool) -
             granules::covers(thread.epoch_tag, address, size, writes)
         } else {
             shadow::covers(thread.epoch_tag, address, size, writes)
-        };
+        }
+        // What the thread has written and not recorded may hand on all that came before
+        // it: then its epoch is over.
+        && thread.pending.is_none();
     if covered {
         let steps = thread.steps.load(Ordering::Relaxed);
         thread.steps.store(steps.wrapping_add(1), Ordering::Relaxed);
