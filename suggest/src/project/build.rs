@@ -58,6 +58,23 @@ enum Optimisation {
     Light,
 }
 
+impl Optimisation {
+    fn name(self) -> &'static str {
+        match self {
+            Self::KeepsReads => "-keeps-reads",
+            Self::Light => "-light",
+        }
+    }
+
+    fn options(self, language: Language) -> impl Iterator<Item = OsString> {
+        let level = match self {
+            Self::KeepsReads => cc::keeping_optimisation(language),
+            Self::Light => cc::LIGHT_OPTIMISATION,
+        };
+        level.iter().map(OsString::from)
+    }
+}
+
 /// Said where only light optimisation builds.
 const NEEDS_OPTIMISATION: &str = "the program does not build without optimisation, which \
     removes plain reads whose value is not used: races of such reads may not be seen";
@@ -261,7 +278,7 @@ impl Builder<'_> {
             SourceLanguage::C => Language::C,
             SourceLanguage::Cpp => Language::Cxx,
         };
-        let mut arguments = options(language, optimisation, self.quoted);
+        let mut arguments = options(language, self.quoted);
         for folder in &parts.include {
             arguments.extend(["-I".into(), folder.into()]);
         }
@@ -281,7 +298,8 @@ impl Builder<'_> {
             "-o".into(),
             object.clone().into(),
         ]);
-        let how = self.how(&arguments);
+        // Which options that means the compiler is asked only if it is to compile.
+        let how = self.how(&arguments) + optimisation.name();
         let recipe = object.with_extension("json");
         let known: Option<Recipe> = fs::read(&recipe)
             .ok()
@@ -297,6 +315,8 @@ impl Builder<'_> {
             return Ok(Ok((object, known.mark())));
         }
         remove(&recipe)?;
+        // What the project says about optimisation comes later, and counts.
+        arguments.splice(0..0, optimisation.options(language));
         arguments.extend(["-MD".into(), "-MF".into(), depends.clone().into()]);
         let log = object.with_extension("log");
         if let Some(failure) = self.run(language, arguments, &log, &shown(source))? {
@@ -446,17 +466,12 @@ impl Hashes {
 }
 
 /// The newest common standard, because the project names none.
-fn options(language: Language, optimisation: Optimisation, include: &[PathBuf]) -> Vec<OsString> {
+fn options(language: Language, include: &[PathBuf]) -> Vec<OsString> {
     let standard = match language {
         Language::C => "-std=gnu17",
         Language::Cxx => "-std=gnu++20",
     };
-    let level = match optimisation {
-        Optimisation::KeepsReads => cc::keeping_optimisation(language),
-        Optimisation::Light => cc::LIGHT_OPTIMISATION,
-    };
     let mut options: Vec<OsString> = vec![standard.into(), "-pthread".into()];
-    options.extend(level.iter().map(OsString::from));
     for folder in include {
         options.extend(["-iquote".into(), folder.into()]);
     }
