@@ -232,7 +232,7 @@ fn json_has_the_repair() {
     let searched = &repair["searched"];
     assert_eq!(
         searched["kinds"],
-        serde_json::json!(["order", "fence", "move"])
+        serde_json::json!(["order", "fence", "move", "atomic"])
     );
     assert!(searched["runs"].as_u64().unwrap() > 0);
     assert!(repair["verified_runs"].as_u64().unwrap() >= 50);
