@@ -115,7 +115,7 @@ struct LaterUses {
 
 impl LaterUses {
     /// Whether another thread reads these bytes after the event, before they are
-    /// given back.
+    /// written again or given back.
     fn is_read_by_others(&mut self, events: &[Event], at: usize, bytes: Bytes) -> bool {
         let key = (bytes.address, bytes.size);
         if let Some(&(until, answer)) = self.known.get(&key)
@@ -169,6 +169,10 @@ fn overlap(one: Bytes, other: Bytes) -> bool {
     other.address < one.address + one.size && one.address < other.address + other.size
 }
 
+fn covers(one: Bytes, other: Bytes) -> bool {
+    one.address <= other.address && other.address + other.size <= one.address + one.size
+}
+
 /// The event after this one that decides about its bytes, and whether another thread
 /// reads them there.
 fn next_use(events: &[Event], at: usize, bytes: Bytes) -> (usize, bool) {
@@ -177,6 +181,10 @@ fn next_use(events: &[Event], at: usize, bytes: Bytes) -> (usize, bool) {
     for (index, event) in events.iter().enumerate().skip(at + 1) {
         match event.operation {
             Operation::Death { bytes } if overlaps(bytes) => return (index, false),
+            // As the next element of a list is, when the exchange has failed.
+            Operation::Write { bytes: again } if event.thread == writer && covers(again, bytes) => {
+                return (index, false);
+            }
             Operation::Read { bytes } if event.thread != writer && overlaps(bytes) => {
                 return (index, true);
             }
@@ -313,6 +321,14 @@ mod tests {
         assert!(!discards(&[look, write, look, read(2)]));
         let death = event(1, 9, Operation::Death { bytes: DATA });
         assert!(discards(&[look, write, look, death, read(2)]));
+        // What was written is gone before anybody looks.
+        assert!(discards(&[look, write, look, write, read(2)]));
+        assert!(!discards(&[look, write, look, read(2), write]));
+        let half = Bytes { size: 4, ..DATA };
+        let half = event(1, 8, Operation::Write { bytes: half });
+        assert!(!discards(&[look, write, look, half, read(2)]));
+        let by_other = event(2, 8, Operation::Write { bytes: DATA });
+        assert!(!discards(&[look, write, look, by_other, read(2)]));
     }
 
     #[test]
