@@ -22,6 +22,7 @@ mod proof_words;
 mod repair_words;
 mod rerun;
 mod sarif;
+mod short_name;
 mod start_words;
 mod step_words;
 #[cfg(test)]

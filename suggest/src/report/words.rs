@@ -4,14 +4,25 @@ use nix::sys::signal::Signal;
 
 use super::dossier::{FindingDetail, RaceSides};
 use super::model::{FollowedSchedule, Race, RaceSide, ReportedPlace, StaleKind, Value, Violation};
+use super::short_name::short_name;
 
 /// What is said of an object for which neither the symbols nor the text have a name.
 pub(super) const UNNAMED: &str = "an object without a name";
 
+/// An object without a name, by who writes to it or uses it.
+pub(super) fn described(verb: &str, place: &ReportedPlace) -> String {
+    let by = match place.function.as_str() {
+        "" => String::new(),
+        function => format!(" by {}", short_name(function)),
+    };
+    format!("memory {verb}{by} at {}:{}", place.file, place.line)
+}
+
 /// An object in a sentence: its name as code, or words as they are.
 pub(super) fn object(location: &str) -> String {
     match location {
-        UNNAMED => UNNAMED.to_owned(),
+        // No name has a blank after its first word.
+        words if words == UNNAMED || words.starts_with("memory ") => words.to_owned(),
         name => format!("`{name}`"),
     }
 }
@@ -175,7 +186,7 @@ pub(super) fn at(place: &ReportedPlace) -> String {
         (0, _) if place.file.is_empty() => place.operation.clone(),
         (0, _) => place.file.clone(),
         (line, "") => format!("{}:{line}", place.file),
-        (line, function) => format!("{}:{line}, in {function}", place.file),
+        (line, function) => format!("{}:{line}, in {}", place.file, short_name(function)),
     }
 }
 

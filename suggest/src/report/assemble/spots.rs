@@ -12,7 +12,7 @@ use crate::observe::{self, EventKind, Places};
 use crate::printable::printable_name;
 use crate::report::dossier::Spot;
 use crate::report::model;
-use crate::report::words::UNNAMED;
+use crate::report::words::{UNNAMED, described};
 use crate::symbols::{Frame, SourcePoint};
 
 /// Finds the places of sites.
@@ -56,12 +56,7 @@ impl SpotFinder<'_> {
         let Some(site) = writer.or_else(|| sites().next()) else {
             return UNNAMED.to_owned();
         };
-        let place = self.spot(site).place;
-        let function = match place.function.is_empty() {
-            true => String::new(),
-            false => format!(" by {}", place.function),
-        };
-        format!("memory {verb}{function} at {}:{}", place.file, place.line)
+        described(verb, &self.spot(site).place)
     }
 
     /// The object of an access as the source writes it.
