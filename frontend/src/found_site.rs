@@ -138,6 +138,8 @@ pub(crate) fn implied(order: MemoryOrder) -> OrderSpelling {
 
 fn child_around<'t>(node: Node<'t>, span: &Span) -> Option<Node<'t>> {
     let mut cursor = node.walk();
-    node.children(&mut cursor)
-        .find(|child| syntax::within(span, &child.byte_range()))
+    // Of a node with many children the tree knows where to look.
+    cursor.goto_first_child_for_byte(span.start)?;
+    let child = cursor.node();
+    syntax::within(span, &child.byte_range()).then_some(child)
 }

@@ -44,20 +44,24 @@ impl<'t> Helpers<'t> {
         let mut by_name = FxHashMap::default();
         let mut writing = FxHashSet::default();
         let mut calculating = FxHashMap::default();
+        let mut writes: Vec<usize> = found
+            .iter()
+            .filter(|site| {
+                use SiteOperation::{CompareExchange, Rmw, Store};
+                matches!(site.operation, Store | Rmw | CompareExchange { .. })
+            })
+            .map(|site| site.node.start_byte())
+            .collect();
+        writes.sort_unstable();
         outline.visit(Marks::FUNCTION, |node, _, _| {
             let Some(body) = node.child_by_field_name("body") else {
                 return;
             };
-            let writes = |site: &FoundSite<'_>| {
-                syntax::within(&site.node.byte_range(), &body.byte_range())
-                    && matches!(
-                        site.operation,
-                        SiteOperation::Store
-                            | SiteOperation::Rmw
-                            | SiteOperation::CompareExchange { .. }
-                    )
-            };
-            if found.iter().any(writes) {
+            let next = writes.partition_point(|&write| write < body.start_byte());
+            if writes
+                .get(next)
+                .is_some_and(|&write| write < body.end_byte())
+            {
                 writing.extend(syntax::function_name(node, context.file));
             }
             let statements = children(body);
