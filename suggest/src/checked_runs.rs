@@ -142,6 +142,9 @@ impl<'a> CheckedRuns<'a> {
 
     /// Says in the recorded run what became of the checked one that it repeats.
     pub(crate) fn compare(&self, checked: &Observation, recorded: &mut Observation) {
+        if !matches!(checked.needs_record, Some(RecordNeed::GaveUp(_))) {
+            recorded.count_as(checked);
+        }
         if let Some(RecordNeed::GaveUp(why)) = checked.needs_record {
             recorded.problems.push(TraceProblem::NotChecked(why));
             // The next run would not come further.

@@ -302,6 +302,13 @@ impl Observation {
         }
     }
 
+    /// Takes the counts of the check of the same run: whether it was recorded as well
+    /// depends on which run was looked at first, and a report must not.
+    pub(crate) fn count_as(&mut self, checked: &Self) {
+        self.events = checked.events;
+        self.plain_events = checked.plain_events;
+    }
+
     /// Whether something that the run did was not recorded, or cannot be read.
     pub(crate) fn is_incomplete(&self) -> bool {
         let unknown = |problem: &TraceProblem| {
