@@ -58,6 +58,7 @@ mod modules;
 mod online;
 mod openmp_task;
 mod park;
+mod plain_sites;
 mod real;
 mod recorder;
 mod rng;

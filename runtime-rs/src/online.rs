@@ -5,8 +5,8 @@
 
 use alloc::vec::Vec;
 
-use wmfix_analysis::Bytes;
-use wmfix_online::{CheckConfig, Checker, ContextKey, ModuleKey, SiteTable};
+use wmfix_analysis::{Bytes, SiteId};
+use wmfix_online::{CheckConfig, Checker, ContextKey, ModuleKey, PlainOutcome, SiteTable};
 use wmfix_trace::{
     CheckRecord, GiveUp, MAX_RECORD, RecordedOperation, ThreadId, Turn, encode_check, encode_turn,
 };
@@ -103,8 +103,30 @@ impl Online {
         self.after_event(recorder);
     }
 
-    /// The thread that has the turn made a plain access; whether it may have met an
-    /// atomic object.
+    /// The thread that has the turn, in the epoch `tag`, made a plain access at a site
+    /// that is known, and nothing can come of it. Whether that is so.
+    #[inline(always)]
+    pub(crate) fn plain_own(
+        &mut self,
+        recorder: &mut Recorder,
+        tag: u64,
+        site: SiteId,
+        bytes: Bytes,
+        writes: bool,
+    ) -> bool {
+        if !recorder.is_on()
+            || recorder.beside().is_some()
+            || !self.checker.plain_own(tag, site, bytes, writes)
+        {
+            return false;
+        }
+        if self.checker.events() >= self.next_count {
+            self.count(recorder);
+        }
+        true
+    }
+
+    /// The thread that has the turn made a plain access.
     #[inline]
     pub(crate) fn plain(
         &mut self,
@@ -112,9 +134,9 @@ impl Online {
         context: u32,
         bytes: Bytes,
         writes: bool,
-    ) -> bool {
+    ) -> PlainOutcome {
         if !recorder.is_on() {
-            return false;
+            return PlainOutcome::NOTHING;
         }
         let contexts = &self.contexts;
         let key = || contexts[context as usize];
@@ -134,7 +156,7 @@ impl Online {
             beside.event(context, &operation);
         }
         self.after_event(recorder);
-        outcome.meets_atomic
+        outcome
     }
 
     #[inline(always)]

@@ -25,6 +25,7 @@ use crate::initialisations::{self, Initialisation};
 use crate::locations::Locations;
 use crate::modules::Modules;
 use crate::online::Online;
+use crate::plain_sites::PlainSites;
 use crate::recorder::Recorder;
 use crate::scheduler::Scheduler;
 use crate::shadow::NoMemory;
@@ -76,6 +77,7 @@ pub(crate) struct State {
     modules: Modules,
     stacks: Interner,
     contexts: Interner,
+    plain_sites: PlainSites,
 }
 
 struct StateCell(UnsafeCell<MaybeUninit<State>>);
@@ -136,6 +138,7 @@ impl State {
             modules: Modules::new(),
             stacks: Interner::new(),
             contexts: Interner::new(),
+            plain_sites: PlainSites::new(),
         }
     }
 
@@ -449,10 +452,12 @@ impl State {
         }
     }
 
-    /// The thread that has the turn does nothing more before it joins another one.
-    pub(crate) fn awaits_end(&mut self, child: u32) {
+    /// The thread, which has the turn, does nothing more before it joins another one.
+    /// If it does all the same, in the handler of a signal, the analysis has to know.
+    pub(crate) fn awaits_end(&mut self, thread: &mut Thread, child: u32) {
         if let Some(online) = &mut self.online {
             online.awaits_end(child);
+            thread.epoch_tag = 0;
         }
     }
 
@@ -619,7 +624,7 @@ impl State {
     pub(crate) fn check_plain(
         &mut self,
         thread: &mut Thread,
-        context: u32,
+        (context, pc): (u32, u64),
         address: u64,
         size: u64,
         writes: bool,
@@ -628,13 +633,38 @@ impl State {
         let Some(online) = &mut self.online else {
             return;
         };
-        let meets_atomic = online.plain(&mut self.recorder, context, bytes, writes);
+        let outcome = online.plain(&mut self.recorder, context, bytes, writes);
         if thread.epoch_tag == 0 {
             thread.epoch_tag = online.epoch_tag();
         }
-        if writes && meets_atomic {
+        if let Some(site) = outcome.site
+            && pc & unwind::FOREIGN == 0
+        {
+            (self.plain_sites).insert(thread.known_stack(), pc, writes, site);
+        }
+        if writes && outcome.meets_atomic {
             self.end_locations(address, size);
         }
+    }
+
+    /// The thread makes a plain access as it, or another one, did before in the same
+    /// context, and nothing can come of it. Whether that is known.
+    #[inline(always)]
+    pub(crate) fn check_plain_own(
+        &mut self,
+        thread: &Thread,
+        bytes: Bytes,
+        pc: u64,
+        writes: bool,
+    ) -> bool {
+        let Some(online) = &mut self.online else {
+            return false;
+        };
+        let Some(site) = (self.plain_sites).get(thread.known_stack(), pc, writes) else {
+            return false;
+        };
+        thread.epoch_tag != 0
+            && online.plain_own(&mut self.recorder, thread.epoch_tag, site, bytes, writes)
     }
 
     /// Makes a plain access; whether it must be recorded.

@@ -216,6 +216,15 @@ impl Thread {
         unsafe { &*self.frames.add(index) }
     }
 
+    /// The number of its stack; `None` if it has none yet.
+    #[inline(always)]
+    pub(crate) fn known_stack(&self) -> Option<u32> {
+        match self.depth() {
+            0 => Some(0),
+            depth => Some(self.frame(depth - 1).stack).filter(|&stack| stack != 0),
+        }
+    }
+
     /// Remembers a frame's stack number.
     pub(crate) fn set_stack(&mut self, index: usize, stack: u32) {
         // SAFETY: frames below the depth are written.

@@ -22,6 +22,7 @@ use core::sync::atomic::{
     Ordering::{self, SeqCst},
 };
 
+use wmfix_analysis::Bytes;
 use wmfix_trace::{
     Cause, ContextId, LockMode, MAX_RECORD, RecordedOperation, SyncKind, SyncRecord, WaitsFor,
     encode_sync,
@@ -244,11 +245,17 @@ impl Held {
     /// Checks a plain access of this thread.
     #[inline(always)]
     pub(crate) fn check_plain(&mut self, address: u64, size: u64, pc: u64, writes: bool) {
-        let context = self.context(pc);
         let me = self.thread().id;
+        let controlled = self.controlled;
         let (thread, state) = self.parts();
         state.scheduler.detector(me).other();
-        state.check_plain(thread, context, address, size, writes);
+        let bytes = Bytes { address, size };
+        if controlled && state.check_plain_own(thread, bytes, pc, writes) {
+            return;
+        }
+        let context = self.context(pc);
+        let (thread, state) = self.parts();
+        state.check_plain(thread, (context, pc), address, size, writes);
     }
 
     /// This thread's record and the state, both its own while it has the turn.

@@ -286,6 +286,41 @@ impl Granule {
         self.after(found)
     }
 
+    /// Makes a plain access to the bytes `mask` in the epoch `tag`, if nobody but its
+    /// thread has accessed the granule, and nothing else is to be looked at: what
+    /// [`Self::access`] does then. Whether it did.
+    #[inline(always)]
+    pub(crate) fn access_own(&mut self, tag: u64, mask: u8, site: SiteId, writes: bool) -> bool {
+        let (older, newest) = (self.older, self.newest);
+        let is_foreign = |word: u64| word != 0 && (word ^ tag) >> SLOT_SHIFT != 0;
+        if (older | newest) & (UNSURE | ATOMIC | SPILLED) != 0
+            || is_foreign(older)
+            || is_foreign(newest)
+        {
+            return false;
+        }
+        let kind = if writes { WRITES } else { 0 };
+        let made = Record {
+            word: tag | kind | u64::from(mask),
+            site: site.0,
+        };
+        let left_of = |record: Record| match writes || !record.writes() {
+            true => record.without(mask),
+            false => record,
+        };
+        let (older, newest) = (left_of(self.older()), left_of(self.newest()));
+        let last = if newest.is_some() { newest } else { older };
+        match merged(last, made) {
+            Some(both) if newest.is_some() => self.set(older, both),
+            Some(both) => self.set(Record::NONE, both),
+            None if !newest.is_some() => self.set(older, made),
+            None if !older.is_some() => self.set(newest, made),
+            // A third one: these are kept in lists.
+            None => return false,
+        }
+        true
+    }
+
     #[cold]
     #[inline(never)]
     fn access_spilled(
@@ -499,7 +534,7 @@ mod tests {
             (random >> 33) % below
         };
         let nothing = Clock::default();
-        let (mut covered, mut beside_others) = (0, 0);
+        let (mut covered, mut beside_others, mut own) = (0, 0, 0);
         for _ in 0..2_000 {
             let (mut granule, mut spilled) = (Granule::default(), SpilledRecords::default());
             let mut epochs = [1; 3];
@@ -520,7 +555,15 @@ mod tests {
                 let tag = epoch_tag(slot, access.number);
                 let before = granule;
                 let says = covers(before.newest, || before.older, tag, mask, access.writes);
+                let mut made_own = granule;
+                let is_own = !says && made_own.access_own(tag, mask, access.site, access.writes);
                 let found = granule.access(&mut spilled, mask, &access);
+                if is_own {
+                    assert!(found.is_none(), "{before:?} {access:?}");
+                    assert_eq!(granule, made_own, "{before:?} {access:?}");
+                    assert_ne!(granule, before, "{access:?}");
+                    own += 1;
+                }
                 if says {
                     assert!(
                         found.is_none() && granule == before,
@@ -532,8 +575,8 @@ mod tests {
             }
         }
         assert!(
-            covered > 1_000 && beside_others > 100,
-            "{covered}, {beside_others}"
+            covered > 1_000 && beside_others > 100 && own > 1_000,
+            "{covered}, {beside_others}, {own}"
         );
     }
 }

@@ -294,6 +294,27 @@ impl<S: GranuleStore> Analyzer<S> {
         })
     }
 
+    /// Takes a plain access within a granule, of a thread whose
+    /// [`Self::epoch_tag`] is `tag`, if that thread alone has accessed the granule so
+    /// far: there is nothing to find then. Whether it was taken; [`Self::plain_at`]
+    /// takes all. Races must be looked for, and the thread must not be one that waits for
+    /// the end of another ([`Self::awaits_end`]).
+    #[inline(always)]
+    pub fn plain_own_at(
+        &mut self,
+        index: EventIndex,
+        tag: u64,
+        site: SiteId,
+        bytes: Bytes,
+        writes: bool,
+    ) -> bool {
+        let is_taken = (self.memory.shadow).access_own(bytes, tag, site, writes);
+        if is_taken {
+            self.next = EventIndex(index.0 + 1);
+        }
+        is_taken
+    }
+
     /// What granules know a thread's current epoch by ([`crate::granule::covers`]):
     /// the same until it next publishes what it knows. 0 for a thread that does not
     /// run.

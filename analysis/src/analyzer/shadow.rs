@@ -4,7 +4,7 @@
 use super::granule::{
     GRANULE_BYTES, Granule, GranuleStore, PAGE_GRANULES, PlainAccess, Record, SpilledRecords,
 };
-use crate::event::Bytes;
+use crate::event::{Bytes, SiteId};
 
 /// Bytes of one access that are checked for races; the rest of it is not.
 const MAX_ACCESS_BYTES: u64 = 1 << 16;
@@ -57,6 +57,29 @@ impl<S: GranuleStore> Shadow<S> {
             race: found.map(|record| (record, shared_bytes(record, number, mask))),
             meets_atomic: granule.may_hold_atomic(),
             adds: *granule != before,
+        }
+    }
+
+    /// Makes a plain access within a granule that nobody but its thread, in the epoch
+    /// `tag`, has accessed: what [`Self::access`] does then, which always adds something.
+    /// Whether it did.
+    #[inline(always)]
+    pub(crate) fn access_own(
+        &mut self,
+        bytes: Bytes,
+        tag: u64,
+        site: SiteId,
+        writes: bool,
+    ) -> bool {
+        let offset = bytes.address % GRANULE_BYTES;
+        if offset + bytes.size > GRANULE_BYTES {
+            return false;
+        }
+        let number = bytes.address / GRANULE_BYTES;
+        let mask = (((1u16 << bytes.size) - 1) << offset) as u8;
+        match self.store.granules(number, number + 1) {
+            Some([granule, ..]) => granule.access_own(tag, mask, site, writes),
+            _ => false,
         }
     }
 

@@ -80,12 +80,23 @@ pub struct PlainOutcome {
     pub meets_atomic: bool,
     /// A recording without it may show less.
     pub adds: bool,
+    /// The site of such accesses in this context; `None` if [`Checker::plain_own`] takes
+    /// none.
+    pub site: Option<SiteId>,
 }
 
 impl PlainOutcome {
+    /// Of an access that nobody looks at.
+    pub const NOTHING: Self = Self {
+        meets_atomic: false,
+        adds: false,
+        site: None,
+    };
+
     const UNKNOWN: Self = Self {
         meets_atomic: true,
         adds: true,
+        site: None,
     };
 }
 
@@ -241,7 +252,23 @@ impl<S: GranuleStore + Default> Checker<S> {
         PlainOutcome {
             meets_atomic: found.meets_atomic,
             adds: found.adds,
+            site: Some(site),
         }
+    }
+
+    /// The thread that has the turn made a plain access, as it did before in the same
+    /// context, whose site is known: [`Self::plain`] for what there is most of, where
+    /// nothing can come of it ([`Analyzer::plain_own_at`]). Whether it was taken.
+    #[inline(always)]
+    pub fn plain_own(&mut self, tag: u64, site: SiteId, bytes: Bytes, writes: bool) -> bool {
+        if self.gave_up || self.predictor.is_some() || self.table.has_watches() {
+            return false;
+        }
+        let number = EventIndex(self.events);
+        let is_taken = (self.analyzer).plain_own_at(number, tag, site, bytes, writes);
+        self.events += u64::from(is_taken);
+        self.plain_events += u64::from(is_taken);
+        is_taken
     }
 
     /// What granules know the current epoch of the thread that has the turn by; 0

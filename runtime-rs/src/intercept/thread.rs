@@ -207,7 +207,8 @@ fn wait_for_end(
     if !held.controlled() {
         held.context(pc);
         if matches!(timeout, Timeout::Never) {
-            held.state().awaits_end(child);
+            let (thread, state) = held.parts();
+            state.awaits_end(thread, child);
         }
         drop(held);
         let outcome = block();
@@ -228,7 +229,8 @@ fn wait_for_end(
             break;
         }
         if wait.deadline.is_none() {
-            held.state().awaits_end(child);
+            let (thread, state) = held.parts();
+            state.awaits_end(thread, child);
         }
         if held.wait(context, WaitsFor::Thread(ThreadId(child)), wait.deadline) {
             wait.gave_up();

@@ -3,8 +3,8 @@
 
 use rustc_hash::FxHashMap;
 use wmfix_analysis::{
-    AnalyzerConfig, CasOutcome, CasStrength, Event, FenceOrder, LoadOrder, LockMode, Operation,
-    RmwOrder, StoreOrder,
+    AnalyzerConfig, Bytes, CasOutcome, CasStrength, Event, FenceOrder, LoadOrder, LockMode,
+    Operation, RmwOrder, SiteId, StoreOrder,
 };
 use wmfix_online::{CheckConfig, Checker, ContextKey, SiteTable};
 use wmfix_trace::{self as trace, CheckRecord, LocationId, Order, RecordedOperation, ThreadId};
@@ -23,18 +23,52 @@ pub(super) fn said_on_line(run: &[Event]) -> Vec<CheckRecord> {
     let mut said = Vec::new();
     // A run numbers its contexts from 1, sites may have any number.
     let mut contexts = FxHashMap::default();
+    let mut plain = PlainAccesses::default();
     for event in run {
         let mut say = |record| said.push(record);
         checker.turn(ThreadId(event.thread.0));
         let next = contexts.len() as u32 + 1;
         let context = *contexts.entry(event.site).or_insert(next);
         let key = || ContextKey(event.site.0.into());
-        let operation = recorded(&event.operation);
-        checker.event(context, key, &operation, 8, &mut say);
+        match event.operation {
+            Operation::Read { bytes } => plain.access(&mut checker, bytes, false, &mut say),
+            Operation::Write { bytes } => plain.access(&mut checker, bytes, true, &mut say),
+            operation => checker.event(context, key, &recorded(&operation), 8, &mut say),
+        }
     }
     checker.finish(&mut |record| said.push(record));
     said
 }
+
+/// Plain accesses as a run makes them: all reads in one context and all writes in
+/// another, so that most come again, and are taken the short way if that takes them.
+#[derive(Default)]
+struct PlainAccesses {
+    sites: [Option<SiteId>; 2],
+}
+
+impl PlainAccesses {
+    fn access(
+        &mut self,
+        checker: &mut Checker,
+        bytes: Bytes,
+        writes: bool,
+        say: &mut impl FnMut(CheckRecord),
+    ) {
+        let tag = checker.epoch_tag();
+        let known = self.sites[usize::from(writes)];
+        if known.is_some_and(|site| checker.plain_own(tag, site, bytes, writes)) {
+            return;
+        }
+        let context = FIRST_PLAIN_CONTEXT + u32::from(writes);
+        let key = || ContextKey(context.into());
+        let outcome = checker.plain(context, key, bytes, writes, say);
+        self.sites[usize::from(writes)] = outcome.site;
+    }
+}
+
+/// More than a program has sites.
+const FIRST_PLAIN_CONTEXT: u32 = 1 << 10;
 
 /// The operation as a run would be recorded.
 fn recorded(operation: &Operation) -> RecordedOperation {
