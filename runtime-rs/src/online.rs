@@ -106,7 +106,7 @@ impl Online {
     /// The thread that has the turn, in the epoch `tag`, made a plain access at a site
     /// that is known, and nothing can come of it. Whether that is so.
     #[inline(always)]
-    pub(crate) fn plain_own(
+    pub(crate) fn plain_ordered(
         &mut self,
         recorder: &mut Recorder,
         tag: u64,
@@ -116,7 +116,7 @@ impl Online {
     ) -> bool {
         if !recorder.is_on()
             || recorder.beside().is_some()
-            || !self.checker.plain_own(tag, site, bytes, writes)
+            || !self.checker.plain_ordered(tag, site, bytes, writes)
         {
             return false;
         }

@@ -650,7 +650,7 @@ impl State {
     /// The thread makes a plain access as it, or another one, did before in the same
     /// context, and nothing can come of it. Whether that is known.
     #[inline(always)]
-    pub(crate) fn check_plain_own(
+    pub(crate) fn check_plain_ordered(
         &mut self,
         thread: &Thread,
         bytes: Bytes,
@@ -664,7 +664,7 @@ impl State {
             return false;
         };
         thread.epoch_tag != 0
-            && online.plain_own(&mut self.recorder, thread.epoch_tag, site, bytes, writes)
+            && online.plain_ordered(&mut self.recorder, thread.epoch_tag, site, bytes, writes)
     }
 
     /// Makes a plain access; whether it must be recorded.

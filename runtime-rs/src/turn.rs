@@ -250,7 +250,7 @@ impl Held {
         let (thread, state) = self.parts();
         state.scheduler.detector(me).other();
         let bytes = Bytes { address, size };
-        if controlled && state.check_plain_own(thread, bytes, pc, writes) {
+        if controlled && state.check_plain_ordered(thread, bytes, pc, writes) {
             return;
         }
         let context = self.context(pc);

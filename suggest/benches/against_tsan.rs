@@ -47,7 +47,13 @@ struct Row {
 type Figures = (f64, f64);
 
 /// How a run that is checked in its process is made: races, strategy.
-const RUNS: [(&str, &str); 4] = [("off", "pct"), ("on", "pct"), ("off", "os"), ("on", "os")];
+const RUNS: [(&str, &str); 5] = [
+    ("off", "pct"),
+    ("on", "pct"),
+    ("predict", "pct"),
+    ("off", "os"),
+    ("on", "os"),
+];
 
 /// How a command runs a program: races, strategy.
 const COMMANDS: [(&str, &str); 3] = [("on", "pct"), ("off", "os"), ("on", "os")];
@@ -62,10 +68,10 @@ fn main() {
     let wanted = arguments.iter().find(|argument| !argument.starts_with('-'));
     println!(
         "| program | native | libtsan | pct run, robustness | pct run, races | \
-         os run, robustness | os run, races | \
+         pct run, predicted races | os run, robustness | os run, races | \
          pct command, races | os command, robustness | os command, races | goals |"
     );
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for row in rows() {
         if wanted.is_none_or(|wanted| row.name.contains(wanted.as_str())) {
             measure(&row);
@@ -244,12 +250,17 @@ fn checked_run(world: &World, arguments: &[&str], races: &str, strategy: &str) -
     let (table, traces) = (world.path().join("table"), world.path().join("traces"));
     std::fs::write(&table, SiteTable::default().encode()).expect("a table of sites");
     std::fs::create_dir_all(&traces).expect("a folder for traces");
+    let (races, predict) = match races {
+        "predict" => ("on", "on"),
+        races => (races, "off"),
+    };
     let mut command = world.command(world.path().join("ours"));
     command
         .args(arguments)
         .env("WMFIX_OUT", &traces)
         .env("WMFIX_CHECK", &table)
         .env("WMFIX_STRATEGY", strategy)
+        .env("WMFIX_PREDICT", predict)
         .env("WMFIX_RACES", races);
     let figures = timed(&mut command);
     std::fs::remove_dir_all(&traces).expect("our own folder");

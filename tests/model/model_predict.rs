@@ -97,6 +97,37 @@ fn figure_1b_is_the_witness_of_figure_1a() {
     assert_eq!(schedule, [0, 1, 5, 6, 2, 7]);
 }
 
+/// What it would take too long to follow ends prediction, not what was found before.
+#[test]
+fn prediction_ends_with_a_run_that_is_too_long() {
+    let race = "0:create(1) 0:create(2) 1:w(x) 1:acq(l) 1:rel(l) 2:acq(l) 2:rel(l) 2:w(x)";
+    let later = "1:w(y) 1:acq(l) 1:rel(l) 2:acq(l) 2:rel(l) 2:w(y)";
+    let events = trace(&format!("{race} {later}")).expect("a run");
+    let found = |config: PredictorConfig| {
+        let mut predictor = Predictor::new(config);
+        events.iter().for_each(|event| predictor.feed(event));
+        (predictor.races().len(), predictor.gave_up())
+    };
+    let usual = PredictorConfig::default();
+    assert_eq!(found(usual), (2, false));
+    assert_eq!(
+        found(PredictorConfig {
+            events: 14,
+            ..usual
+        }),
+        (2, false)
+    );
+    assert_eq!(
+        found(PredictorConfig {
+            events: 13,
+            ..usual
+        }),
+        (1, true)
+    );
+    assert_eq!(found(PredictorConfig { words: 2, ..usual }), (2, false));
+    assert_eq!(found(PredictorConfig { words: 1, ..usual }), (1, true));
+}
+
 #[test]
 fn figure_1c_a_race_past_an_access_in_between() {
     let run = "1:w(x) 1:acq(l) 1:w(x) 1:rel(l) 2:acq(l) 2:w(x) 2:rel(l)";

@@ -3,6 +3,8 @@
 //! a short form; `WMFIX_LOAD=all` takes 10⁹ plain accesses and 64 threads for ten
 //! minutes.
 
+use std::time::Duration;
+
 use wmfix_online::SiteTable;
 use wmfix_tests::product::World;
 use wmfix_tests::runs::Program;
@@ -78,7 +80,8 @@ fn stays_flat(text: &str, arguments: &[&str]) {
         ("WMFIX_CHECK", table.to_str().expect("a path in UTF-8")),
         ("WMFIX_RACES", "on"),
     ];
-    let run = program.run_with(&settings, 1, arguments);
+    let limit = Duration::from_secs(if is_long() { 1_800 } else { 120 });
+    let run = program.run_within(limit, &settings, 1, arguments);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let pages: Vec<i64> = run
         .stdout

@@ -91,13 +91,34 @@ impl Program {
 
     /// A run with these settings and arguments.
     pub fn run_with(&self, settings: &[(&str, &str)], seed: u64, arguments: &[&str]) -> Run {
+        self.run_within(HANG, settings, seed, arguments)
+    }
+
+    /// The same, of a program that is meant to run for long.
+    pub fn run_within(
+        &self,
+        limit: Duration,
+        settings: &[(&str, &str)],
+        seed: u64,
+        arguments: &[&str],
+    ) -> Run {
         let mut command = Command::new(&self.path);
         command.args(arguments);
-        self.run_command(command, settings, seed)
+        self.run_command_within(limit, command, settings, seed)
     }
 
     /// A run by a command that comes to this program, found in `$PROGRAM`.
-    pub fn run_command(&self, mut command: Command, settings: &[(&str, &str)], seed: u64) -> Run {
+    pub fn run_command(&self, command: Command, settings: &[(&str, &str)], seed: u64) -> Run {
+        self.run_command_within(HANG, command, settings, seed)
+    }
+
+    fn run_command_within(
+        &self,
+        limit: Duration,
+        mut command: Command,
+        settings: &[(&str, &str)],
+        seed: u64,
+    ) -> Run {
         let out = tempfile::Builder::new()
             .prefix("traces-")
             .tempdir_in(self.world.path())
@@ -115,7 +136,7 @@ impl Program {
         let started = Instant::now();
         // What these programs print fits into a pipe.
         while child.try_wait().expect("a child of ours").is_none() {
-            if started.elapsed() > HANG {
+            if started.elapsed() > limit {
                 let _ = child.kill();
                 panic!("{command:?} with seed {seed} and {settings:?} hangs");
             }

@@ -43,7 +43,7 @@ mod view;
 
 use access::Access;
 use findings::Findings;
-use granule::{GranuleStore, epoch_tag};
+use granule::{GranuleStore, PlainAccess, epoch_tag, of_epoch_tag};
 use granule_map::GranuleMap;
 use locks::Locks;
 use memory::Memory;
@@ -294,13 +294,12 @@ impl<S: GranuleStore> Analyzer<S> {
         })
     }
 
-    /// Takes a plain access within a granule, of a thread whose
-    /// [`Self::epoch_tag`] is `tag`, if that thread alone has accessed the granule so
-    /// far: there is nothing to find then. Whether it was taken; [`Self::plain_at`]
+    /// Takes a plain access, of the thread whose [`Self::epoch_tag`] is `tag`, if it races
+    /// with nothing and that is quickly seen. Whether it was taken; [`Self::plain_at`]
     /// takes all. Races must be looked for, and the thread must not be one that waits for
     /// the end of another ([`Self::awaits_end`]).
     #[inline(always)]
-    pub fn plain_own_at(
+    pub fn plain_ordered_at(
         &mut self,
         index: EventIndex,
         tag: u64,
@@ -308,7 +307,15 @@ impl<S: GranuleStore> Analyzer<S> {
         bytes: Bytes,
         writes: bool,
     ) -> bool {
-        let is_taken = (self.memory.shadow).access_own(bytes, tag, site, writes);
+        let (slot, number) = of_epoch_tag(tag);
+        let access = PlainAccess {
+            slot,
+            number,
+            site,
+            happened_before: &self.threads.at(slot).view.happened_before,
+            writes,
+        };
+        let is_taken = self.memory.shadow.access_ordered(bytes, &access);
         if is_taken {
             self.next = EventIndex(index.0 + 1);
         }

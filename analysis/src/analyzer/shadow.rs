@@ -4,7 +4,7 @@
 use super::granule::{
     GRANULE_BYTES, Granule, GranuleStore, PAGE_GRANULES, PlainAccess, Record, SpilledRecords,
 };
-use crate::event::{Bytes, SiteId};
+use crate::event::Bytes;
 
 /// Bytes of one access that are checked for races; the rest of it is not.
 const MAX_ACCESS_BYTES: u64 = 1 << 16;
@@ -60,17 +60,10 @@ impl<S: GranuleStore> Shadow<S> {
         }
     }
 
-    /// Makes a plain access within a granule that nobody but its thread, in the epoch
-    /// `tag`, has accessed: what [`Self::access`] does then, which always adds something.
-    /// Whether it did.
+    /// Makes a plain access within a granule, if it races with nothing and there is
+    /// little to look at: what [`Self::access`] does then. Whether it did.
     #[inline(always)]
-    pub(crate) fn access_own(
-        &mut self,
-        bytes: Bytes,
-        tag: u64,
-        site: SiteId,
-        writes: bool,
-    ) -> bool {
+    pub(crate) fn access_ordered(&mut self, bytes: Bytes, access: &PlainAccess<'_>) -> bool {
         let offset = bytes.address % GRANULE_BYTES;
         if offset + bytes.size > GRANULE_BYTES {
             return false;
@@ -78,7 +71,7 @@ impl<S: GranuleStore> Shadow<S> {
         let number = bytes.address / GRANULE_BYTES;
         let mask = (((1u16 << bytes.size) - 1) << offset) as u8;
         match self.store.granules(number, number + 1) {
-            Some([granule, ..]) => granule.access_own(tag, mask, site, writes),
+            Some([granule, ..]) => granule.access_ordered(mask, access),
             _ => false,
         }
     }

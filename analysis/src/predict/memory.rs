@@ -158,6 +158,11 @@ impl Memory {
         self.remembered
     }
 
+    /// How many words of memory anything is known of.
+    pub(super) fn words(&self) -> usize {
+        self.granules.len()
+    }
+
     pub(super) fn is_full(&self) -> bool {
         self.remembered >= self.limit
     }

@@ -98,6 +98,13 @@ pub struct PredictorConfig {
     /// Events after which it is looked at what all threads need by now, and can be
     /// forgotten. What is found does not depend on it.
     pub look_interval: usize,
+    /// Events after which prediction ends. What an event costs grows with what is
+    /// remembered, and a run of millions of accesses shows in its first part what it
+    /// does all the time.
+    pub events: u64,
+    /// Words of memory with more of which prediction ends: each takes a few hundred
+    /// bytes.
+    pub words: usize,
 }
 
 impl Default for PredictorConfig {
@@ -107,6 +114,8 @@ impl Default for PredictorConfig {
             accesses_per_variable: 64,
             accesses: 1 << 20,
             look_interval: 1024,
+            events: 1 << 19,
+            words: 1 << 18,
         }
     }
 }
@@ -120,6 +129,8 @@ impl PredictorConfig {
             accesses_per_variable: usize::MAX,
             accesses: usize::MAX,
             look_interval: 1,
+            events: u64::MAX,
+            words: usize::MAX,
         }
     }
 }
@@ -138,8 +149,9 @@ pub struct Predictor {
     next: EventIndex,
     /// Whether races are looked for at all.
     looks: bool,
-    /// More threads or critical sections than can be followed: nothing is reported any
-    /// more.
+    /// Events that were looked at.
+    taken: u64,
+    /// More of something than can be followed: nothing is reported any more.
     gave_up: bool,
     /// Events until it is looked at what all threads need by now.
     until_look: usize,
@@ -164,6 +176,7 @@ impl Predictor {
             known: FxHashMap::default(),
             next: EventIndex(0),
             looks: true,
+            taken: 0,
             gave_up: false,
             until_look: config.look_interval,
         }
@@ -179,7 +192,8 @@ impl Predictor {
         self.races
     }
 
-    /// Whether there were too many threads or critical sections to go on.
+    /// Whether there were too many threads, critical sections, events or words of memory
+    /// to go on.
     pub fn gave_up(&self) -> bool {
         self.gave_up
     }
@@ -197,7 +211,12 @@ impl Predictor {
             return;
         }
         let thread = self.threads.number(event.thread);
-        if self.threads.len() > MOST_THREADS || self.locks.remembered() > MOST_SECTIONS {
+        self.taken += 1;
+        if self.threads.len() > MOST_THREADS
+            || self.locks.remembered() > MOST_SECTIONS
+            || self.taken > self.config.events
+            || self.memory.words() > self.config.words
+        {
             self.give_up();
             return;
         }

@@ -63,7 +63,12 @@ pub fn pair_cuts(events: &[Event], pairs: &[Pair]) -> Vec<Option<Vec<ThreadPrefi
 impl Predictor {
     /// One that keeps the cuts and looks for nothing.
     fn silent() -> Self {
-        let mut predictor = Self::new(PredictorConfig::default());
+        // The pairs may lie anywhere in the run.
+        let mut predictor = Self::new(PredictorConfig {
+            events: u64::MAX,
+            words: usize::MAX,
+            ..PredictorConfig::default()
+        });
         predictor.looks = false;
         predictor
     }

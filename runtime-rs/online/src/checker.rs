@@ -80,7 +80,7 @@ pub struct PlainOutcome {
     pub meets_atomic: bool,
     /// A recording without it may show less.
     pub adds: bool,
-    /// The site of such accesses in this context; `None` if [`Checker::plain_own`] takes
+    /// The site of such accesses in this context; `None` if [`Checker::plain_ordered`] takes
     /// none.
     pub site: Option<SiteId>,
 }
@@ -232,7 +232,7 @@ impl<S: GranuleStore + Default> Checker<S> {
             false => RecordedOperation::Read { address, size },
             true => RecordedOperation::Write { address, size },
         };
-        if self.gave_up || self.predictor.is_some() || self.table.has_watches() {
+        if self.gave_up || self.predictor.is_some() || self.is_behind() {
             self.event(context, key, &recorded, 0, say);
             return PlainOutcome::UNKNOWN;
         }
@@ -258,14 +258,14 @@ impl<S: GranuleStore + Default> Checker<S> {
 
     /// The thread that has the turn made a plain access, as it did before in the same
     /// context, whose site is known: [`Self::plain`] for what there is most of, where
-    /// nothing can come of it ([`Analyzer::plain_own_at`]). Whether it was taken.
+    /// nothing can come of it ([`Analyzer::plain_ordered_at`]). Whether it was taken.
     #[inline(always)]
-    pub fn plain_own(&mut self, tag: u64, site: SiteId, bytes: Bytes, writes: bool) -> bool {
-        if self.gave_up || self.predictor.is_some() || self.table.has_watches() {
+    pub fn plain_ordered(&mut self, tag: u64, site: SiteId, bytes: Bytes, writes: bool) -> bool {
+        if self.gave_up || self.predictor.is_some() || self.is_behind() {
             return false;
         }
         let number = EventIndex(self.events);
-        let is_taken = (self.analyzer).plain_own_at(number, tag, site, bytes, writes);
+        let is_taken = (self.analyzer).plain_ordered_at(number, tag, site, bytes, writes);
         self.events += u64::from(is_taken);
         self.plain_events += u64::from(is_taken);
         is_taken

@@ -216,8 +216,8 @@ pub enum GiveUp {
     Refused,
     /// There is no memory for it.
     NoMemory,
-    /// There are too many threads or critical sections for predictions; all else goes
-    /// on.
+    /// There are too many threads, critical sections or accesses for predictions; all
+    /// else goes on.
     Prediction,
 }
 

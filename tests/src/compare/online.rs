@@ -57,7 +57,7 @@ impl PlainAccesses {
     ) {
         let tag = checker.epoch_tag();
         let known = self.sites[usize::from(writes)];
-        if known.is_some_and(|site| checker.plain_own(tag, site, bytes, writes)) {
+        if known.is_some_and(|site| checker.plain_ordered(tag, site, bytes, writes)) {
             return;
         }
         let context = FIRST_PLAIN_CONTEXT + u32::from(writes);

@@ -51,7 +51,7 @@ pub(super) fn ends(collected: &CollectedFindings) -> Vec<String> {
             TraceProblem::Limit(limit) => format!("{processes}: {}", limit_words(*limit)),
             TraceProblem::TooManyThreads => {
                 format!(
-                    "{processes}: too many threads or critical sections to predict races to the end"
+                    "{processes}: too many threads, critical sections or accesses to predict races to the end"
                 )
             }
             TraceProblem::NotChecked(why) => format!(
@@ -147,7 +147,9 @@ fn why_not_checked(why: GiveUp) -> &'static str {
         GiveUp::Contradiction => "a waiting loop was entered on a way that the text does not show",
         GiveUp::Refused => "its events contradict one another",
         GiveUp::NoMemory => "there was not enough memory in the process",
-        GiveUp::Prediction => "it has too many threads or critical sections to predict races",
+        GiveUp::Prediction => {
+            "it has too many threads, critical sections or accesses to predict races"
+        }
     }
 }
 
