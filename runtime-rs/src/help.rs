@@ -43,7 +43,7 @@ pub(crate) fn waits_for_shared_memory(scheduler: &Scheduler) -> bool {
     let waited_for = scheduler
         .threads
         .iter()
-        .filter_map(|entry| match entry.status {
+        .filter_map(|(_, entry)| match entry.status {
             Status::Waiting(
                 WaitsFor::Lock(address)
                 | WaitsFor::Condition(address)

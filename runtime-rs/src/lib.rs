@@ -77,6 +77,7 @@ mod stuck;
 mod sys;
 mod thread;
 mod thread_key;
+mod thread_table;
 mod tls;
 mod turn;
 mod unwind;

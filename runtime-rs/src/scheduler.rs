@@ -16,6 +16,7 @@ use crate::descriptors::Channel;
 use crate::spin::{Detector, Read};
 use crate::strategy::{AnyStrategy, Kind, Pct, Pending, Point, Random, Strategy};
 use crate::thread::{Thread, phase};
+use crate::thread_table::ThreadTable;
 
 /// What a choice costs on the counted clock, in nanoseconds.
 const TICK_NS: u64 = 1_000;
@@ -35,10 +36,12 @@ const LONGEST_STAY: u64 = 10_000;
 /// After how many choices those who may be helped from outside look again.
 const CHOICES_PER_LOOK: u64 = 1024;
 
+pub(crate) use crate::thread_table::{Status, ThreadEntry};
+
 /// Everything that schedules.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
-    pub(crate) threads: Vec<ThreadEntry>,
+    pub(crate) threads: ThreadTable,
     /// Those that have not ended, in the order of their numbers: a program may have
     /// had any number of others.
     live: Vec<u32>,
@@ -75,43 +78,10 @@ pub(crate) struct Scheduler {
     pub(crate) impatient: Vec<(u64, u32)>,
 }
 
-/// A thread, as the scheduler sees it.
-#[derive(Debug)]
-pub(crate) struct ThreadEntry {
-    pub(crate) thread: *mut Thread,
-    pub(crate) handle: libc::pthread_t,
-    pub(crate) status: Status,
-    /// Where its detector is.
-    detector: usize,
-    /// Where it is, if it waits.
-    pub(crate) context: u32,
-    /// When it stops waiting, on the counted clock.
-    deadline: Option<u64>,
-    /// Whether it woke because the time had come.
-    pub(crate) timed_out: bool,
-    /// Whether somebody has joined or detached it.
-    pub(crate) joined: bool,
-    /// How often it has waited to be let go on by another thread.
-    pub(crate) waits: u64,
-}
-
-/// What keeps a thread from going on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Status {
-    /// Nothing.
-    Runnable,
-    /// It waits.
-    Waiting(WaitsFor),
-    /// It runs without the turn.
-    Away,
-    /// It has ended.
-    Ended,
-}
-
 impl Scheduler {
     pub(crate) fn new(strategy: AnyStrategy) -> Self {
         Self {
-            threads: Vec::new(),
+            threads: ThreadTable::new(),
             live: Vec::new(),
             detectors: Vec::new(),
             spare_detectors: Vec::new(),
@@ -189,6 +159,7 @@ impl Scheduler {
         if !record.is_null() && !unsafe { (*record).routine }.is_null() {
             self.spare_records.push(record);
         }
+        self.threads.let_go(thread as usize);
     }
 
     /// A record that was given back.
@@ -566,6 +537,7 @@ impl Scheduler {
         let first = self
             .threads
             .iter()
+            .map(|(_, entry)| entry)
             .filter(|entry| entry.deadline.is_some())
             .min_by_key(|entry| entry.deadline)?;
         let deadline = first.deadline?;

@@ -83,7 +83,16 @@ pub(super) fn on(
     model: Model,
 ) -> Result<Witness, BuildError> {
     let way = way(run, violation, model)?;
-    along(run, events, violation, model, &way)
+    along(run, events, violation, model, &way, Taken::OtherValue)
+}
+
+/// Which of the stale writes the access takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// The newest with another value than the one that was read, if there is one.
+    OtherValue,
+    /// The newest: the least of the run comes after it.
+    Newest,
 }
 
 /// The same along a way from the newer write to the access.
@@ -93,10 +102,13 @@ pub(super) fn along(
     violation: &Violation,
     model: Model,
     way: &Way,
+    taken: Taken,
 ) -> Result<Witness, BuildError> {
     let choices = stale::choices(run, events, violation)?;
-    let differs = |stale: &&StaleChoice| stale.label.value_read() != violation.read_value;
-    let choice = (choices.iter().rfind(differs))
+    let fits = |stale: &&StaleChoice| {
+        taken == Taken::Newest || stale.label.value_read() != violation.read_value
+    };
+    let choice = (choices.iter().rfind(fits))
         .or(choices.last())
         .ok_or(BuildError::NothingToTake)?;
     graph(run, violation, choice, model, way, MAX_FULL_NODES)

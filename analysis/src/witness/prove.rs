@@ -1,7 +1,7 @@
 //! Proves violations: builds the witness, has it checked, and explains it. One
 //! pass over the run serves all of its violations.
 
-use super::build::{self, BuildError};
+use super::build::{self, BuildError, Taken};
 use super::check::{Refutation, RunMismatch, belongs, check};
 use super::explain::{self, Explanation};
 use super::graph::Witness;
@@ -48,23 +48,25 @@ pub fn prove(
         .into_iter()
         .map(|at| {
             let violation = &violations[at];
-            let proof = build::before_access(events, violation).and_then(|before| {
-                run.extend(read, &before[read..], PlainWrites::Restart);
-                read = before.len();
-                both(&run, events, violation, model)
-            });
-            // Where plain writes race, the run has to be read once more.
-            let proof = proof.or_else(|_| {
-                build::over_plain_writes(events, violation, |run| {
-                    both(run, events, violation, model)
-                })
-            });
-            (
-                at,
-                proof
-                    .map_err(ProofError::from)
-                    .and_then(|proof| checked(proof, events, model)),
-            )
+            let mut attempt = |taken| {
+                let proof = build::before_access(events, violation).and_then(|before| {
+                    run.extend(read, &before[read..], PlainWrites::Restart);
+                    read = before.len();
+                    both(&run, events, violation, model, taken)
+                });
+                // Where plain writes race, the run has to be read once more.
+                let proof = proof.or_else(|_| {
+                    build::over_plain_writes(events, violation, |run| {
+                        both(run, events, violation, model, taken)
+                    })
+                });
+                (proof.map_err(ProofError::from)).and_then(|proof| checked(proof, events, model))
+            };
+            let proof = match attempt(Taken::OtherValue) {
+                Err(ProofError::Refuted(Refutation::TooLarge { .. })) => attempt(Taken::Newest),
+                proof => proof,
+            };
+            (at, proof)
         })
         .collect();
     proofs.sort_by_key(|(at, _)| *at);
@@ -76,10 +78,11 @@ fn both(
     events: &[Event],
     violation: &Violation,
     model: Model,
+    taken: Taken,
 ) -> Result<Proof, BuildError> {
     let way = build::way(run, violation, model)?;
     Ok(Proof {
-        witness: build::along(run, events, violation, model, &way)?,
+        witness: build::along(run, events, violation, model, &way, taken)?,
         explanation: explain::along(run, violation, &way)?,
     })
 }

@@ -138,10 +138,9 @@ core::arch::global_asm!(
 /// the library uses handles again.
 pub(super) fn named(held: &mut Held, handle: libc::pthread_t) -> Option<u32> {
     let threads = &held.state().scheduler.threads;
-    let found = threads
-        .iter()
-        .rposition(|entry| entry.handle == handle && !entry.joined);
-    found.map(|index| index as u32)
+    let mut newest_first = threads.iter().rev();
+    let found = newest_first.find(|(_, entry)| entry.handle == handle && !entry.joined);
+    found.map(|(number, _)| number)
 }
 
 pub(super) unsafe extern "C" fn join(

@@ -168,8 +168,8 @@ impl Held {
         self.unexplored(0);
         let me = self.thread().id;
         let scheduler = &mut self.state().scheduler;
-        let living: alloc::vec::Vec<(u32, *mut crate::thread::Thread)> = (0u32..)
-            .zip(&scheduler.threads)
+        let living: alloc::vec::Vec<(u32, *mut crate::thread::Thread)> = (scheduler.threads)
+            .iter()
             .filter(|(_, entry)| entry.status != crate::scheduler::Status::Ended)
             .map(|(id, entry)| (id, entry.thread))
             .collect();

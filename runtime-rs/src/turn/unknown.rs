@@ -55,9 +55,10 @@ impl Held {
         if threads.get(me).is_some_and(lives) {
             return;
         }
-        let living = threads.iter().position(lives).unwrap_or(0);
+        let living = threads.iter().find(|(_, entry)| lives(entry));
+        let living = living.map_or(0, |(number, _)| number);
         let choices = core::mem::take(&mut state.scheduler.choices);
-        write_turn(state, living as u32, choices, Cause::Watchdog);
+        write_turn(state, living, choices, Cause::Watchdog);
     }
 
     /// The first thread to come while nobody has the turn.

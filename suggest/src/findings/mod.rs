@@ -23,8 +23,8 @@ pub(crate) use failure::{Doing, FailedThread, FailureFinding, FailureKind, RunFa
 pub(crate) use identity::Identity;
 pub(crate) use names::{FindingKey, FindingNames, sort_ids};
 pub(crate) use observation::{
-    KnownFindings, Observation, ObservationConfig, RaceKey, RecordNeed, TraceProblem, ViolationKey,
-    fingerprint, observe, race_key,
+    Doubt, KnownFindings, Observation, ObservationConfig, RaceKey, RecordNeed, TraceProblem,
+    ViolationKey, fingerprint, observe, race_key,
 };
 pub(crate) use prediction::{Deviation, PredictionOutcome, RaceOrigin};
 pub(crate) use process_end::{EndCause, ProcessEnd, StuckThread, WaitTarget};

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use anyhow::Context;
 use wmfix_analysis::predict::{PredictedRace, Predictor, PredictorConfig};
 use wmfix_analysis::reordering::{Defect, Meeting, RaceWitness, prove_races};
-use wmfix_analysis::witness::{Proof, prove};
+use wmfix_analysis::witness::{Proof, ProofError, Refutation, prove};
 use wmfix_analysis::{
     Analyzer, AnalyzerConfig, Bytes, Event, EventIndex, FoundRace, Model, Operation, Race, SiteId,
     StreamError, ThreadId, Violation, ViolationKind, joins_ahead,
@@ -153,6 +153,24 @@ pub(crate) enum TraceProblem {
     NotConfirmed,
 }
 
+/// Why a violation is not confirmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    /// It rests on more events than the checker decides about.
+    TooLarge,
+    /// The checker does not agree.
+    Refuted,
+}
+
+impl Doubt {
+    fn of(error: &ProofError) -> Self {
+        match error {
+            ProofError::Refuted(Refutation::TooLarge { .. }) => Self::TooLarge,
+            _ => Self::Refuted,
+        }
+    }
+}
+
 /// A violation in one run.
 #[derive(Clone, Debug)]
 pub(crate) struct ViolationInstance {
@@ -170,8 +188,8 @@ pub(crate) struct ViolationInstance {
     pub newer_value: Option<u128>,
     /// The difference cannot be seen in the value.
     pub same_value: bool,
-    /// An independent checker has agreed.
-    pub witness_checked: bool,
+    /// Why an independent checker has not agreed, unless it has.
+    pub doubt: Option<Doubt>,
     /// The way there.
     pub steps: Vec<StoryStep>,
     /// The trace of the process that showed it, unless it is very long.
@@ -407,7 +425,7 @@ impl Observation {
     /// independent checker does not confirm is none.
     pub(super) fn add_violation(&mut self, key: ViolationKey, instance: Option<ViolationInstance>) {
         match instance {
-            Some(instance) if !instance.witness_checked => self.unconfirmed.push((key, instance)),
+            Some(instance) if instance.doubt.is_some() => self.unconfirmed.push((key, instance)),
             instance => self.violations.push((key, instance)),
         }
     }
@@ -636,7 +654,7 @@ impl Observation {
         for (key, is_new) in found {
             let proved = is_new.then(|| proofs.next()).flatten();
             let instance = proved.map(|(violation, proof)| {
-                ViolationInstance::of(violation, decoded, places, proof.ok().as_ref())
+                ViolationInstance::of(violation, decoded, places, proof.as_ref())
             });
             self.add_violation(key, instance);
         }
@@ -724,7 +742,7 @@ impl ViolationInstance {
         violation: &Violation,
         decoded: &DecodedTrace,
         places: &Mutex<Places>,
-        proof: Option<&Proof>,
+        proof: Result<&Proof, &ProofError>,
     ) -> Self {
         let location = decoded.locations.get(violation.location.0 as usize);
         let size = location.map_or(8, |location| location.size);
@@ -744,8 +762,8 @@ impl ViolationInstance {
             stale_values,
             newer_value: violation.newer.value.map(widen),
             same_value: violation.same_value,
-            witness_checked: proof.is_some(),
-            steps: story::steps(violation, decoded, places, proof),
+            doubt: proof.err().map(Doubt::of),
+            steps: story::steps(violation, decoded, places, proof.ok()),
             trace: None,
         }
     }

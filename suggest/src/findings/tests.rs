@@ -17,7 +17,7 @@ use wmfix_trace::{
 
 use super::collect::CollectedFindings;
 use super::observation::{
-    KnownFindings, Observation, ObservationConfig, TraceProblem, ViolationInstance, observe,
+    Doubt, KnownFindings, Observation, ObservationConfig, TraceProblem, ViolationInstance, observe,
 };
 use super::process_end::EndCause;
 use crate::observe::{Places, Scope};
@@ -303,7 +303,7 @@ fn store_buffering_is_found_and_its_witness_holds() {
     };
     assert_eq!(finding.key.2, ViolationKind::StaleRead);
     assert_eq!((finding.seed, finding.runs), (0, 2));
-    assert!(finding.first.witness_checked);
+    assert_eq!(finding.first.doubt, None);
     assert_eq!(finding.first.read_value, Some(1));
     assert_eq!(finding.first.stale_values, [0]);
     assert_eq!(collected.distinct_schedules(), 1);
@@ -316,7 +316,7 @@ fn what_the_checker_does_not_confirm_is_no_finding() {
     let refute = |observation: &mut Observation| {
         for (key, instance) in std::mem::take(&mut observation.violations) {
             let refuted = instance.map(|instance| ViolationInstance {
-                witness_checked: false,
+                doubt: Some(Doubt::Refuted),
                 ..instance
             });
             observation.add_violation(key, refuted);

@@ -93,6 +93,9 @@ pub(crate) struct FindingDetail {
 pub(crate) struct UnconfirmedFinding {
     /// The access.
     pub access: ReportedPlace,
+    /// It rests on more events than the checker decides about.
+    #[serde(default)]
+    pub too_large: bool,
     /// Which of the programs showed it.
     pub program: usize,
     /// The seed of the first run that showed it.

@@ -55,7 +55,7 @@ pub(super) fn violation(
         same_value: first.same_value,
         runs: finding.runs,
         seed: finding.seed,
-        witness_checked: first.witness_checked,
+        witness_checked: first.doubt.is_none(),
         harm: None,
         machines: Vec::new(),
         via: access_spot.via.clone(),

@@ -143,8 +143,9 @@ pub(crate) fn assemble(
         ));
     }
     notes.extend(hidden::libraries(collected));
-    let (unconfirmed, note) = hidden::unconfirmed(collected, &mut spots, &mut found.traces);
-    notes.extend(note);
+    let (unconfirmed, on_unconfirmed) =
+        hidden::unconfirmed(collected, &mut spots, &mut found.traces);
+    notes.extend(on_unconfirmed);
     match setting.summary.stopped {
         StopReason::Quiet => {}
         StopReason::TimeUp if setting.summary.runs == 0 => notes.push(

@@ -11,6 +11,7 @@ mod steps;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Message, Renderer, Snippet};
+use wmfix_analysis::witness::check::MAX_NODES;
 
 use super::causes;
 use super::dossier::{Dossier, FindingDetail, Spot};
@@ -171,11 +172,20 @@ impl TextRenderer {
         let finding = dossier.unconfirmed.get(id)?;
         let rerun = dossier.rerun.get(finding.program);
         let command = rerun.map_or(String::new(), |rerun| with_seed(rerun, finding.seed));
+        let access = words::at(&finding.access);
+        if finding.too_large {
+            return Some(format!(
+                "{id}: the analysis says that the access at {access} may be stale. That rests on \
+                 more\nevents than the independent check of the memory model's axioms decides \
+                 about\n({MAX_NODES}), so it is not reported. A run of the test in which less happens \
+                 between\nthe write that may be missed and the access may show it. Seen with:\n  \
+                 {command}\n"
+            ));
+        }
         let mut text = format!(
-            "{id}: the analysis says that the access at {} may be stale; the independent check of\n\
+            "{id}: the analysis says that the access at {access} may be stale; the independent check of\n\
              the memory model's axioms does not agree. One of them is wrong. Please report it, with\n\
-             what the command\n  {command}\nbuilds and runs",
-            words::at(&finding.access)
+             what the command\n  {command}\nbuilds and runs"
         );
         match &finding.trace {
             Some(trace) => {
