@@ -114,8 +114,8 @@ impl Default for PredictorConfig {
             accesses_per_variable: 64,
             accesses: 1 << 20,
             look_interval: 1024,
-            events: 1 << 19,
-            words: 1 << 18,
+            events: 1 << 17,
+            words: 1 << 17,
         }
     }
 }
