@@ -3,11 +3,14 @@
 //! callers the call is the operation. Decides from one file's text; what it does
 //! not show is not taken for granted.
 
+use std::cell::OnceCell;
+
 use tree_sitter::Node;
 
 use crate::orders::squeeze;
 use crate::record::{self, Record};
 use crate::site::{OrderForm, Site, SiteOperation, Span};
+use crate::site_lines::starting_in;
 use crate::source::ParsedFile;
 use crate::syntax::{self, arguments, callee, children, is_function, is_loop};
 use crate::wrapping::{CallForm, called_at};
@@ -27,6 +30,7 @@ pub fn forwards_site(file: &ParsedFile, sites: &[Site], site: &Site) -> Option<F
     let root = file.tree().root_node();
     let node = root.descendant_for_byte_range(site.span.start, site.span.end)?;
     let function = Function::around(file, node)?;
+    let operations = function.alternatives(sites, &site.span)?;
     let is_fence = matches!(
         site.operation,
         SiteOperation::Fence | SiteOperation::SignalFence
@@ -40,7 +44,7 @@ pub fn forwards_site(file: &ParsedFile, sites: &[Site], site: &Site) -> Option<F
         _ => None,
     });
     let order_outside = said.any(|text| function.mentions_outside(&text));
-    function.verdict(sites, &site.span, object_outside, order_outside)
+    function.verdict(&operations, object_outside, order_outside)
 }
 
 /// Whether the function around a call only hands on what the called function does.
@@ -52,6 +56,7 @@ pub fn forwards_call(
 ) -> Option<Forwarder> {
     let node = called_at(file, point, called)?;
     let function = Function::around(file, node)?;
+    let operations = function.alternatives(sites, &node.byte_range())?;
     let (mut object_outside, mut order_outside) = (false, false);
     match callee(node).filter(|_| node.kind() == "call_expression") {
         Some(callee) => {
@@ -71,7 +76,7 @@ pub fn forwards_call(
             object_outside |= inner.kind() == "identifier" && function.is_outside(inner);
         }),
     }
-    function.verdict(sites, &node.byte_range(), object_outside, order_outside)
+    function.verdict(&operations, object_outside, order_outside)
 }
 
 /// A function or lambda.
@@ -82,8 +87,9 @@ struct Function<'f> {
     parameters: Vec<(String, Node<'f>)>,
     /// Template parameters: the text of each.
     template: Vec<String>,
-    /// The class that it is a method of.
-    class: Option<Record<'f>>,
+    /// The class that it is a method of, once somebody has asked for it: it may have to
+    /// be looked for in the whole file.
+    class: OnceCell<Option<Record<'f>>>,
 }
 
 /// What a function does besides its operation.
@@ -108,7 +114,6 @@ impl<'f> Function<'f> {
             .and_then(|template| template.child_by_field_name("parameters"))
             .map(children)
             .unwrap_or_default();
-        let is_method = node.kind() == "function_definition";
         Some(Self {
             file,
             node,
@@ -118,31 +123,43 @@ impl<'f> Function<'f> {
                 .into_iter()
                 .map(|parameter| file.node_text(parameter).into_owned())
                 .collect(),
-            class: is_method.then(|| record::of_method(file, node)).flatten(),
+            class: OnceCell::new(),
         })
     }
 
-    fn verdict(
-        &self,
-        sites: &[Site],
-        operation: &Span,
-        object_outside: bool,
-        order_outside: bool,
-    ) -> Option<Forwarder> {
+    fn class(&self) -> Option<&Record<'f>> {
+        let is_method = self.node.kind() == "function_definition";
+        let find = || record::of_method(self.file, self.node);
+        let class = self.class.get_or_init(|| is_method.then(find).flatten());
+        class.as_ref()
+    }
+
+    /// The operations of the function, if whatever is done besides this one is done
+    /// instead of it. Asked first: most functions do another operation as well, and the
+    /// first that is found tells, however long the function is.
+    fn alternatives(&self, sites: &[Site], operation: &Span) -> Option<Vec<Span>> {
         let within = self.node.byte_range();
-        let inside = sites.iter().filter(|site| {
+        let others = starting_in(sites, &within).iter().filter(|site| {
             site.macro_name.is_none()
                 && syntax::within(&site.span, &within)
                 && site.span != *operation
         });
-        let others: Vec<&Site> = inside.collect();
-        let own = sites.iter().find(|site| site.span == *operation);
-        if !others.iter().all(|other| self.replaces(own, other)) {
+        let mut own = starting_in(sites, operation).iter();
+        let own = own.find(|site| site.span == *operation);
+        if !others.clone().all(|other| self.replaces(own, other)) {
             return None;
         }
-        let mut operations: Vec<Span> = others.iter().map(|other| other.span.clone()).collect();
-        operations.push(operation.clone());
-        match self.effects(&operations) {
+        let others = others.map(|other| other.span.clone());
+        Some(others.chain([operation.clone()]).collect())
+    }
+
+    fn verdict(
+        &self,
+        operations: &[Span],
+        object_outside: bool,
+        order_outside: bool,
+    ) -> Option<Forwarder> {
+        match self.effects(operations) {
             Effects::None if object_outside || order_outside => Some(Forwarder { is_bare: true }),
             Effects::Writes if order_outside => Some(Forwarder { is_bare: false }),
             _ => None,
@@ -244,7 +261,7 @@ impl<'f> Function<'f> {
                 record::of_parameter(self.file, parameter).is_some_and(|r| r.is_single())
             }
             Origin::Parameter { member: false, .. } | Origin::This { member: false } => true,
-            Origin::This { member: true } => self.class.as_ref().is_some_and(Record::is_single),
+            Origin::This { member: true } => self.class().is_some_and(Record::is_single),
             Origin::Local | Origin::Unknown => false,
         }
     }
@@ -310,7 +327,7 @@ impl<'f> Function<'f> {
         if self.declares(name) {
             return Origin::Local;
         }
-        match &self.class {
+        match self.class() {
             Some(class) if class.has_member(name) => Origin::This { member: true },
             _ => Origin::Unknown,
         }
@@ -332,8 +349,7 @@ impl<'f> Function<'f> {
     }
 
     fn has_method(&self, name: &str) -> bool {
-        let class = self.class.as_ref();
-        class.is_some_and(|class| class.has_method(name))
+        self.class().is_some_and(|class| class.has_method(name))
     }
 
     /// Whether a text mentions a parameter, of a template too.

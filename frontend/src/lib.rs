@@ -59,6 +59,7 @@ mod recover;
 mod repetition;
 mod scan;
 mod site;
+mod site_lines;
 mod source;
 mod syntax;
 mod tree;

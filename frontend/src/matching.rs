@@ -19,8 +19,10 @@ pub enum SiteMatch<'s> {
 /// Finds the site at a line (from 1) and column (from 1, 0 if it is not known)
 /// that does this kind of operation.
 pub fn match_site(scan: &FileScan, line: u32, column: u32, kind: OperationKind) -> SiteMatch<'_> {
-    let certain = match_on_line(&scan.sites, line, column, kind);
-    let possible = match_on_line(&scan.possible, line, column, kind);
+    let near = &scan.sites[scan.lines.around(line)];
+    let certain = match_on_line(near, line, column, kind);
+    let possible = &scan.possible[scan.possible_lines.around(line)];
+    let possible = match_on_line(possible, line, column, kind);
     match (certain, possible) {
         // That an atomic access was seen there is what a possible site lacks. It is
         // meant if nothing else can be, or if the column points into it.
@@ -35,7 +37,7 @@ pub fn match_site(scan: &FileScan, line: u32, column: u32, kind: OperationKind) 
                 site
             })
         }
-        (SiteMatch::None, _) => match_around(&scan.sites, line, kind),
+        (SiteMatch::None, _) => match_around(near, line, kind),
         (found, _) => found,
     }
 }

@@ -5,6 +5,7 @@
 use tree_sitter::Node;
 
 use crate::site::{Site, Span};
+use crate::site_lines::starting_in;
 use crate::source::ParsedFile;
 use crate::syntax::{self, children, is_function, is_loop, operator};
 use crate::wrapping::call_at;
@@ -100,7 +101,8 @@ fn passing(sites: &[Site], place: Node<'_>) -> Repetition {
 /// The operations that a statement or condition executes whatever happens.
 fn always_done(node: Node<'_>, sites: &[Site]) -> Vec<Span> {
     let mut done = Vec::new();
-    for site in sites.iter().filter(|site| site.macro_name.is_none()) {
+    let sites = starting_in(sites, &node.byte_range()).iter();
+    for site in sites.filter(|site| site.macro_name.is_none()) {
         if !syntax::within(&site.span, &node.byte_range()) {
             continue;
         }

@@ -8,6 +8,7 @@ use crate::found_site::{FoundSite, Surroundings};
 use crate::note::Note;
 use crate::outline::Outline;
 use crate::site::Site;
+use crate::site_lines::SiteLines;
 use crate::source::{Language, ParsedFile};
 use crate::vocabulary::Vocabularies;
 use crate::{macros, notes, recognise, recover};
@@ -25,6 +26,10 @@ pub struct FileScan {
     pub notes: Vec<Note>,
     /// The language the file was read as.
     pub language: Language,
+    /// Where to look for the sites of a line.
+    pub(crate) lines: SiteLines,
+    /// The same for what is possible.
+    pub(crate) possible_lines: SiteLines,
 }
 
 impl FileScan {
@@ -35,6 +40,8 @@ impl FileScan {
             possible: Vec::new(),
             notes: Vec::new(),
             language: Language::of(path, text).unwrap_or(Language::Cpp),
+            lines: SiteLines::default(),
+            possible_lines: SiteLines::default(),
         }
     }
 }
@@ -71,7 +78,7 @@ pub(crate) fn scan_declared(
             .map(|(found, around)| found.into_site(around, &context))
             .collect()
     };
-    let possible = into_sites(found.possible);
+    let mut possible = into_sites(found.possible);
     let mut sites = into_sites(found.certain);
     for definition in macros::definitions(outline, file) {
         sites.extend(macros::sites(&definition, &context));
@@ -79,8 +86,12 @@ pub(crate) fn scan_declared(
     if outline.root().has_error() {
         sites.extend(recover::sites(&sites, &context));
     }
-    sites.sort_by_key(|site| (site.span.start, site.span.end));
+    for list in [&mut sites, &mut possible] {
+        list.sort_by_key(|site| (site.span.start, site.span.end));
+    }
     FileScan {
+        lines: SiteLines::of(&sites),
+        possible_lines: SiteLines::of(&possible),
         sites,
         possible,
         notes: notes::notes(file, outline),

@@ -268,6 +268,29 @@ pub(crate) fn within(inner: &Span, outer: &Span) -> bool {
     outer.start <= inner.start && inner.end <= outer.end
 }
 
+/// Visits every named node under `root` that has a part in a span, in the order of the
+/// text. What lies before is skipped at every level, and nothing behind is looked at.
+pub(crate) fn visit_span<'t>(root: Node<'t>, span: &Span, mut each: impl FnMut(Node<'t>)) {
+    let mut cursor = root.walk();
+    loop {
+        let node = cursor.node();
+        if node.is_named() {
+            each(node);
+        }
+        if cursor.goto_first_child_for_byte(span.start).is_some() {
+            if cursor.node().start_byte() < span.end {
+                continue;
+            }
+            cursor.goto_parent();
+        }
+        while !(cursor.goto_next_sibling() && cursor.node().start_byte() < span.end) {
+            if !cursor.goto_parent() {
+                return;
+            }
+        }
+    }
+}
+
 /// Visits every named or missing node under `root` in the order of the text, with
 /// its ancestors from the root down. Does not recurse: text can be nested arbitrarily deep.
 pub(crate) fn visit<'t>(root: Node<'t>, mut each: impl FnMut(Node<'t>, &[Node<'t>])) {
@@ -288,5 +311,50 @@ pub(crate) fn visit<'t>(root: Node<'t>, mut each: impl FnMut(Node<'t>, &[Node<'t
             }
             ancestors.pop();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use tree_sitter::Node;
+
+    use super::{visit, visit_span};
+    use crate::{Language, ParsedFile};
+
+    fn nodes_in(file: &ParsedFile, span: std::ops::Range<usize>) -> Vec<Node<'_>> {
+        let mut nodes = Vec::new();
+        visit_span(file.tree().root_node(), &span, |node| nodes.push(node));
+        nodes
+    }
+
+    #[test]
+    fn the_nodes_of_a_span_are_those_that_have_a_part_in_it() {
+        let text =
+            "int f(int a) {\n  g(a,\n    h(1), [] {\n k(2); }\n  );\n  return 0;\n}\nint x;\n";
+        let file = ParsedFile::parse(Path::new("a.cc"), text.as_bytes(), Language::Cpp);
+        for start in 0..text.len() {
+            for end in start + 1..=text.len() {
+                let mut expected = Vec::new();
+                visit(file.tree().root_node(), |node, _| {
+                    if node.is_named() && node.start_byte() < end && node.end_byte() > start {
+                        expected.push(node);
+                    }
+                });
+                assert_eq!(nodes_in(&file, start..end), expected, "{start}..{end}");
+            }
+        }
+    }
+
+    #[test]
+    fn as_many_nodes_are_looked_at_in_a_long_file_as_in_a_short_one() {
+        let looked_at = |statements: usize| {
+            let text = format!("int f() {{\n{}}}\n", "  g(1);\n".repeat(statements));
+            let file = ParsedFile::parse(Path::new("a.cc"), text.as_bytes(), Language::Cpp);
+            let line = text.find("  g(1);").expect("there") + 8 * (statements - 1);
+            nodes_in(&file, line..line + 8).len()
+        };
+        assert_eq!(looked_at(2), looked_at(20_000));
     }
 }

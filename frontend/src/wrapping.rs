@@ -11,6 +11,7 @@ use crate::found_site::Surroundings;
 use crate::order::MemoryOrder;
 use crate::orders::{squeeze, standard};
 use crate::site::{OrderForm, OrderSpelling, Site};
+use crate::site_lines::starting_in;
 use crate::source::ParsedFile;
 use crate::syntax::{self, arguments, callee, children};
 use crate::vocabulary::Vocabularies;
@@ -21,6 +22,11 @@ pub fn is_whole_body(file: &ParsedFile, sites: &[Site], site: &Site) -> bool {
     let Some(function) = &site.function_span else {
         return false;
     };
+    let inside = |other: &&Site| syntax::within(&other.span, function);
+    let mut inside = starting_in(sites, function).iter().filter(inside);
+    if site.macro_name.is_some() || inside.next().is_none() || inside.next().is_some() {
+        return false;
+    }
     let root = file.tree().root_node();
     let body = root
         .descendant_for_byte_range(function.start, function.end)
@@ -29,12 +35,10 @@ pub fn is_whole_body(file: &ParsedFile, sites: &[Site], site: &Site) -> bool {
     let [statement] = statements[..] else {
         return false;
     };
-    let inside = |other: &&Site| syntax::within(&other.span, function);
     matches!(
         statement.kind(),
         "return_statement" | "expression_statement"
-    ) && site.macro_name.is_none()
-        && sites.iter().filter(inside).count() == 1
+    )
 }
 
 /// How a function is called in the text.
@@ -172,13 +176,13 @@ fn calls_on_line<'f>(
 ) -> Vec<Node<'f>> {
     let mut calls = Vec::new();
     let lines = file.lines();
-    syntax::visit(file.tree().root_node(), |node, _| {
-        let on_line = |node: Node<'_>| {
-            let range = node.byte_range();
-            (lines.position(range.start).line..=lines.position(range.end).line).contains(&line)
-        };
+    let Some(start) = lines.line_start(line) else {
+        return calls;
+    };
+    let end = lines.line_start(line.saturating_add(1));
+    let on_line = start..end.unwrap_or(file.text().len());
+    syntax::visit_span(file.tree().root_node(), &on_line, |node| {
         if node.kind() == "call_expression"
-            && on_line(node)
             && callee(node).is_some_and(|callee| fits(&file.node_text(callee.name)))
         {
             calls.push(node);

@@ -282,18 +282,25 @@ impl<'a> TraceRemapper<'a> {
         let kind = |other: &&Site| {
             std::mem::discriminant(&other.operation) == std::mem::discriminant(&site.operation)
         };
-        let mut sites = file.scan.sites.iter().filter(kind);
+        // They are in the order of the text.
+        let starting_in = |from: usize, to: usize| {
+            let sites = &file.scan.sites;
+            let first = sites.partition_point(|other| other.span.start < from);
+            let sites = sites[first..].iter();
+            sites
+                .take_while(move |other| other.span.start < to)
+                .filter(kind)
+        };
+        let starting_at = |start| starting_in(start, start + 1);
         let Some(edited) = self.files.get(&path) else {
+            let mut sites = starting_at(site.span.start);
             return sites.find(|other| other.span == site.span).cloned();
         };
         match edited.original_offset(site.span.start) {
-            OriginalOffset::Kept(start) => sites.find(|other| other.span.start == start).cloned(),
+            OriginalOffset::Kept(start) => starting_at(start).next().cloned(),
             OriginalOffset::Inside(edit) => {
                 let span = &edited.edits[edit].span;
-                let mut inside = sites.filter(|other| {
-                    span.start <= other.span.start
-                        && other.span.start < span.end.max(span.start + 1)
-                });
+                let mut inside = starting_in(span.start, span.end.max(span.start + 1));
                 let only = inside.next();
                 only.filter(|_| inside.next().is_none()).cloned()
             }

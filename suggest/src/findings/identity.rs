@@ -19,23 +19,22 @@ pub(crate) struct Identity {
 impl Identity {
     /// The identity of a site of a scanned file.
     pub(crate) fn of(site: &Site, scan: &FileScan, text: &[u8]) -> Self {
-        let object_of = |site: &Site| {
-            let range = site.object.clone()?;
-            let bytes = text.get(range)?;
-            Some(String::from_utf8_lossy(bytes).into_owned())
-        };
+        let object_of = |site: &Site| text.get(site.object.clone()?);
         let object = object_of(site);
-        let alike = scan.sites.iter().filter(|other| {
+        let sites = &scan.sites;
+        let before = sites.partition_point(|other| other.span.start < site.span.start);
+        let alike = sites[..before].iter().filter(|other| {
             other.function == site.function
                 && other.callee == site.callee
-                && other.span.start < site.span.start
                 && object_of(other) == object
         });
         let occurrence = alike.count();
         Self {
             function: site.function.clone().unwrap_or_default(),
             operation: site.callee.clone(),
-            object: object.unwrap_or_default(),
+            object: object.map_or_else(String::new, |bytes| {
+                String::from_utf8_lossy(bytes).into_owned()
+            }),
             occurrence,
         }
     }
