@@ -19,7 +19,7 @@ pub(crate) struct Subject {
     pub files: Vec<PathBuf>,
     /// They are tests: an exit code other than 0 is a failure.
     pub must_pass: bool,
-    /// Two runs at a time would be in each other's way: they build in the same folder.
+    /// Two runs at a time would be in each other's way: they write to the same files.
     pub one_at_a_time: bool,
     /// The copy that it was built from; `None` if it was built in place.
     pub copy: Option<SourceCopy>,

@@ -17,9 +17,9 @@ pub(super) struct Test {
     pub folder: Option<PathBuf>,
     /// More of the environment.
     pub environment: Vec<(String, String)>,
-    /// It makes its program anew whenever it is run, in the same file.
+    /// It writes to the same files whenever it is run: its program, or results of tests.
     #[serde(default)]
-    pub rebuilds: bool,
+    pub shares_files: bool,
 }
 
 /// Properties that do not change what a test does or how it is judged.
@@ -62,7 +62,7 @@ pub(super) fn ctest(text: &str) -> Option<Vec<Test>> {
             words: listed.command?,
             folder: None,
             environment: Vec::new(),
-            rebuilds: false,
+            shares_files: false,
         };
         let mut disabled = false;
         for property in listed.properties {
@@ -107,7 +107,7 @@ pub(super) fn meson(text: &str) -> Option<Vec<Test>> {
         words: test.cmd,
         folder: test.workdir,
         environment: test.env.into_iter().collect(),
-        rebuilds: false,
+        shares_files: false,
     });
     Some(tests.filter(|test| !calls_wmfix(test)).collect())
 }
@@ -155,7 +155,7 @@ mod tests {
             words: vec!["/b/a".to_owned(), "x".to_owned()],
             folder: Some("/b".into()),
             environment: vec![("A".to_owned(), "1=2".to_owned())],
-            rebuilds: false,
+            shares_files: false,
         };
         assert_eq!(plain, Some(vec![expected]));
         assert_eq!(listed(r#"{"name": "WILL_FAIL", "value": true}"#), None);

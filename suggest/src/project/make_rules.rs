@@ -7,6 +7,20 @@ pub(super) const TEST_TARGETS: [&str; 3] = ["test", "check", "tests"];
 /// Parts of the names of other targets that may run tests.
 const LIKE_TESTS: [&str; 5] = ["test", "check", "stress", "run", "bench"];
 
+/// Programs that change files.
+const CHANGES_FILES: [&str; 6] = ["rm", "mv", "cp", "touch", "tee", "install"];
+
+/// Whether a line of what `make -n` prints changes files: by a program that does nothing
+/// else, as automake's tests begin with, or by sending its output there.
+pub(super) fn writes_files(line: &str) -> bool {
+    let mut words = line.split(|c: char| c.is_whitespace() || ";|&()`".contains(c));
+    let sends = |(at, _): (usize, &str)| {
+        let to = line[at + 1..].trim_start_matches('>').trim_start();
+        !to.is_empty() && !to.starts_with('&') && !to.starts_with("/dev/")
+    };
+    words.any(|word| CHANGES_FILES.contains(&word)) || line.match_indices('>').any(sends)
+}
+
 /// The rules and variables of a Makefile.
 #[derive(Debug)]
 pub(super) struct MakeRules<'t> {
@@ -93,6 +107,29 @@ run: t
 t_stress.o: t_stress.c
 .PHONY: check
 ";
+
+    #[test]
+    fn a_recipe_that_changes_files_is_told_from_one_that_runs_something() {
+        for line in [
+            "list='sb.log'; test -z \"$list\" || rm -f $list",
+            "./t > t.out",
+            "./t >>t.out 2>&1",
+            "./t 2>&1 | tee log",
+            "touch done",
+        ] {
+            assert!(writes_files(line), "{line}");
+        }
+        for line in [
+            "./t",
+            "./t >/dev/null 2>&1",
+            "make[1]: Entering directory '/tmp/rm/cp'",
+            "make  check-TESTS",
+            "for t in a b; do ./$t || exit 1; done",
+            "env LC_ALL=C ./farm",
+        ] {
+            assert!(!writes_files(line), "{line}");
+        }
+    }
 
     #[test]
     fn targets_and_values_are_read_from_what_make_prints() {

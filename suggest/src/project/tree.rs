@@ -20,7 +20,7 @@ use super::elsewhere::projects_below;
 use super::environment::{self, Wrappers};
 use super::hints::{empty_submodule, left_out, own_compiler, test_options};
 use super::listing::{self, Test};
-use super::make_rules::MakeRules;
+use super::make_rules::{self, MakeRules};
 use super::rules::Rules;
 use super::system::{self, BuildLayout, BuildTool};
 use super::walk::{is_hidden, walk};
@@ -110,7 +110,7 @@ impl TreeBuild<'_> {
             Ok(tests) => tests,
             Err(failure) => return Ok(Prepared::Failed(failure)),
         };
-        let one_at_a_time = tests.iter().any(|test| test.rebuilds);
+        let one_at_a_time = tests.iter().any(|test| test.shares_files);
         let commands = tests.into_iter().map(|test| {
             let words = test.words.into_iter().map(OsString::from);
             let words = built_programs::find(words.collect(), &build);
@@ -295,7 +295,7 @@ impl TreeBuild<'_> {
             words: words.collect(),
             folder: None,
             environment: Vec::new(),
-            rebuilds: self.rebuilds(&command, layout, tools)?,
+            shares_files: self.shares_files(&command, layout, tools)?,
         };
         if !self.tool.builds_outside() || is_given {
             return Ok(Ok(vec![whole]));
@@ -306,9 +306,9 @@ impl TreeBuild<'_> {
         })
     }
 
-    /// Whether a call of make would compile or link something even now that all has
-    /// been built.
-    fn rebuilds(
+    /// Whether a call of make would write to files even now that all has been built: two
+    /// at a time would be in each other's way.
+    fn shares_files(
         &self,
         command: &[OsString],
         layout: &BuildLayout<'_>,
@@ -328,15 +328,15 @@ impl TreeBuild<'_> {
         }
         let printed = fs::read(self.folder.join("log"))?;
         let printed = String::from_utf8_lossy(&printed);
-        let mut programs = printed
-            .lines()
-            .filter_map(|line| line.split_whitespace().next());
-        Ok(programs.any(|program| {
+        let compiles = |line: &str| {
+            let program = line.split_whitespace().next().unwrap_or_default();
             let is_wrapper = [layout.cc, layout.cxx]
                 .iter()
                 .any(|own| own.as_os_str() == program);
             is_wrapper || cc::is_compiler_name(program.as_ref())
-        }))
+        };
+        let mut lines = printed.lines();
+        Ok(lines.any(|line| compiles(line) || make_rules::writes_files(line)))
     }
 
     /// Runs a step; `None` if it went well, or if that does not matter.
