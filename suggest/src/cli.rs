@@ -114,6 +114,9 @@ pub(crate) struct SuggestArgs {
     /// Add a comment to each change that names the findings it removes
     #[arg(long)]
     pub annotate: bool,
+    /// Refused with the reason: `check` has it
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, hide = true)]
+    pub weak: Option<Option<String>>,
     /// How to build
     #[command(flatten)]
     pub build: BuildFlags,
@@ -480,7 +483,7 @@ pub(crate) struct RunFlags {
     pub sleeps: Option<Sleeps>,
     /// Run all schedules of each test that differ in more than the order of independent
     /// steps, and say `proved` if nothing is found in any of them
-    #[arg(long, conflicts_with_all = ["runs", "strategy", "sleeps", "replay", "stale", "shard"])]
+    #[arg(long, conflicts_with_all = ["runs", "strategy", "sleeps", "replay", "stale"])]
     pub exhaustive: bool,
     /// With --exhaustive: go on with the exploration that --time or an interrupt ended
     #[arg(long, requires = "exhaustive")]

@@ -20,6 +20,12 @@ pub(super) fn examine(
     arguments: SuggestArgs,
     merged: Option<MergedShards>,
 ) -> Result<ExitStatus, Stop> {
+    if arguments.weak.is_some() {
+        return Err(Stop::usage(
+            "suggest makes no free runs: what only they show is gone with the findings that it \
+             repairs; leave out --weak, or look at it with `wmfix check --weak`",
+        ));
+    }
     let name = arguments.path.display().to_string();
     let request = Request {
         path: arguments.path,
