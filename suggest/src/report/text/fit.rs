@@ -1,6 +1,8 @@
 //! Wraps the notes of rendered findings to the width of a terminal. Source lines
 //! and commands stay as they are: a command that is broken cannot be copied.
 
+use super::wrapped;
+
 /// What notes begin with, after the margin.
 const NOTE: &str = "= note: ";
 
@@ -9,6 +11,22 @@ const NOTE: &str = "= note: ";
 pub(super) fn fit_notes(text: &str, width: usize) -> String {
     let lines = text.lines().map(|line| fit(line, width));
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The text with every line that is too long for the terminal broken between words, and
+/// what follows further in.
+pub(super) fn fit_lines(text: &str, width: Option<usize>) -> String {
+    let Some(width) = width else {
+        return text.to_owned();
+    };
+    let fitted = text.lines().map(|line| {
+        let indent = &line[..line.len() - line.trim_start().len()];
+        match line.chars().count() > width {
+            true => wrapped(line, indent, &format!("{indent}    "), width),
+            false => format!("{line}\n"),
+        }
+    });
+    fitted.collect()
 }
 
 fn fit(line: &str, width: usize) -> String {
@@ -60,6 +78,16 @@ mod tests {
         assert_eq!(
             fit_notes(text, 20),
             "3 |     a_line_of_source(that, is, long);\n  = note: one two\n          three four\n  = help: to reproduce: wmfix check long"
+        );
+    }
+
+    #[test]
+    fn long_lines_go_on_further_in_if_there_is_a_terminal() {
+        let text = "2 changes (no cheaper set)\n    reason: it is so\nshort\n";
+        assert_eq!(fit_lines(text, None), text);
+        assert_eq!(
+            fit_lines(text, Some(18)),
+            "2 changes (no\n    cheaper set)\n    reason: it is\n        so\nshort\n"
         );
     }
 

@@ -22,7 +22,7 @@ use super::overview::is_aside;
 use super::rerun::{with_seed, with_trace};
 use super::words;
 
-use fit::fit_notes;
+use fit::{fit_lines, fit_notes};
 pub(crate) use relaxation::relaxation_text;
 use repair::changes_text;
 pub(crate) use repair::{group_text, repair_text};
@@ -108,19 +108,18 @@ impl TextRenderer {
             }
         }
         text += &self.free_findings(dossier);
-        text += &discarded(&noted, report);
-        text += &known(report);
-        text += &allowed(report);
+        let mut closing = discarded(&noted, report) + &known(report) + &allowed(report);
         for note in &report.notes {
-            text += &format!("note: {note}\n");
+            closing += &format!("note: {note}\n");
         }
         if harm_words::none_showed(report) {
-            text += "note: nothing that the test looks at showed any of these; a test that checks more may, and --fail-on visible lets them pass\n";
+            closing += "note: nothing that the test looks at showed any of these; a test that checks more may, and --fail-on visible lets them pass\n";
         }
+        text += &fit_lines(&closing, self.style.width);
         if let (Verdict::Failed, Some(output)) = (report.verdict, &dossier.output) {
             text += &format!("the program printed:\n{output}\n");
         }
-        text + &summary(report) + "\n"
+        text + &fit_lines(&(summary(report) + "\n"), self.style.width)
     }
 
     /// One finding in depth; `None` if there is none of that name.

@@ -1,5 +1,6 @@
 //! What a patch does and why, hunk by hunk, for people.
 
+use super::fit::fit_lines;
 use super::{TextStyle, USUAL_WIDTH, counted, wrapped};
 use crate::report::dossier::Dossier;
 use crate::report::model::{
@@ -28,7 +29,7 @@ pub(crate) fn repair_text(dossier: &Dossier, style: TextStyle) -> String {
         );
     }
     if let Some(repair) = &report.repair {
-        text += &verdict(repair, report);
+        text += &fit_lines(&verdict(repair, report), style.width);
         let seconds = &dossier.seconds;
         text += &format!(
             "time: runs {:.2} s, search {:.2} s, verification {:.2} s\n",
