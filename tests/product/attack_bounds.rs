@@ -114,3 +114,46 @@ fn a_file_of_forty_thousand_sites_is_scanned() {
     let sites = result.stdout.matches("atomic_store_explicit").count();
     assert!(sites >= 40_000, "{sites}");
 }
+
+/// Every operation of a function of five thousand is found again in the text: with a
+/// walk through the function for each this took minutes.
+#[test]
+fn a_function_of_five_thousand_sites_is_checked() {
+    need(&[Need::Program("gcc")]);
+    let world = World::new();
+    let operations = "  atomic_fetch_add_explicit(&x, 1, memory_order_relaxed);\n".repeat(5_000);
+    let text = format!(
+        "#include <stdatomic.h>\nstatic atomic_int x;\nint main(void) {{\n{operations}  return 0;\n}}\n"
+    );
+    world.write("long.c", &text);
+    let report = wmfix(&world, "check long.c --runs 2 --format json").json();
+    assert_eq!(report["sites"]["total"], 5_000, "{}", report["sites"]);
+    assert_eq!(report["sites"]["reached"], 5_000, "{}", report["sites"]);
+}
+
+/// What is kept of a test program is what it showed, not its symbols and its traces.
+/// (A thousand programs took four megabytes each.)
+#[test]
+fn many_test_programs_take_little_more_memory_than_one() {
+    need(&[Need::Program("gcc")]);
+    const PROGRAMS: u64 = 40;
+    const KIB_EACH: u64 = 1 << 10;
+    let program = "#include <pthread.h>\n#include <stdatomic.h>\nstatic atomic_int x;\n\
+        static void *work(void *p) { atomic_fetch_add(&x, 1); return p; }\n\
+        int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); work(0);\n\
+        pthread_join(t, 0); return atomic_load(&x) != 2; }\n";
+    let world = World::new();
+    world.write("one/t0.c", program);
+    for number in 0..PROGRAMS {
+        world.write(&format!("many/t{number}.c"), program);
+    }
+    let (one, result) = peak(&world, "check one --runs 2 --jobs 1");
+    assert_eq!(result.code, Some(0), "{}\n{}", result.stdout, result.stderr);
+    let (many, result) = peak(&world, "check many --runs 2 --jobs 1 --format json");
+    assert_eq!(result.code, Some(0), "{}\n{}", result.stdout, result.stderr);
+    assert_eq!(result.json()["runs"]["total"], 2 * PROGRAMS);
+    assert!(
+        many < one + PROGRAMS * KIB_EACH,
+        "{many} KiB, {one} KiB for one"
+    );
+}

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::report_support::{STORE_BUFFERING, TWO_CAUSES, need_tools, wmfix};
@@ -35,6 +35,12 @@ fn git(world: &World, words: &[&str]) {
     );
 }
 
+fn git_in(world: &World, folder: &Path, words: &[&str]) {
+    let mut all = vec!["-C", folder.to_str().expect("a name")];
+    all.extend(words);
+    git(world, &all);
+}
+
 fn script(world: &World, name: &str, text: &str) -> PathBuf {
     let path = world.write(name, text);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a script");
@@ -60,41 +66,19 @@ fn a_hook_checks_only_if_a_file_with_atomics_changes() {
 /// pre-commit installs a hook of `language: rust` by `cargo install --path .` in a
 /// clone of the hook's repository. A build of that takes minutes, so `cargo` here
 /// asks the real one whether the root is a package with that program, and then puts
-/// the program in place that these tests were built with.
+/// the program in place that these tests were built with. With `WMFIX_PRE_COMMIT=build`
+/// nothing stands in for anything: the last commit is tagged in a clone, and built.
 #[test]
 fn pre_commit_installs_the_hook_from_a_tag_and_runs_it() {
     need_tools();
     need(&[Need::Program("pre-commit"), Need::Program("cargo")]);
     let world = World::new();
     let hooks = world.path().join("hooks");
-    fs::create_dir_all(hooks.join("suggest/src")).expect("a folder");
-    for file in [
-        "Cargo.toml",
-        ".pre-commit-hooks.yaml",
-        "suggest/Cargo.toml",
-        "suggest/src/main.rs",
-    ] {
-        fs::copy(root().join(file), hooks.join(file)).expect("a file of the project");
+    let builds = std::env::var_os("WMFIX_PRE_COMMIT").is_some_and(|how| how == "build");
+    match builds {
+        true => clone_of_the_project(&world),
+        false => files_that_install(&world, &hooks),
     }
-    let in_hooks = |words: &[&str]| {
-        let path = hooks.to_str().expect("a name");
-        let mut all = vec!["-C", path];
-        all.extend(words);
-        git(&world, &all);
-    };
-    in_hooks(&["init", "-q"]);
-    in_hooks(&["add", "-A"]);
-    in_hooks(&["commit", "-qm", "hooks"]);
-    in_hooks(&["tag", "v0.1.0"]);
-
-    let cargo = "#!/bin/sh\n\
-        if [ \"$1\" != install ]; then exec \"$REAL_CARGO\" \"$@\"; fi\n\
-        [ \"$*\" = \"install --bins --root $4 --path .\" ] || { echo \"unexpected: $*\"; exit 1; }\n\
-        # As cargo says it for a virtual manifest.\n\
-        grep -q '^\\[package\\]' Cargo.toml || { echo 'found a virtual manifest'; exit 1; }\n\
-        name=$(sed -n '/^\\[\\[bin\\]\\]/,/^$/s/^name = \"\\(.*\\)\"/\\1/p' Cargo.toml)\n\
-        mkdir -p \"$4/bin\" && ln -s \"$WMFIX\" \"$4/bin/$name\"\n";
-    script(&world, "bin/cargo", cargo);
     world.write("project/sb.c", STORE_BUFFERING);
     world.write("project/plain.c", "int plain(void) { return 1; }\n");
     let config = format!(
@@ -103,14 +87,8 @@ fn pre_commit_installs_the_hook_from_a_tag_and_runs_it() {
     );
     world.write("project/.pre-commit-config.yaml", &config);
     let project = world.path().join("project");
-    let in_project = |words: &[&str]| {
-        let path = project.to_str().expect("a name");
-        let mut all = vec!["-C", path];
-        all.extend(words);
-        git(&world, &all);
-    };
-    in_project(&["init", "-q"]);
-    in_project(&["add", "-A"]);
+    git_in(&world, &project, &["init", "-q"]);
+    git_in(&world, &project, &["add", "-A"]);
     let pre_commit = |file: &str| {
         let path = std::env::var("PATH").expect("a PATH");
         let mut command = world.command("pre-commit");
@@ -133,9 +111,53 @@ fn pre_commit_installs_the_hook_from_a_tag_and_runs_it() {
     let plain = pre_commit("plain.c");
     assert_eq!(plain.code, Some(0), "{plain:?}");
     world.write("project/sb.c", &repaired());
-    in_project(&["add", "-A"]);
+    git_in(&world, &project, &["add", "-A"]);
     let clean = pre_commit("sb.c");
     assert_eq!(clean.code, Some(0), "{clean:?}");
+    if builds {
+        let installed = world.path().join("pre-commit");
+        let built = CommandResult::well(world.command("find").arg(installed).args([
+            "-path",
+            "*/bin/wmfix-hook",
+            "-type",
+            "f",
+        ]));
+        assert_eq!(built.stdout.lines().count(), 1, "it was built: {built:?}");
+    }
+}
+
+/// A repository with the last commit of this project as a release.
+fn clone_of_the_project(world: &World) {
+    let project = root();
+    let project = project.to_str().expect("a name");
+    git(world, &["clone", "-q", "--no-local", project, "hooks"]);
+    git_in(world, &world.path().join("hooks"), &["tag", "v0.1.0"]);
+}
+
+/// A repository with as much of this project as installing asks for, and a `cargo` that
+/// installs without building.
+fn files_that_install(world: &World, hooks: &Path) {
+    fs::create_dir_all(hooks.join("suggest/src")).expect("a folder");
+    for file in [
+        "Cargo.toml",
+        ".pre-commit-hooks.yaml",
+        "suggest/Cargo.toml",
+        "suggest/src/main.rs",
+    ] {
+        fs::copy(root().join(file), hooks.join(file)).expect("a file of the project");
+    }
+    git_in(world, hooks, &["init", "-q"]);
+    git_in(world, hooks, &["add", "-A"]);
+    git_in(world, hooks, &["commit", "-qm", "hooks"]);
+    git_in(world, hooks, &["tag", "v0.1.0"]);
+    let cargo = "#!/bin/sh\n\
+        if [ \"$1\" != install ]; then exec \"$REAL_CARGO\" \"$@\"; fi\n\
+        [ \"$*\" = \"install --bins --root $4 --path .\" ] || { echo \"unexpected: $*\"; exit 1; }\n\
+        # As cargo says it for a virtual manifest.\n\
+        grep -q '^\\[package\\]' Cargo.toml || { echo 'found a virtual manifest'; exit 1; }\n\
+        name=$(sed -n '/^\\[\\[bin\\]\\]/,/^$/s/^name = \"\\(.*\\)\"/\\1/p' Cargo.toml)\n\
+        mkdir -p \"$4/bin\" && ln -s \"$WMFIX\" \"$4/bin/$name\"\n";
+    script(world, "bin/cargo", cargo);
 }
 
 #[test]
