@@ -522,3 +522,36 @@ fn a_hostile_shard_file_is_refused() {
         said(&wmfix(&world, "merge s"), 2, &["contradict"]);
     }
 }
+
+/// What the program makes of addresses is the same in every run with the same seed, and
+/// with it the report, however many runs there are at a time.
+#[test]
+fn a_program_that_hashes_addresses_is_reported_alike_each_time() {
+    need_gcc();
+    let world = World::new();
+    world.write(
+        "hash.c",
+        "#include <pthread.h>\n#include <stdatomic.h>\n#include <stdint.h>\n#include <stdlib.h>\n\
+         static atomic_int slots[64]; static int data; static volatile int sink;\n\
+         static unsigned slot(void *p) { return ((uintptr_t)p >> 4) * 2654435761u % 64; }\n\
+         static void *work(void *p) { void *own[8];\n\
+         for (int i = 0; i < 8; i++) { own[i] = malloc(24 + i);\n\
+         atomic_fetch_add_explicit(&slots[slot(own[i])], 1, memory_order_relaxed); }\n\
+         if (slot(own[0]) % 2) data = 1;\n\
+         for (int i = 0; i < 8; i++) {\n\
+         sink = atomic_load_explicit(&slots[slot(own[i])], memory_order_relaxed); free(own[i]); }\n\
+         data = 2; return p; }\n\
+         int main(void) { pthread_t a, b; pthread_create(&a, 0, work, 0);\n\
+         pthread_create(&b, 0, work, 0); pthread_join(a, 0); pthread_join(b, 0); return 0; }\n",
+    );
+    let report = |jobs: u32| {
+        let line = format!("check hash.c --runs 20 --seed 5 --jobs {jobs} --format json");
+        let mut report = wmfix(&world, &line).json();
+        report["runs"]["seconds"] = 0.into();
+        report
+    };
+    let first = report(1);
+    assert!(first["races"][0].is_object(), "{first}");
+    assert_eq!(first, report(1));
+    assert_eq!(first, report(3));
+}
