@@ -90,6 +90,18 @@ fn every_link_leads_somewhere() {
     assert!(checked > 20, "links are recognised");
 }
 
+/// What lies outside of `docs` is not in a book that mdBook has built.
+#[test]
+fn links_of_the_book_stay_in_it() {
+    let is_of_book = |page: &PathBuf| page.starts_with(root().join("docs"));
+    for page in pages().into_iter().filter(is_of_book) {
+        let text = fs::read_to_string(&page).expect("a page");
+        for link in links(&text) {
+            assert!(!link.starts_with("../"), "{}: {link}", page.display());
+        }
+    }
+}
+
 #[test]
 fn a_link_that_leads_nowhere_is_noticed() {
     let page = root().join("README.md");

@@ -113,6 +113,23 @@ fn a_test_target_that_links_every_time_is_run_alone() {
     assert!(!all.contains("failed"), "{all}");
 }
 
+/// As automake's tests do, which keep their results.
+#[test]
+fn a_test_target_that_writes_files_is_run_alone() {
+    need_make();
+    let world = World::new();
+    world.write("p/sb.c", STORE_BUFFERING);
+    world.write(
+        "p/Makefile",
+        "sb: sb.c\n\t$(CC) -pthread -o sb sb.c\n\
+         test: sb\n\ttest ! -e result\n\ttouch result\n\t./sb\n\trm result\n",
+    );
+    let found = wmfix(&world, "p", "check --runs 20 --jobs 4");
+    said(&found, 1, &["stale value"]);
+    let all = format!("{}{}", found.stdout, found.stderr);
+    assert!(!all.contains("fails"), "{all}");
+}
+
 #[test]
 fn a_clone_of_an_autotools_project_is_configured() {
     need_make();
