@@ -375,7 +375,7 @@ fn a_repair_has_no_free_runs_and_an_exploration_no_parts() {
     command.args(["check", "prog.c", "--exhaustive", "--harm", "off"]);
     command.env("CI_NODE_INDEX", "2").env("CI_NODE_TOTAL", "2");
     let ran = CommandResult::of(&mut command);
-    let told = "GitLab says shard 2 of 2; an exploration is not split";
+    let told = "says shard 2 of 2; an exploration is not split";
     said(&ran, 1, &[told, "explored all 3 classes of runs"]);
     assert!(!world.path().join("wmfix-shards").exists());
 }
