@@ -18,13 +18,14 @@ pub fn object_at(file: &ParsedFile, (line, column): (u32, u32), writes: bool) ->
         // Compilers point at the operator of a write, or at a declared name.
         "assignment_expression" if writes => node.child_by_field_name("left"),
         "update_expression" => node.child_by_field_name("argument"),
-        "init_declarator" if writes => node.child_by_field_name("declarator"),
+        "init_declarator" if writes => written_by(file, node)?,
         "init_declarator" => node.child_by_field_name("value"),
         // A read that is ascribed to the name which is being declared.
         "identifier" if !writes && declares(node) => {
             let value = node.parent()?.child_by_field_name("value")?;
             Some(only_object_in(value)?)
         }
+        "identifier" if declares(node) => written_by(file, node.parent()?)?,
         "return_statement" | "expression_statement" => syntax::children(node).pop(),
         _ => Some(node),
     };
@@ -40,6 +41,50 @@ fn declares(name: Node<'_>) -> bool {
         .parent()
         .filter(|node| node.kind() == "init_declarator");
     declaration.and_then(|node| node.child_by_field_name("declarator")) == Some(name)
+}
+
+/// What a declaration that gives a name a value writes: the name, or what is changed on
+/// the way to the value (`int left = --node->count;`). `None` if it may be either.
+fn written_by<'t>(file: &ParsedFile, declaration: Node<'t>) -> Option<Option<Node<'t>>> {
+    let name = declaration.child_by_field_name("declarator");
+    let mut changed: Vec<Node<'t>> = Vec::new();
+    if let Some(value) = declaration.child_by_field_name("value") {
+        syntax::visit(value, |node, _| match node.kind() {
+            "assignment_expression" => changed.extend(node.child_by_field_name("left")),
+            "update_expression" => changed.extend(node.child_by_field_name("argument")),
+            _ => {}
+        });
+    }
+    match changed[..] {
+        [] => Some(name),
+        // A variable that nobody else can reach is not in memory.
+        [object] if object.kind() != "identifier" && !is_lent(file, name?) => Some(Some(object)),
+        _ => None,
+    }
+}
+
+/// Whether a function hands out where its variable lies, or may.
+fn is_lent(file: &ParsedFile, name: Node<'_>) -> bool {
+    let mut around = name;
+    while let Some(outer) = around.parent() {
+        around = outer;
+        if outer.kind() == "function_definition" {
+            break;
+        }
+    }
+    let text = file.node_text(name);
+    let mut is_lent = false;
+    syntax::visit(around, |node, _| {
+        is_lent |= match node.kind() {
+            "lambda_expression" => true,
+            "pointer_expression" if syntax::operator(node) == "&" => {
+                let argument = node.child_by_field_name("argument");
+                argument.is_some_and(|argument| file.node_text(argument) == text)
+            }
+            _ => false,
+        };
+    });
+    is_lent
 }
 
 /// The one object that an expression speaks of, whatever it makes of it.
@@ -122,6 +167,19 @@ mod tests {
         assert_eq!(at(3, 7, false).as_deref(), Some("*p"));
         assert_eq!(at(4, 8, false).as_deref(), Some("slots[i]"));
         assert_eq!(at(5, 7, false), None);
+    }
+
+    #[test]
+    fn what_is_changed_on_the_way_to_a_value_is_written() {
+        let text = "void f(struct s *p) {\n  int left = --p->count;\n  int old = p->n++;\n\
+            \x20 take(&old);\n  int both = p->a = p->b = 1;\n  int *q = &p->c;\n}\n";
+        let file = ParsedFile::parse(Path::new("a.c"), text.as_bytes(), Language::C);
+        let at = |line: u32, column| object_at(&file, (line, column), true);
+        assert_eq!(at(2, 7).as_deref(), Some("p->count"));
+        // It may be the variable, which somebody else can reach.
+        assert_eq!(at(3, 7), None);
+        assert_eq!(at(5, 7), None);
+        assert_eq!(at(6, 8).as_deref(), Some("q"));
     }
 
     #[test]

@@ -22,6 +22,8 @@ const CPP_HEADER: &str = include_str!("../corpus/places/cell.h");
 const ORDER_AT_THE_CALL: &str = include_str!("../corpus/places/order_at_the_call.c");
 const LIBRARY: &str = include_str!("../corpus/places/library.cc");
 const BOX: &str = include_str!("../corpus/places/box.h");
+const CHANGED_COUNT: &str = include_str!("../corpus/places/changed_count.c");
+const LONG_NAMES: &str = include_str!("../corpus/places/long_names.cc");
 const TEST_BOX: &str = include_str!("../corpus/places/test_box.c");
 
 fn need_tools() {
@@ -160,6 +162,42 @@ fn what_the_standard_library_does_inside_is_its_own() {
     let shown = check(&["--system-headers"]);
     let all = list(&shown, "violations").len() + list(&shown, "races").len();
     assert!(all > 0, "{shown}");
+}
+
+#[test]
+fn what_is_changed_on_the_way_to_a_value_is_what_a_race_is_on() {
+    need_tools();
+    for (cc, _, _) in [BUILDS[0], BUILDS[2]] {
+        let world = World::new();
+        world.write("count.c", CHANGED_COUNT);
+        let mut command = world.wmfix(cc);
+        command.args(["check", "count.c", "--runs", "5", "--format", "json"]);
+        let report = CommandResult::of(&mut command).json();
+        let races = list(&report, "races").iter();
+        let names: Vec<&Value> = races.map(|race| &race["location"]).collect();
+        assert_eq!(names, ["span->size"], "{cc}: {report}");
+    }
+}
+
+#[test]
+fn long_arguments_of_templates_are_left_out_of_the_names_of_objects() {
+    need_tools();
+    let world = World::new();
+    world.write("names.cc", LONG_NAMES);
+    let mut command = world.wmfix("gcc");
+    command.env("WMFIX_REAL_CXX", "g++");
+    command.args(["check", "names.cc", "--runs", "30"]);
+    let shown = CommandResult::of(&mut command);
+    let text = &shown.stdout;
+    assert!(
+        text.contains("stale read of Registry<…>::seen "),
+        "{shown:?}"
+    );
+    assert!(
+        text.contains("this read of `Registry<…>::seen`"),
+        "{shown:?}"
+    );
+    assert!(!text.contains("TraitsOfSomething"), "{shown:?}");
 }
 
 #[test]

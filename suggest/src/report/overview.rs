@@ -9,6 +9,7 @@ use super::model::{
     Failure, FailureWord, FenceSide, HarmWord, Race, Report, ReportedChange, ReportedChangeKind,
     ReportedPlace, StaleKind, Violation,
 };
+use super::short_name::short_name;
 
 /// One row: the findings of one cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +80,7 @@ fn failure(failure: &Failure, report: &Report) -> Row {
 }
 
 fn violation(violation: &Violation, others: Vec<String>, report: &Report) -> Row {
-    let object = &violation.location;
+    let object = short_name(&violation.location);
     let ids = named(&violation.id, others);
     Row {
         what: match violation.kind {
@@ -112,8 +113,8 @@ fn race(race: &Race, others: Vec<String>, dossier: &Dossier) -> Row {
     let ids = named(&race.id, others);
     Row {
         what: match race.frees {
-            Some(_) => format!("use of freed memory: {}", race.location),
-            None => format!("data race on {}", race.location),
+            Some(_) => format!("use of freed memory: {}", short_name(&race.location)),
+            None => format!("data race on {}", short_name(&race.location)),
         },
         place: at(&race.second),
         harm: "undefined",

@@ -23,7 +23,7 @@ pub(super) fn object(location: &str) -> String {
     match location {
         // No name has a blank after its first word.
         words if words == UNNAMED || words.starts_with("memory ") => words.to_owned(),
-        name => format!("`{name}`"),
+        name => format!("`{}`", short_name(name)),
     }
 }
 
