@@ -14,6 +14,9 @@ use rustix::process::{
 /// Those that a daemon has started are found when it is gone: so many times.
 const MAX_LOOKS: usize = 64;
 
+/// The flag that the kernel gives a process which ends.
+const EXITING: u64 = 0x4;
+
 /// Has the kernel give us the processes that runs leave behind. Where it cannot, they
 /// stay.
 pub(super) fn adopt() {
@@ -21,7 +24,8 @@ pub(super) fn adopt() {
 }
 
 /// Ends the processes that a run in this folder has left behind, with all that they have
-/// started; how many there were.
+/// started; how many there were. Those that end already were in the group that was ended
+/// with the run, and are only waited for.
 pub(super) fn end_all(folder: &Path) -> u64 {
     let mut ended = 0;
     for _ in 0..MAX_LOOKS {
@@ -32,9 +36,10 @@ pub(super) fn end_all(folder: &Path) -> u64 {
         }
         for process in found {
             // It is ours to collect, so the number is its own until then.
+            let goes_on = !is_ending(process);
             let killed = kill_process(process, Signal::KILL);
             let _already_gone = waitpid(Some(process), WaitOptions::empty());
-            ended += u64::from(killed.is_ok());
+            ended += u64::from(goes_on && killed.is_ok());
         }
     }
     ended
@@ -67,6 +72,30 @@ fn is_adopted(process: Pid) -> bool {
     session != ours || (group != our_group && group != process)
 }
 
+/// Whether a process was killed before, or ends by itself: a machine with much to do takes
+/// its time over that.
+fn is_ending(process: Pid) -> bool {
+    let number = process.as_raw_nonzero();
+    let read = |file: &str| fs::read_to_string(format!("/proc/{number}/{file}"));
+    let (Ok(stat), Ok(status)) = (read("stat"), read("status")) else {
+        return true;
+    };
+    // Behind the name, which may hold anything: the state, six numbers, the flags.
+    let behind = stat.rsplit_once(')').map_or("", |(_, behind)| behind);
+    let flags = behind.split_whitespace().nth(6);
+    let flags = flags.and_then(|flags| flags.parse().ok()).unwrap_or(0);
+    let is_exiting = flags & EXITING != 0;
+    let is_killed = status.lines().any(|line| {
+        let pending = ["SigPnd:", "ShdPnd:"];
+        let mut pending = pending.iter().filter_map(|name| line.strip_prefix(name));
+        pending.any(|signals| {
+            let signals = u64::from_str_radix(signals.trim(), 16).unwrap_or(0);
+            signals & (1 << (Signal::KILL.as_raw() - 1)) != 0
+        })
+    });
+    is_exiting || is_killed
+}
+
 /// Whether a process was started by a run in this folder: its environment says where
 /// the run has its files.
 fn belongs_to(process: Pid, folder: &Path) -> bool {
@@ -78,4 +107,22 @@ fn belongs_to(process: Pid, folder: &Path) -> bool {
             .strip_prefix(b"WMFIX_OUT=")
             .is_some_and(|path| Path::new(std::ffi::OsStr::from_bytes(path)).starts_with(folder))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn what_was_killed_before_is_not_left_behind() {
+        let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
+        let process = Pid::from_child(&child);
+        assert!(!is_ending(process));
+        kill_process(process, Signal::KILL).unwrap();
+        // Nobody has collected it yet, so it stays.
+        assert!(is_ending(process));
+        child.wait().unwrap();
+    }
 }
