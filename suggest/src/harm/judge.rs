@@ -58,29 +58,56 @@ pub(crate) fn judge(
     mut harms: Harms,
 ) -> anyhow::Result<Harms> {
     let folders = RunFolders::new()?;
-    for finding in &collected.violations {
-        if harms.get(&finding.key).is_some() {
-            continue;
-        }
-        let harm = match cannot_try(plan) {
-            Some(reason) => Harm::untried(reason),
-            None => {
-                let launch = &subject.commands[finding.program].launch;
-                let judge = Judge {
-                    finding,
-                    collected,
-                    launch,
-                    places,
-                    plan,
-                    folders: &folders,
-                    config: plan.options.analyzer_config(),
-                };
-                judge.verdict()?
+    let open = collected.violations.iter();
+    let open: Vec<&ViolationFinding> = open
+        .filter(|finding| harms.get(&finding.key).is_none())
+        .collect();
+    in_turn(open, plan.deadline, |finding, deadline| {
+        let known = harms.get(&finding.key);
+        if let Some(reason) = cannot_try(plan) {
+            if known.is_none() {
+                harms.insert(finding.key, Harm::untried(reason));
             }
+            return Ok(true);
+        }
+        let judge = Judge {
+            finding,
+            collected,
+            launch: &subject.commands[finding.program].launch,
+            places,
+            plan,
+            deadline,
+            folders: &folders,
+            config: plan.options.analyzer_config(),
         };
-        harms.insert(finding.key, harm);
-    }
+        let (harm, is_complete) = judge.verdict()?;
+        if known.is_none_or(|known| is_complete || known.runs < harm.runs) {
+            harms.insert(finding.key, harm);
+        }
+        Ok(is_complete)
+    })?;
     Ok(harms)
+}
+
+/// Does something for each, in turn, with its part of the time that is left; then again,
+/// with all of it, for those that say that it was not enough. The last would get nothing
+/// otherwise where the first take long.
+fn in_turn<T: Copy>(
+    all: Vec<T>,
+    deadline: Deadline,
+    mut judge: impl FnMut(T, Deadline) -> anyhow::Result<bool>,
+) -> anyhow::Result<()> {
+    let mut cut_short = Vec::new();
+    for (number, &one) in all.iter().enumerate() {
+        let part = deadline.share(1.0 / (all.len() - number) as f64);
+        if !judge(one, part)? {
+            cut_short.push(one);
+        }
+    }
+    for one in cut_short {
+        judge(one, deadline)?;
+    }
+    Ok(())
 }
 
 pub(super) fn cannot_try(plan: HarmPlan<'_>) -> Option<UntriedReason> {
@@ -104,15 +131,20 @@ struct Judge<'a> {
     launch: &'a Launch,
     places: &'a Mutex<Places>,
     plan: HarmPlan<'a>,
+    /// When to stop with this one.
+    deadline: Deadline,
     folders: &'a RunFolders,
     config: AnalyzerConfig,
 }
 
 impl Judge<'_> {
-    fn verdict(&self) -> anyhow::Result<Harm> {
+    /// The verdict, and whether there was time for all runs.
+    fn verdict(&self) -> anyhow::Result<(Harm, bool)> {
+        let late = || (Harm::untried(UntriedReason::TimeUp), false);
         let candidates = match self.candidates()? {
             Ok(candidates) => candidates,
-            Err(reason) => return Ok(Harm::untried(reason)),
+            Err(UntriedReason::TimeUp) => return Ok(late()),
+            Err(reason) => return Ok((Harm::untried(reason), true)),
         };
         // The first run also tells how long one takes.
         let started = Instant::now();
@@ -122,12 +154,13 @@ impl Judge<'_> {
         let taken = started.elapsed();
         let limit = hangs_after(taken, self.longest());
         if self.plan.deadline.is_over() {
-            return Ok(Harm::untried(UntriedReason::TimeUp));
+            return Ok(late());
         }
         let mut seen = SeenWithout::new(self.collected, self.finding.program, self.places);
         seen.add(&control);
         let plans = plans(&candidates, runs_worth_making(taken));
         let records = self.run_all(&plans, limit)?;
+        let mut is_complete = records.len() == plans.len();
         let mut harm = Harm::untried(match records.is_empty() {
             true => UntriedReason::TimeUp,
             false => UntriedReason::WentElsewhere,
@@ -170,10 +203,11 @@ impl Judge<'_> {
                 });
             }
             if verdict == HarmVerdict::Harmful {
+                is_complete = true;
                 break;
             }
         }
-        Ok(harm)
+        Ok((harm, is_complete))
     }
 
     /// What a run came to. What looks bad is held against the same run without
@@ -235,7 +269,8 @@ impl Judge<'_> {
         let launch = self.launch.unfiltered();
         let mut by_run = Vec::new();
         for &seed in self.finding.seeds.iter().take(MOST_SOURCES) {
-            if self.plan.deadline.is_over() {
+            // One is needed for any verdict.
+            if self.plan.deadline.is_over() || self.deadline.is_over() && !by_run.is_empty() {
                 break;
             }
             let watchdog = Watchdog::new(self.longest(), self.plan.deadline);
@@ -294,8 +329,15 @@ impl Judge<'_> {
             let expected = Expectation::Choice(candidate.prefix);
             self.run(candidate.seed, &candidate.target, expected, limit)
         };
-        let (jobs, deadline) = (self.plan.options.jobs(), self.plan.deadline);
-        let mut records = each(jobs, plans.len(), deadline, run)?;
+        let jobs = self.plan.options.jobs();
+        // A verdict needs some, whatever part of the time it has.
+        let needed = jobs.min(plans.len());
+        let mut records = each(jobs, needed, self.plan.deadline, run)?;
+        let rest = each(jobs, plans.len() - needed, self.deadline, |number| {
+            run(needed + number)
+        })?;
+        let rest = rest.into_iter();
+        records.extend(rest.map(|(number, record)| (needed + number, record)));
         records.retain(|(_, record)| record.ended != RunEnd::Interrupted);
         Ok(records)
     }
@@ -361,5 +403,29 @@ impl Harm {
             untried: Some(reason),
             machine: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_gets_its_part_of_the_time_before_any_gets_more() {
+        let deadline = Deadline::after(Duration::from_secs(1000));
+        let mut calls = Vec::new();
+        in_turn(vec!['a', 'b', 'c', 'd'], deadline, |one, part| {
+            let left = part.left().expect("there is a limit").as_secs();
+            calls.push((one, left.div_ceil(10)));
+            Ok(one != 'b')
+        })
+        .unwrap();
+        // Nobody needs any time here: there is more for those that come later.
+        assert_eq!(calls.len(), 5);
+        let names: String = calls.iter().map(|call| call.0).collect();
+        assert_eq!(names, "abcdb");
+        let limits = [25, 34, 50, 100, 100];
+        assert!(calls.iter().zip(limits).all(|(call, most)| call.1 <= most));
+        assert!(calls[0].1 < calls[4].1);
     }
 }
