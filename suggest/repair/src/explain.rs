@@ -17,3 +17,17 @@ pub(crate) fn reasons(
     let without = repair.with(change.variable, base.level(change.variable));
     judge.findings(&without)
 }
+
+/// The same for the first run only in which something comes back.
+pub(crate) fn first_reasons(
+    judge: &mut Judge<'_>,
+    repair: &Selection,
+    base: &Selection,
+    change: Candidate,
+) -> Result<Vec<Finding>, Halt> {
+    let without = repair.with(change.variable, base.level(change.variable));
+    match judge.first_failing(&without)? {
+        Some(case) => judge.findings_of(case, &without),
+        None => Ok(Vec::new()),
+    }
+}

@@ -258,6 +258,18 @@ impl<'a> Judge<'a> {
         Ok(all.filter(|finding| seen.insert(finding.key())).collect())
     }
 
+    /// What a selection leaves of one case, one finding for each pair of sites.
+    pub(crate) fn findings_of(
+        &self,
+        case: usize,
+        selection: &Selection,
+    ) -> Result<Vec<Finding>, Halt> {
+        let mut seen = FxHashSet::default();
+        let mut found = self.findings_in(&self.cases[case], selection)?;
+        found.retain(|finding| seen.insert(finding.key()));
+        Ok(found)
+    }
+
     fn findings_in(&self, case: &Case, selection: &Selection) -> Result<Vec<Finding>, Halt> {
         let mut found = Vec::new();
         self.analyse(case.trace, case.last, selection, |event, step, analyzer| {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::change_point::Change;
 use crate::cost::{Counts, Weights, costs};
 use crate::error::RepairError;
-use crate::explain::reasons;
+use crate::explain::{first_reasons, reasons};
 use crate::judge::Judge;
 use crate::moves::FenceMove;
 use crate::outcome::{Finding, Outcome, ReasonedChange, RefusedChange, Repair, SearchEnd, Work};
@@ -378,10 +378,18 @@ impl<'a> Run<'a> {
         judge.set_stop(self.stop.with_grace(self.options.budget));
         let none = Selection::none(self.variables);
         let selection = Selection::of(self.variables, chosen.iter().map(|c| c.0));
-        let mut changes = Vec::new();
-        for &(candidate, cost) in chosen {
-            let reasons = match reasons(judge, &selection, &none, candidate) {
+        // One reason for each, before all of any.
+        let mut first = Vec::new();
+        for &(candidate, _) in chosen {
+            first.push(match first_reasons(judge, &selection, &none, candidate) {
                 Err(Halt::Stopped) => Vec::new(),
+                found => found?,
+            });
+        }
+        let mut changes = Vec::new();
+        for (&(candidate, cost), first) in chosen.iter().zip(first) {
+            let reasons = match reasons(judge, &selection, &none, candidate) {
+                Err(Halt::Stopped) => first,
                 found => found?,
             };
             changes.push(ReasonedChange {
