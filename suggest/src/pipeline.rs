@@ -29,6 +29,7 @@ use crate::progress::Stage;
 use crate::project::{Prepared, Project, left_out};
 use crate::repair_loop::{
     NextRound, PatchedRuns, RepairLoop, RepairNote, RepairResult, RepairTask, Trial, Verification,
+    ViolationPlaces, violation_places,
 };
 use crate::report::{self, Dossier, Judged, RepairInputs, ReportInputs};
 use crate::run::{Deadline, StopReason, interrupted};
@@ -390,14 +391,17 @@ fn repaired(
             .then(|| finding_names(&mut evidence, &harms, &settings));
         let names = names.transpose()?;
         let target = settings.options.target;
-        let left = harms.below(wanted.fix, target).copied().collect();
+        let left: BTreeSet<ViolationKey> = harms.below(wanted.fix, target).copied().collect();
         let minor = harms.below(HarmLevel::Visible, target).copied().collect();
         let proposal = repair_loop.propose(&mut evidence, (&left, &minor), names.as_ref())?;
         let seed = repair_loop.seed();
+        let places = evidence.places();
+        let left = left.iter().map(|key| violation_places(places, key));
         let verification = VerificationPlan {
             settings: &settings,
             seed,
             fix: wanted.fix,
+            left: &left.collect(),
             deadline,
         };
         let compare = |original: &mut _, patched: &mut _, left: &_, limit: &_| {
@@ -465,6 +469,8 @@ struct VerificationPlan<'a> {
     seed: u64,
     /// What findings are repaired.
     fix: HarmLevel,
+    /// What does too little harm in the original.
+    left: &'a BTreeSet<ViolationPlaces>,
     /// When everything has to be over.
     deadline: Deadline,
 }
@@ -487,6 +493,7 @@ fn verify(
         settings,
         seed,
         fix,
+        left: left_in_original,
         deadline,
     } = plan;
     let options = &settings.options;
@@ -542,7 +549,11 @@ fn verify(
     let mut patched = patched.gather(&subject, plan)?;
     let deadline = deadline.share(HARM_SHARE);
     let harms = patched.judge_harm(&subject, options, deadline, Harms::default())?;
-    let left = harms.below(fix, options.target).copied().collect();
+    let mut left: BTreeSet<ViolationKey> = harms.below(fix, options.target).copied().collect();
+    // What there is no time for does what it did without the patch.
+    let places = patched.places();
+    let late = harms.out_of_time();
+    left.extend(late.filter(|key| left_in_original.contains(&violation_places(places, key))));
     Ok(Trial {
         verification: compare(original, &mut patched, &left, &limit),
         runs: Some(PatchedRuns {

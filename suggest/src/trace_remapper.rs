@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use wmfix_analysis::{Bytes, Event, LocationId, Operation, SiteId};
 use wmfix_frontend::{LineIndex, Site};
@@ -259,6 +260,22 @@ impl<'a> TraceRemapper<'a> {
             .filter(|_| copied)
     }
 
+    /// Where a call that is still there began in the text before the patch. Calls are in
+    /// no scan, which is why they are not looked up.
+    pub(crate) fn original_start(&self, call: &Site) -> Option<(PathBuf, usize)> {
+        let path = self.original(&call.file);
+        let start = match self.files.get(&path) {
+            None => call.span.start,
+            Some(edited) => match edited.original_offset(call.span.start) {
+                OriginalOffset::Kept(start) => start,
+                inside if edited.inserts(inside) => return None,
+                OriginalOffset::Inside(edit) => edited.edits[edit].span.start,
+            },
+        };
+        let name = self.names.get(&path).cloned();
+        Some((name.unwrap_or(path), start))
+    }
+
     /// The plain access that an atomic one of the patched text was.
     fn plain(&self, site: &Site) -> Option<&ChangedSite> {
         let path = self.original(&site.file);
@@ -278,6 +295,13 @@ impl<'a> TraceRemapper<'a> {
     fn site(&self, site: &Site, original: &mut Places) -> Option<Site> {
         let path = self.original(&site.file);
         let name = self.names.get(&path).unwrap_or(&path);
+        if !self.files.contains_key(&path) {
+            // Nothing was changed there: it is what it was.
+            return Some(Site {
+                file: Arc::new(name.clone()),
+                ..site.clone()
+            });
+        }
         let file = original.sources.file(name)?;
         let kind = |other: &&Site| {
             std::mem::discriminant(&other.operation) == std::mem::discriminant(&site.operation)
@@ -291,13 +315,9 @@ impl<'a> TraceRemapper<'a> {
                 .take_while(move |other| other.span.start < to)
                 .filter(kind)
         };
-        let starting_at = |start| starting_in(start, start + 1);
-        let Some(edited) = self.files.get(&path) else {
-            let mut sites = starting_at(site.span.start);
-            return sites.find(|other| other.span == site.span).cloned();
-        };
+        let edited = &self.files[&path];
         match edited.original_offset(site.span.start) {
-            OriginalOffset::Kept(start) => starting_at(start).next().cloned(),
+            OriginalOffset::Kept(start) => starting_in(start, start + 1).next().cloned(),
             OriginalOffset::Inside(edit) => {
                 let span = &edited.edits[edit].span;
                 let mut inside = starting_in(span.start, span.end.max(span.start + 1));
@@ -438,7 +458,35 @@ fn real(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wmfix_frontend::Vocabularies;
     use wmfix_rewriter::EditSet;
+
+    use crate::observe::Scope;
+
+    #[test]
+    fn an_operation_of_a_file_without_edits_is_what_it_was() {
+        // Neither text can be read: it need not be.
+        let text = b"#include <stdatomic.h>\nint f(atomic_int *x) { return atomic_load(x); }\n";
+        let (copy, path) = (Path::new("/no/copy"), Path::new("/no/copy/a/b.c"));
+        let scan = wmfix_frontend::scan_source(path, text, &Vocabularies::builtin());
+        let copy = SourceCopy {
+            original: PathBuf::from("/no/original"),
+            folder: copy.to_owned(),
+            patched: true,
+        };
+        let mut original = Places::new(Vocabularies::builtin(), Scope::default());
+        let remapper = TraceRemapper::new(&[], &[], Some(&copy), &original);
+        let before = remapper
+            .original_site(&scan.sites[0], &mut original)
+            .unwrap();
+        assert_eq!(**before.file, *Path::new("/no/original/a/b.c"));
+        assert_eq!(before.span, scan.sites[0].span);
+        let (file, start) = remapper.original_start(&scan.sites[0]).unwrap();
+        assert_eq!(
+            (file, start),
+            (before.file.to_path_buf(), before.span.start)
+        );
+    }
 
     #[test]
     fn bytes_are_where_they_were_before_the_edits() {

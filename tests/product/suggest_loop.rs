@@ -11,6 +11,7 @@ use wmfix_tests::tools::{Need, need};
 
 const SEQLOCK: &str = include_str!("../corpus/suggest/seqlock.c");
 const DEQUE: &str = include_str!("../corpus/suggest/deque.c");
+const HELPERS_AT_CALLS: &str = include_str!("../corpus/suggest/helpers_at_calls.c");
 const ORDER_FROM_A_CALLER: &str = include_str!("../corpus/suggest/order_from_a_caller.c");
 
 fn need_tools() {
@@ -137,6 +138,22 @@ fn what_cannot_be_changed_is_named_with_the_change_it_needs() {
     let mut command = world.wmfix("gcc");
     let shown = CommandResult::of(command.args(["suggest", "generated.c"]));
     assert_eq!((shown.code, shown.stdout.as_str()), (Some(1), ""));
+}
+
+#[test]
+fn runs_reach_a_change_at_the_call_of_a_helper() {
+    need_tools();
+    let world = World::new();
+    world.write("sb.c", HELPERS_AT_CALLS);
+    let (_, report) = suggest(&world, "sb.c --runs 30");
+    let at_calls = changes(&report).iter();
+    let at_calls: Vec<_> = at_calls
+        .filter(|change| change["place"]["operation"] == "put")
+        .collect();
+    assert_eq!(at_calls.len(), 2, "{report}");
+    for change in at_calls {
+        assert!(change["reached_runs"].as_u64() > Some(0), "{report}");
+    }
 }
 
 #[test]

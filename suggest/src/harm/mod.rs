@@ -192,6 +192,13 @@ impl Harms {
         self.get(key).is_none_or(counts)
     }
 
+    /// The violations that there was no time for.
+    pub(crate) fn out_of_time(&self) -> impl Iterator<Item = &ViolationKey> {
+        let late = |harm: &Harm| harm.untried == Some(UntriedReason::TimeUp);
+        let found = self.by_key.iter().filter(move |(_, harm)| late(harm));
+        found.map(|(key, _)| key)
+    }
+
     /// The violations that do not count at this level for this target.
     pub(crate) fn below(
         &self,

@@ -2,6 +2,8 @@
 //! verification, round by round, then report. A program that shows something is sent to
 //! `suggest` first.
 
+use std::collections::BTreeSet;
+
 use super::{
     HARM_SHARE, SUGGEST_SHARE, SUGGEST_TIME, VerificationPlan, assemble_report, predicts, profile,
     require_run, verify,
@@ -102,6 +104,7 @@ pub(crate) fn relax(request: Request, wanted: &RelaxRequest) -> Result<Relaxed, 
             settings: &settings,
             seed: relax_loop.seed(),
             fix: level,
+            left: &BTreeSet::new(),
             deadline,
         };
         let compare = |original: &mut _, patched: &mut _, left: &_, limit: &_| {

@@ -313,7 +313,7 @@ impl<'a> RelaxLoop<'a> {
         );
         let knows_more = is_probe || self.harmless.len() > before;
         // A run without a fence at its place is no run of the original to learn from.
-        if !removes_fences && matches!(failure, VerificationFailure::Finding { .. }) {
+        if !removes_fences && matches!(failure, VerificationFailure::Findings(_)) {
             let (traces, places) = patched.evidence.lend_traces();
             let remapped = remapper.remap(traces, places, evidence.places());
             if evidence.add_traces(remapped.traces) > 0 {

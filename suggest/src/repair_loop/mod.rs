@@ -24,15 +24,15 @@ use crate::run::{Deadline, interrupted};
 use crate::subject::{PatchedFile, SourceCopy};
 use crate::trace_remapper::{ChangedSite, TraceRemapper};
 use search::RefusedChange;
-use verify::PlaceKey;
+use verify::{PlaceKey, finding_keys};
 
 pub(crate) use groups::group_patches;
 pub(crate) use result::{
     ChangeSite, ExplainedChange, NeededChange, RemainingFindings, RemainingReason, RepairNote,
-    RepairResult, Verification, VerificationFailure,
+    RepairResult, StillFound, Verification, VerificationFailure,
 };
 pub(crate) use search::{SEARCH_TIME, allowed_findings, only_races};
-pub(crate) use verify::compare;
+pub(crate) use verify::{ViolationPlaces, compare, violation_places};
 
 /// After this many repairs that do not hold the loop gives up.
 const MOST_ROUNDS: u64 = 6;
@@ -61,6 +61,8 @@ pub(crate) struct Proposal {
     result: RepairResult,
     /// The places of findings that no change removes.
     remaining: BTreeSet<PlaceKey>,
+    /// The places of each finding that is to be repaired.
+    wanted: Vec<Vec<PlaceKey>>,
 }
 
 /// What became of a proposal's patched program.
@@ -193,6 +195,11 @@ impl<'a> RepairLoop<'a> {
             result = best;
         }
         result.notes = std::mem::take(&mut self.notes);
+        if !result.changes.is_empty() {
+            // It is that of a round before.
+            let is_why = |note: &RepairNote| *note == RepairNote::NoRepairInTime;
+            result.notes.retain(|note| !is_why(note));
+        }
         if result.changes.iter().any(|change| change.before.is_plain()) {
             result.notes.push(RepairNote::PlainMadeAtomic);
         }
@@ -287,11 +294,13 @@ fn count_runs_at_changes(result: &mut RepairResult, original: &mut Places, runs:
     let patched = runs.evidence.places();
     let mut runs_at: HashMap<(PathBuf, usize), u64> = HashMap::new();
     for (id, count) in reached {
-        let Some(site) = patched.get(id).site.clone() else {
-            continue;
-        };
-        if let Some(before) = remapper.original_site(&site, original) {
-            let at = (before.file.to_path_buf(), before.span.start);
+        let place = patched.get(id);
+        let (site, call) = (place.site.clone(), place.call.clone());
+        let operation = site.and_then(|site| remapper.original_site(&site, original));
+        let operation = operation.map(|before| (before.file.to_path_buf(), before.span.start));
+        // A change may be at the call of a function that only hands the operation on.
+        let call = call.and_then(|call| remapper.original_start(&call));
+        for at in operation.into_iter().chain(call) {
             let most = runs_at.entry(at).or_default();
             *most = count.max(*most);
         }
@@ -322,6 +331,13 @@ impl Proposal {
         left_alone: &BTreeSet<ViolationKey>,
         limit: &PathLimit,
     ) -> Verification {
-        compare(original, patched, &self.remaining, left_alone, limit)
+        let mut verification = compare(original, patched, &self.remaining, left_alone, limit);
+        if let Verification::Fails(VerificationFailure::Findings(still)) = &mut verification {
+            let shown = finding_keys(patched, left_alone, limit);
+            let is_shown = |access| shown.iter().any(|keys| keys.first() == access);
+            let gone = self.wanted.iter().filter(|keys| !is_shown(keys.first()));
+            still.gone = Some((gone.count(), self.wanted.len()));
+        }
+        verification
     }
 }

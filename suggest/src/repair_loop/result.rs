@@ -142,13 +142,20 @@ pub(crate) enum VerificationFailure {
     CannotRun,
     /// A run ends as none of the original's did.
     NewEnd(RunEnd),
-    /// There is still a finding.
-    Finding {
-        /// The function that it is in.
-        function: String,
-        /// The name of its file.
-        file: String,
-    },
+    /// There are still findings.
+    Findings(StillFound),
+}
+
+/// What the runs of a patched program still show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StillFound {
+    /// Functions that it is in, each with the name of its file.
+    pub functions: Vec<(String, String)>,
+    /// How many runs there were.
+    pub runs: u64,
+    /// Of how many findings that were to be repaired how many are gone, if that is
+    /// known.
+    pub gone: Option<(usize, usize)>,
 }
 
 /// What happened while a repair was searched for.

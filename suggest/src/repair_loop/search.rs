@@ -14,6 +14,7 @@ use wmfix_repair::{
 };
 
 use super::explain::Explainer;
+use super::verify::finding_keys;
 use super::{Proposal, RepairLoop, RepairNote, RepairTask};
 use crate::candidates::{Candidates, Purpose};
 use crate::evidence::Evidence;
@@ -44,6 +45,7 @@ impl RepairLoop<'_> {
         (left_alone, minor): (&BTreeSet<ViolationKey>, &BTreeSet<ViolationKey>),
         names: Option<&FindingNames>,
     ) -> anyhow::Result<Option<Proposal>> {
+        let wanted = finding_keys(evidence, left_alone, self.task.limit);
         let allowed = allowed_findings(evidence, left_alone, self.task.limit);
         let layers = self.layers(&allowed, minor, evidence.places());
         let (traces, places) = evidence.lend_traces();
@@ -100,6 +102,7 @@ impl RepairLoop<'_> {
         Ok(Some(Proposal {
             result: explainer.result(&outcome, files),
             remaining: explainer.remaining_places(&outcome),
+            wanted,
         }))
     }
 }

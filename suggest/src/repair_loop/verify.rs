@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
-use wmfix_analysis::SiteId;
+use wmfix_analysis::{SiteId, ViolationKind};
 
-use super::result::{Verification, VerificationFailure, VerifiedRuns};
+use super::result::{StillFound, Verification, VerificationFailure, VerifiedRuns};
 use crate::evidence::Evidence;
 use crate::explore::Exploration;
 use crate::findings::{Identity, ViolationKey};
@@ -40,6 +40,17 @@ impl PlaceKey {
     }
 }
 
+/// What a violation is known by before and after a patch: its access, what that may
+/// miss, and what kind it is.
+pub(crate) type ViolationPlaces = (PlaceKey, Option<PlaceKey>, ViolationKind);
+
+/// What a violation is known by before and after a patch.
+pub(crate) fn violation_places(places: &Places, key: &ViolationKey) -> ViolationPlaces {
+    let &(access, newer, kind) = key;
+    let newer = newer.map(|newer| PlaceKey::of(places, newer));
+    (PlaceKey::of(places, access), newer, kind)
+}
+
 /// What the runs of a patched program come to. `remaining` are the places of
 /// findings that no change removes, `left_alone` what does too little harm.
 pub(crate) fn compare(
@@ -63,16 +74,19 @@ pub(crate) fn compare(
     if let Some(&end) = ends.find(|end| !known_ends.contains_key(end)) {
         return Verification::Fails(VerificationFailure::NewEnd(end));
     }
-    for sites in counted_findings(patched, left_alone, limit) {
-        let places = patched.places();
-        let keys = sites.into_iter().map(|site| PlaceKey::of(places, site));
-        let keys: Vec<PlaceKey> = keys.collect();
-        if !keys.iter().all(|key| remaining.contains(key)) {
-            return Verification::Fails(VerificationFailure::Finding {
-                function: keys[0].function.clone(),
-                file: keys[0].file.clone(),
-            });
+    let mut functions = Vec::new();
+    for keys in finding_keys(patched, left_alone, limit) {
+        let function = (keys[0].function.clone(), keys[0].file.clone());
+        if !keys.iter().all(|key| remaining.contains(key)) && !functions.contains(&function) {
+            functions.push(function);
         }
+    }
+    if !functions.is_empty() {
+        return Verification::Fails(VerificationFailure::Findings(StillFound {
+            functions,
+            runs: patched.summary().runs,
+            gone: None,
+        }));
     }
     let exploration = patched.exploration().cloned();
     let reached = operations(patched);
@@ -87,6 +101,22 @@ pub(crate) fn compare(
             && patched.collected().shows_nothing(),
         exploration,
     })
+}
+
+/// The places of each finding in the limit that is neither allowed nor left alone, the
+/// access first.
+pub(super) fn finding_keys(
+    evidence: &mut Evidence,
+    left_alone: &BTreeSet<ViolationKey>,
+    limit: &PathLimit,
+) -> Vec<Vec<PlaceKey>> {
+    let findings = counted_findings(evidence, left_alone, limit);
+    let places = evidence.places();
+    let keys = |sites: Vec<SiteId>| {
+        let keys = sites.into_iter().map(|site| PlaceKey::of(places, site));
+        keys.collect()
+    };
+    findings.into_iter().map(keys).collect()
 }
 
 /// The sites of each finding in the limit that is neither allowed nor left alone.

@@ -1,7 +1,8 @@
 //! What happened while a repair was searched for and verified, in words.
 
+use super::short_name::short_name;
 use super::words::signal_name;
-use crate::repair_loop::{RepairNote, VerificationFailure};
+use crate::repair_loop::{RepairNote, StillFound, VerificationFailure};
 use crate::run::RunEnd;
 use crate::trace_remapper::UnmappedTrace;
 
@@ -45,10 +46,40 @@ pub(super) fn failure_text(failure: &VerificationFailure) -> String {
             RunEnd::TooLarge => "a run writes traces past --trace-limit".to_owned(),
             RunEnd::OutOfTime | RunEnd::Interrupted => "a run was interrupted".to_owned(),
         },
-        VerificationFailure::Finding { function, file } => {
-            format!("there is still a finding in {function} ({file})")
-        }
+        VerificationFailure::Findings(still) => still_found_text(still),
     }
+}
+
+/// So many functions are named, at most.
+const MOST_FUNCTIONS: usize = 5;
+
+/// What the runs of a patched program still show, and how much they do not.
+fn still_found_text(still: &StillFound) -> String {
+    let name = |(function, file): &(String, String)| format!("{} ({file})", short_name(function));
+    let named = still.functions.iter().take(MOST_FUNCTIONS).map(name);
+    let mut named: Vec<String> = named.collect();
+    match still.functions.len().saturating_sub(MOST_FUNCTIONS) {
+        0 => {}
+        more => named.push(format!("{more} more")),
+    }
+    let places = match named.split_last() {
+        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => named.concat(),
+    };
+    let what = match still.functions.len() {
+        1 => "there is still a finding",
+        _ => "there are still findings",
+    };
+    let gone = match still.gone {
+        Some((gone, all)) if gone > 0 => {
+            format!(
+                "; {gone} of {all} findings were not seen again in {} runs",
+                still.runs
+            )
+        }
+        _ => String::new(),
+    };
+    format!("{what} in {places}{gone}")
 }
 
 fn unmapped_text(reason: &UnmappedTrace) -> String {
@@ -62,5 +93,32 @@ fn unmapped_text(reason: &UnmappedTrace) -> String {
         UnmappedTrace::SplitOperation => {
             "a changed operation consists of several others".to_owned()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn still(functions: usize, gone: Option<(usize, usize)>) -> String {
+        let functions = (0..functions).map(|n| (format!("f{n}"), "a.h".to_owned()));
+        still_found_text(&StillFound {
+            functions: functions.collect(),
+            runs: 80,
+            gone,
+        })
+    }
+
+    #[test]
+    fn what_a_patched_program_still_shows_is_named_and_so_is_what_is_gone() {
+        assert_eq!(still(1, None), "there is still a finding in f0 (a.h)");
+        assert_eq!(
+            still(2, Some((9, 13))),
+            "there are still findings in f0 (a.h) and f1 (a.h); 9 of 13 findings were not seen again in 80 runs"
+        );
+        assert_eq!(
+            still(7, Some((0, 7))),
+            "there are still findings in f0 (a.h), f1 (a.h), f2 (a.h), f3 (a.h), f4 (a.h) and 2 more"
+        );
     }
 }
