@@ -16,7 +16,12 @@ pub(crate) fn recognise<'t>(call: Node<'t>, context: &ScanContext<'_>) -> Option
     let callee = callee(call)?;
     let name = context.file.node_text(callee.name);
     let arguments = arguments(call);
-    for rule in context.rules(&name) {
+    let texts = || {
+        let texts = arguments.iter();
+        texts.map(|&one| context.file.node_text(one).into_owned())
+    };
+    let instance = context.declared.instance_rule(&name, || texts().collect());
+    for rule in context.rules(&name).chain(instance) {
         if rule.member != callee.receiver.is_some() {
             continue;
         }
@@ -108,6 +113,14 @@ fn read_order(
         OrderRule::Template { index, default } => match callee.template_arguments.get(*index) {
             Some(&argument) => context.read_order(argument),
             None => implied(*default),
+        },
+        OrderRule::Pasted {
+            index,
+            prefix,
+            suffix,
+        } => match arguments.get(*index) {
+            Some(&argument) => context.read_pasted_order(argument, prefix, suffix),
+            None => implied(MemoryOrder::SeqCst),
         },
         OrderRule::Suffix { order, length } => {
             let end = callee.name.end_byte();

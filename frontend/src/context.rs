@@ -4,7 +4,7 @@
 use tree_sitter::Node;
 
 use crate::declarations::{Declarations, Type};
-use crate::orders::OrderNames;
+use crate::orders::{OrderNames, squeeze, standard};
 use crate::site::{OrderForm, OrderSpelling};
 use crate::source::ParsedFile;
 use crate::vocabulary::Vocabularies;
@@ -32,6 +32,20 @@ impl<'f> ScanContext<'f> {
         }
     }
 
+    /// The same for a text that this file stands for in other words.
+    pub(crate) fn for_text<'t>(
+        &'t self,
+        file: &'t ParsedFile,
+        declared: &'t Declarations,
+    ) -> ScanContext<'t> {
+        ScanContext {
+            file,
+            declared,
+            vocabularies: self.vocabularies,
+            active: self.active.clone(),
+        }
+    }
+
     pub(crate) fn type_of(&self, node: Node<'_>) -> Type {
         self.declared.type_of(node, self.file, self.vocabularies)
     }
@@ -47,6 +61,34 @@ impl<'f> ScanContext<'f> {
         let own = spoken().filter(|rule| self.vocabularies.is_project(rule.vocabulary));
         let ours = spoken().filter(|rule| !self.vocabularies.is_project(rule.vocabulary));
         own.chain(self.declared.macro_rule(name)).chain(ours)
+    }
+
+    /// Reads an argument that is part of an order's name.
+    pub(crate) fn read_pasted_order(
+        &self,
+        argument: Node<'_>,
+        prefix: &str,
+        suffix: &str,
+    ) -> OrderSpelling {
+        let name = format!(
+            "{prefix}{}{suffix}",
+            squeeze(&self.file.node_text(argument))
+        );
+        let last = name.rsplit("::").next().unwrap_or_default();
+        let order = standard(&name)
+            .or_else(|| self.vocabularies.order_spelled(&name))
+            .or_else(|| {
+                self.orders()
+                    .find_map(|names| names.aliases.get(last).copied())
+            });
+        OrderSpelling {
+            order,
+            form: OrderForm::Pasted {
+                span: argument.byte_range(),
+                prefix: prefix.to_owned(),
+                suffix: suffix.to_owned(),
+            },
+        }
     }
 
     /// What this file, then each header it includes, says about orders.

@@ -17,6 +17,9 @@ pub(crate) struct Exports {
     names: Option<AhoCorasick>,
     /// For each name, in the order of the automaton, the files that declare it.
     declaring: Vec<Vec<usize>>,
+    /// The files that use macros of others outside of functions, sorted: what they
+    /// define has names that no file has.
+    generating: Vec<usize>,
 }
 
 impl Exports {
@@ -31,15 +34,26 @@ impl Exports {
                 for name in declared.exported_names() {
                     declaring.entry(name.to_owned()).or_default().push(number);
                 }
-                declared.exported_names().next()?;
-                Some(declared)
+                let exports = declared.exported_names().next().is_some();
+                (exports || !declared.open_uses.is_empty()).then_some(declared)
             })
             .collect();
+        let is_template = |word: &str| {
+            let mut all = declared.iter().flatten();
+            all.any(|declared| declared.template(word).is_some())
+        };
+        let generates = |number: &usize| {
+            let uses = declared[*number].as_ref().map(|d| d.open_uses.lines());
+            let mut names = uses.into_iter().flatten();
+            names.any(|line| is_template(line.split('(').next().unwrap_or_default()))
+        };
+        let generating = (0..declared.len()).filter(generates).collect();
         let (names, declaring): (Vec<String>, Vec<Vec<usize>>) = declaring.into_iter().unzip();
         Self {
             declared,
             names: AhoCorasick::new(&names).ok(),
             declaring,
+            generating,
         }
     }
 
@@ -64,8 +78,12 @@ impl Exports {
     }
 
     /// Whether a text mentions, as a word, anything that these files, which are
-    /// sorted, declare.
+    /// sorted, declare, as far as can be told.
     pub(crate) fn are_mentioned(&self, text: &[u8], files: &[usize]) -> bool {
+        let generates = |file: &usize| self.generating.binary_search(file).is_ok();
+        if files.iter().any(generates) {
+            return true;
+        }
         let Some(names) = &self.names else {
             return true;
         };

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use crate::declarations::Declarations;
+use crate::declare;
 use crate::exports::Exports;
 use crate::includes::{Includes, includes};
-use crate::macros;
 use crate::outline::Outline;
 use crate::scan::{FileScan, scan_declared};
 use crate::source::ParsedFile;
@@ -127,7 +127,7 @@ impl<'v> Group<'v> {
             Some(alone) => alone.clone(),
             None => {
                 let imports = self.exports.declared(headers);
-                Arc::new(macros::declarations(
+                Arc::new(declare::declarations(
                     parsed,
                     &outline,
                     imports,
@@ -156,7 +156,7 @@ impl Member {
             return;
         };
         let file = ParsedFile::read(&self.path, text);
-        let declared = macros::declarations(&file, &Outline::of(&file), Vec::new(), vocabularies);
+        let declared = declare::declarations(&file, &Outline::of(&file), Vec::new(), vocabularies);
         self.declared = Some(Arc::new(declared));
         let size = file.text().len();
         let room = kept.fetch_add(size, Ordering::Relaxed) + size <= MAX_KEPT_BYTES;

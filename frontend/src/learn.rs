@@ -5,20 +5,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use tree_sitter::Node;
-
 use crate::context::ScanContext;
+use crate::declare::declarations;
 use crate::found_site::FoundSite;
-use crate::macros;
 use crate::order::MemoryOrder;
-use crate::orders::standard;
 use crate::outline::{Marks, Outline};
 use crate::recognise::found_in;
 use crate::site::SiteOperation;
 use crate::source::ParsedFile;
-use crate::syntax::{self, children};
 use crate::vocabulary::Vocabularies;
 use crate::vocabulary::rule::{OrderRule, Rule};
+use crate::wrapper_function::{self, WrapperFunction, without_orders};
+use crate::{generated, macros};
 
 /// The suffixes by which layers name orders in their functions.
 const SUFFIXES: [(&str, MemoryOrder); 11] = [
@@ -64,6 +62,11 @@ pub struct Wrapper {
 }
 
 impl Wrapper {
+    fn of_function(function: WrapperFunction) -> Self {
+        let WrapperFunction { name, rule, body } = function;
+        Self { name, rule, body }
+    }
+
     /// The order that it says inside, of a compare-exchange on success and on
     /// failure; `None` if its callers say it.
     pub fn orders(&self) -> Option<(MemoryOrder, Option<MemoryOrder>)> {
@@ -143,7 +146,7 @@ fn words(name: &str) -> Vec<String> {
 /// The wrappers that a file defines and no vocabulary knows yet.
 pub fn wrappers(file: &ParsedFile, vocabularies: &Vocabularies) -> Vec<Wrapper> {
     let outline = Outline::of(file);
-    let declared = macros::declarations(file, &outline, Vec::new(), vocabularies);
+    let declared = declarations(file, &outline, Vec::new(), vocabularies);
     let context = ScanContext::new(file, &declared, vocabularies);
     let mut wrappers: Vec<Wrapper> = macros::definitions(&outline, file)
         .iter()
@@ -163,8 +166,11 @@ pub fn wrappers(file: &ParsedFile, vocabularies: &Vocabularies) -> Vec<Wrapper> 
         .map(|(found, _)| found)
         .collect();
     outline.visit(Marks::FUNCTION, |node, _, _| {
-        wrappers.extend(function(node, &found, &context));
+        let function = wrapper_function::read(node, &found, &context);
+        wrappers.extend(function.map(Wrapper::of_function));
     });
+    let generated = generated::functions(&context).into_iter();
+    wrappers.extend(generated.map(Wrapper::of_function));
     wrappers.retain(|wrapper| vocabularies.rules(&wrapper.name).next().is_none());
     wrappers
 }
@@ -341,86 +347,6 @@ fn operation(operation: SiteOperation) -> &'static str {
         SiteOperation::Fence => "fence",
         SiteOperation::SignalFence => "signal-fence",
     }
-}
-
-/// A function whose body is one statement, which is one atomic operation.
-fn function(node: Node<'_>, found: &[FoundSite<'_>], context: &ScanContext<'_>) -> Option<Wrapper> {
-    let body = node.child_by_field_name("body")?;
-    let statements = children(body);
-    let [statement] = statements[..] else {
-        return None;
-    };
-    if !matches!(
-        statement.kind(),
-        "return_statement" | "expression_statement"
-    ) {
-        return None;
-    }
-    let value = syntax::bare_value(children(statement).pop()?, context.file);
-    let found = found.iter().find(|found| found.node == value)?;
-    let inner = found.rule.as_ref()?;
-    let name = syntax::function_name(node, context.file)?;
-    let plain_name = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    if !plain_name {
-        return None;
-    }
-    let parameters: Vec<String> = syntax::parameters(node, context.file)
-        .into_iter()
-        .map(|(name, _)| name)
-        .collect();
-    let rule = match macros::wrapper_rule(found, inner, &parameters, &name, context) {
-        Some(rule) => rule,
-        // A method that wraps a field of its object.
-        None if is_method(node) => method_rule(found, inner, &parameters, &name, context),
-        None => return None,
-    };
-    let text = without_orders(&context.file.node_text(statement), &parameters);
-    // The members of another class are other objects.
-    let class = node.parent().filter(|_| is_method(node));
-    let body = format!("{:?} {text}", class.map(|class| class.start_byte()));
-    Some(Wrapper { name, rule, body })
-}
-
-/// A body without its orders, with the number in place of each parameter.
-fn without_orders(body: &str, parameters: &[String]) -> String {
-    let mut text = String::new();
-    let mut rest = body;
-    while let Some(first) = rest.chars().next() {
-        let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
-        let length = match is_word(first) {
-            true => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
-            false => first.len_utf8(),
-        };
-        let (word, after) = rest.split_at(length);
-        rest = after;
-        if let Some(number) = parameters.iter().position(|parameter| parameter == word) {
-            text.push_str(&format!("${number}"));
-        } else if standard(word).is_none() && !word.trim().is_empty() && word != "\\" {
-            text.push_str(word);
-        }
-    }
-    text
-}
-
-fn method_rule(
-    found: &FoundSite<'_>,
-    inner: &Rule,
-    parameters: &[String],
-    name: &str,
-    context: &ScanContext<'_>,
-) -> Rule {
-    let mut without_object = found.clone();
-    without_object.object = None;
-    let rule = macros::wrapper_rule(&without_object, inner, parameters, name, context);
-    let mut rule = rule.expect("an operation without an object always has a rule");
-    rule.member = true;
-    rule
-}
-
-fn is_method(definition: Node<'_>) -> bool {
-    definition
-        .parent()
-        .is_some_and(|parent| parent.kind() == "field_declaration_list")
 }
 
 #[cfg(test)]

@@ -33,9 +33,11 @@
 mod calls;
 mod context;
 mod declarations;
+mod declare;
 mod exports;
 mod forwarding;
 mod found_site;
+mod generated;
 mod group;
 mod implicit;
 mod includes;
@@ -52,6 +54,7 @@ mod object;
 mod order;
 mod orders;
 mod outline;
+mod pasting;
 mod plain;
 mod recognise;
 mod record;
@@ -65,6 +68,7 @@ mod syntax;
 mod tree;
 mod vocabulary;
 mod walk;
+mod wrapper_function;
 mod wrapping;
 
 pub use forwarding::{Forwarder, forwards_call, forwards_site};

@@ -1,47 +1,17 @@
 //! Macros: the operations in their bodies, and the rules by which their uses are
-//! operations themselves. A body is parsed on its own; what token pasting makes is
-//! not seen.
-
-use std::sync::Arc;
+//! operations themselves. A body is parsed on its own.
 
 use tree_sitter::Node;
 
 use crate::context::ScanContext;
-use crate::declarations::Declarations;
 use crate::found_site::{FoundSite, Surroundings};
 use crate::orders::squeeze;
 use crate::outline::{Marks, Outline};
 use crate::recognise::found_in_part;
-use crate::site::{OrderForm, Site, Span};
+use crate::site::{OrderForm, OrderSpelling, Site, Span};
 use crate::source::ParsedFile;
 use crate::syntax::{self, children};
-use crate::vocabulary::Vocabularies;
 use crate::vocabulary::rule::{OrderRule, Rule};
-
-/// The declarations of a file that includes these headers, with the macros whose
-/// uses are sites.
-pub(crate) fn declarations(
-    file: &ParsedFile,
-    outline: &Outline<'_>,
-    imports: Vec<Arc<Declarations>>,
-    vocabularies: &Vocabularies,
-) -> Declarations {
-    let mut declared = Declarations::without_macros(file, outline, imports, vocabularies);
-    let definitions = definitions(outline, file);
-    // Twice, because a macro may use one that the text defines later.
-    for _ in 0..2 {
-        let context = ScanContext::new(file, &declared, vocabularies);
-        let rules = definitions.iter().filter_map(|definition| {
-            let rule = wrapper(definition, &context)?;
-            Some((definition.name.clone(), rule))
-        });
-        let rules: Vec<(String, Rule)> = rules.collect();
-        declared.add_macros(rules);
-        let with_parameters = definitions.iter().filter(|d| d.parameters.is_some());
-        declared.add_macro_names(with_parameters.map(|definition| definition.name.clone()));
-    }
-    declared
-}
 
 /// A macro definition.
 pub(crate) struct Macro {
@@ -96,7 +66,7 @@ pub(crate) fn sites(definition: &Macro, context: &ScanContext<'_>) -> Vec<Site> 
     if !is_worth_parsing(definition, context) {
         return Vec::new();
     }
-    let tree = context.file.parse_part(&definition.body);
+    let tree = context.file.parse_macro_body(&definition.body);
     let around = Surroundings {
         function: None,
         function_span: None,
@@ -117,7 +87,7 @@ pub(crate) fn wrapper(definition: &Macro, context: &ScanContext<'_>) -> Option<R
     if !is_worth_parsing(definition, context) {
         return None;
     }
-    let tree = context.file.parse_part(&definition.body);
+    let tree = context.file.parse_macro_body(&definition.body);
     let mut found = found_in_part(&tree, context);
     let (found, _) = found.pop().filter(|_| found.is_empty())?;
     let inner = found.rule.clone()?;
@@ -146,20 +116,11 @@ pub(crate) fn wrapper_rule(
     if found.object.is_some() && object.is_none() {
         return None;
     }
-    let order = |spelling: &crate::site::OrderSpelling| {
-        if let OrderForm::NotLiteral(span) | OrderForm::Literal(span) = &spelling.form {
-            let text = squeeze(&context.file.slice(span));
-            if let Some(index) = parameters.iter().position(|parameter| *parameter == text) {
-                return OrderRule::Argument {
-                    index,
-                    default: crate::MemoryOrder::SeqCst,
-                };
-            }
-        }
-        OrderRule::Macro {
+    let order = |spelling: &OrderSpelling| {
+        said_outside(spelling, parameters, context).unwrap_or_else(|| OrderRule::Macro {
             order: spelling.order,
             name: name.to_owned(),
-        }
+        })
     };
     let variadic = parameters.last().is_some_and(|last| last == "...");
     let fewest = parameters.len() - usize::from(variadic);
@@ -179,6 +140,52 @@ pub(crate) fn wrapper_rule(
         result: inner.result,
         awaits: inner.awaits,
         distinctive: true,
+    })
+}
+
+/// Where the uses of something with these parameters say an order, if they do.
+fn said_outside(
+    spelling: &OrderSpelling,
+    parameters: &[String],
+    context: &ScanContext<'_>,
+) -> Option<OrderRule> {
+    let (span, before, behind) = match &spelling.form {
+        OrderForm::NotLiteral(span) | OrderForm::Literal(span) => (span, "", ""),
+        OrderForm::Pasted {
+            span,
+            prefix,
+            suffix,
+        } => (span, prefix.as_str(), suffix.as_str()),
+        OrderForm::Suffix(_) | OrderForm::Macro(_) | OrderForm::Implied => return None,
+    };
+    let text = squeeze(&context.file.slice(span));
+    let (index, prefix, suffix) = (parameters.iter().enumerate())
+        .find_map(|(index, parameter)| around_word(&text, parameter).map(|(a, b)| (index, a, b)))?;
+    let joined = |parts: [&str; 2]| parts.concat().replace("##", "");
+    let (prefix, suffix) = (joined([before, prefix]), joined([suffix, behind]));
+    if prefix.is_empty() && suffix.is_empty() {
+        let default = crate::MemoryOrder::SeqCst;
+        return Some(OrderRule::Argument { index, default });
+    }
+    Some(OrderRule::Pasted {
+        index,
+        prefix,
+        suffix,
+    })
+}
+
+/// What stands before and behind a word that is part of a name, where nothing is
+/// computed.
+fn around_word<'t>(text: &'t str, word: &str) -> Option<(&'t str, &'t str)> {
+    let of_word = |c: char| c.is_alphanumeric() || c == '_';
+    let of_name = |c: char| of_word(c) || matches!(c, ':' | '#' | '(' | ')');
+    if !text.chars().all(of_name) {
+        return None;
+    }
+    text.match_indices(word).find_map(|(at, _)| {
+        let (before, behind) = (&text[..at], &text[at + word.len()..]);
+        let is_whole = !before.ends_with(of_word) && !behind.starts_with(of_word);
+        is_whole.then_some((before, behind))
     })
 }
 

@@ -9,9 +9,9 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::declarations::Declarations;
+use crate::declare;
 use crate::exports::Exports;
 use crate::includes::{MAX_HEADERS, includes};
-use crate::macros;
 use crate::outline::Outline;
 use crate::scan::{FileScan, scan_declared};
 use crate::source::ParsedFile;
@@ -42,7 +42,7 @@ pub fn scan_file(
     let file = ParsedFile::read(path, text.to_vec());
     let outline = Outline::of(&file);
     let imports = exports.declared(if mentioned { &all } else { &[] });
-    let declared = macros::declarations(&file, &outline, imports, vocabularies);
+    let declared = declare::declarations(&file, &outline, imports, vocabularies);
     scan_declared(&file, &outline, &declared, vocabularies)
 }
 
@@ -73,10 +73,10 @@ fn declarations(path: &Path, vocabularies: &Vocabularies) -> Option<Arc<Declarat
     // What cannot be read here could not be read by the compiler either.
     let text = std::fs::read(path).ok()?;
     if !vocabularies.worth_parsing(&text) {
-        return None;
+        return declare::uses_only(&text).map(Arc::new);
     }
     let file = ParsedFile::read(path, text);
-    let declared = macros::declarations(&file, &Outline::of(&file), Vec::new(), vocabularies);
+    let declared = declare::declarations(&file, &Outline::of(&file), Vec::new(), vocabularies);
     Some(Arc::new(declared))
 }
 

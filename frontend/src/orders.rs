@@ -126,7 +126,7 @@ fn names_order(alias: &str, order: MemoryOrder) -> bool {
     };
     forms.iter().any(|form| {
         alias == *form
-            || ["mo", "kmo", "memoryorder", "order", "k"]
+            || ["mo", "kmo", "memoryorder", "order", "k", "atomic"]
                 .iter()
                 .any(|prefix| alias.strip_prefix(prefix) == Some(*form))
     })

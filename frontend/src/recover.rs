@@ -19,11 +19,11 @@ pub(crate) fn sites(known: &[Site], context: &ScanContext<'_>) -> Vec<Site> {
             continue;
         }
         let name = context.file.slice(&word);
-        let mut rules = context.rules(&name).peekable();
-        let Some(first) = rules.peek() else {
+        let first = context.rules(&name).next();
+        if first.is_none() && context.declared.template(&name).is_none() {
             continue;
-        };
-        let member = first.member;
+        }
+        let member = first.is_some_and(|rule| rule.member);
         let Some(end) = closing_parenthesis(text, word.end) else {
             continue;
         };

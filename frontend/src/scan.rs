@@ -11,7 +11,7 @@ use crate::site::Site;
 use crate::site_lines::SiteLines;
 use crate::source::{Language, ParsedFile};
 use crate::vocabulary::Vocabularies;
-use crate::{macros, notes, recognise, recover};
+use crate::{declare, macros, notes, recognise, recover};
 
 /// What a scan found in one file.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ pub fn scan_source(path: &Path, text: &[u8], vocabularies: &Vocabularies) -> Fil
 /// Scans a file that is already parsed.
 pub fn scan_parsed(file: &ParsedFile, vocabularies: &Vocabularies) -> FileScan {
     let outline = Outline::of(file);
-    let declared = macros::declarations(file, &outline, Vec::new(), vocabularies);
+    let declared = declare::declarations(file, &outline, Vec::new(), vocabularies);
     scan_declared(file, &outline, &declared, vocabularies)
 }
 

@@ -135,6 +135,16 @@ pub enum OrderForm {
     Literal(Span),
     /// An argument that is a variable, a parameter or a computed value.
     NotLiteral(Span),
+    /// An argument that a macro makes part of the order's name: `relaxed` of
+    /// `memory_order_##order`.
+    Pasted {
+        /// The argument.
+        span: Span,
+        /// What stands before it in the name.
+        prefix: String,
+        /// What stands behind it.
+        suffix: String,
+    },
     /// Part of the callee's name (`foo_load_acquire`): the suffix.
     Suffix(Span),
     /// Written in the body of the macro of this name, which the site calls: to

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use tree_sitter::{Node, Parser, Range, Tree};
 
 use crate::lines::LineIndex;
+use crate::pasting::readable_body;
 use crate::site::Span;
 
 /// The grammar a file is parsed with.
@@ -115,10 +116,21 @@ impl ParsedFile {
         self.slice(&node.byte_range())
     }
 
-    /// A tree of one stretch of the text only: a macro's body, or what lies inside
-    /// a part that could not be parsed.
+    /// A tree of one stretch of the text only: what lies inside a part that could
+    /// not be parsed.
     pub(crate) fn parse_part(&self, span: &Span) -> Tree {
         parse_ranges(&self.text, self.language, std::slice::from_ref(span))
+    }
+
+    /// A tree of a macro's body as a statement: what is pasted together is one word,
+    /// and a semicolon tells a call from a declaration.
+    pub(crate) fn parse_macro_body(&self, span: &Span) -> Tree {
+        let code = without_line_comment(&self.text[span.clone()]);
+        let end = span.start + code.len();
+        let after = self.text.get(end + 1..).unwrap_or_default();
+        let text = [&self.text[..span.start], &readable_body(code), b";", after].concat();
+        let statement = span.start..end + 1;
+        parse_ranges(&text, self.language, std::slice::from_ref(&statement))
     }
 }
 
@@ -153,12 +165,21 @@ fn parse_ranges(text: &[u8], language: Language, spans: &[Span]) -> Tree {
 
 /// The text as the grammars can read it, same length: `_Atomic(T)` is a type
 /// specifier that the C grammar knows only as a macro, so the keyword gives way to
-/// a name; a byte order mark gives way to blanks.
+/// a name; a byte order mark gives way to blanks, and so do comments in definitions of
+/// macros, where the grammar takes a body to end.
 fn readable(text: &[u8]) -> Cow<'_, [u8]> {
     const KEYWORD: &[u8] = b"_Atomic";
     let mut changed = Cow::Borrowed(text);
     if text.starts_with(b"\xef\xbb\xbf") {
         changed.to_mut()[..3].fill(b' ');
+    }
+    for comment in comments_in_definitions(text) {
+        let blank = |byte: &mut u8| {
+            if !matches!(byte, b'\\' | b'\r' | b'\n') {
+                *byte = b' ';
+            }
+        };
+        changed.to_mut()[comment].iter_mut().for_each(blank);
     }
     for at in memchr::memmem::find_iter(text, KEYWORD) {
         let after = &text[at + KEYWORD.len()..];
@@ -169,6 +190,71 @@ fn readable(text: &[u8]) -> Cow<'_, [u8]> {
         }
     }
     changed
+}
+
+/// The comments inside of macro definitions, which end on the line that they begin on
+/// or on one that continues it.
+fn comments_in_definitions(text: &[u8]) -> Vec<Span> {
+    let mut comments = Vec::new();
+    for at in memchr::memmem::find_iter(text, b"define") {
+        let line = memchr::memrchr(b'\n', &text[..at]).map_or(0, |end| end + 1);
+        let before = text[line..at].trim_ascii();
+        if before != b"#" {
+            continue;
+        }
+        let mut i = at;
+        while i < text.len() && text[i] != b'\n' && !text[i..].starts_with(b"//") {
+            match &text[i..] {
+                [b'\\', b'\r', b'\n', ..] => i += 3,
+                [b'\\', _, ..] => i += 2,
+                [quote @ (b'"' | b'\''), ..] => i = literal_end(text, i, *quote),
+                [b'/', b'*', ..] => {
+                    let Some(end) = memchr::memmem::find(&text[i..], b"*/") else {
+                        break;
+                    };
+                    let comment = i..i + end + 2;
+                    if !is_continued(&text[comment.clone()]) {
+                        break;
+                    }
+                    i = comment.end;
+                    comments.push(comment);
+                }
+                _ => i += 1,
+            }
+        }
+    }
+    comments
+}
+
+/// Whether every line of a text says that the next one continues it.
+fn is_continued(text: &[u8]) -> bool {
+    let ends = memchr::memchr_iter(b'\n', text);
+    ends.map(|end| text[..end].strip_suffix(b"\r").unwrap_or(&text[..end]))
+        .all(|line| line.ends_with(b"\\"))
+}
+
+/// A macro's body without the comment that ends it.
+fn without_line_comment(body: &[u8]) -> &[u8] {
+    let mut i = 0;
+    while i < body.len() && !body[i..].starts_with(b"//") {
+        i = match body[i] {
+            quote @ (b'"' | b'\'') => literal_end(body, i, quote),
+            _ => i + 1,
+        };
+    }
+    &body[..i.min(body.len())]
+}
+
+/// The offset behind a literal, or of the end of its line.
+fn literal_end(text: &[u8], start: usize, quote: u8) -> usize {
+    let mut i = start + 1;
+    while i < text.len() && text[i] != quote && text[i] != b'\n' {
+        i += if text[i] == b'\\' { 2 } else { 1 };
+    }
+    match text.get(i) {
+        Some(&byte) if byte == quote => i + 1,
+        _ => i.min(text.len()),
+    }
 }
 
 /// Whether a header holds C++ outside what is guarded by `__cplusplus`.

@@ -276,6 +276,19 @@ impl OrderRaise<'_> {
             OrderForm::NotLiteral(span) => {
                 Err(Refusal::OrderIsComputed(self.file.slice(span).into_owned()))
             }
+            OrderForm::Pasted {
+                span,
+                prefix,
+                suffix,
+            } => {
+                let old = self.file.slice(span);
+                let new = self
+                    .spelling
+                    .respell_pasted(&old, order, (prefix, suffix))
+                    .ok_or_else(|| Refusal::UnknownSpelling(old.into_owned()))?;
+                draft.replace(span.clone(), new);
+                Ok(())
+            }
             OrderForm::Suffix(span) => {
                 let (suffix, name) = self.wrapper(span, order)?;
                 if !self.spelling.knows(&name) {

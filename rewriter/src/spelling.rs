@@ -151,6 +151,24 @@ impl<'a> Spelling<'a> {
         Some(self.order(order, family))
     }
 
+    /// The spelling of `order` in place of `old`, which a macro makes part of a name.
+    pub(crate) fn respell_pasted(
+        &self,
+        old: &str,
+        order: MemoryOrder,
+        (prefix, suffix): (&str, &str),
+    ) -> Option<String> {
+        let (head, word) = split_order(old)?;
+        let new = format!("{head}{}", in_case_of(word, order)?);
+        let name = format!("{prefix}{new}{suffix}");
+        let before = format!("{prefix}{head}");
+        let is_standard = ["memory_order_", "memory_order::", "memory_order("]
+            .iter()
+            .any(|end| before.ends_with(end))
+            || before == "__ATOMIC_";
+        (is_standard || self.knows(&name)).then_some(new)
+    }
+
     /// Whether the tree has this name, or this file has.
     pub(crate) fn knows(&self, name: &str) -> bool {
         let name = name.rsplit("::").next().unwrap_or(name);

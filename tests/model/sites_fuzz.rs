@@ -43,8 +43,10 @@ fn check(path: &Path, text: &[u8], scan: &FileScan) {
         inside(&site.callee_span);
         inside(&site.statement);
         site.object.as_ref().into_iter().for_each(inside);
-        if let OrderForm::Literal(span) | OrderForm::NotLiteral(span) | OrderForm::Suffix(span) =
-            &site.order.form
+        if let OrderForm::Literal(span)
+        | OrderForm::NotLiteral(span)
+        | OrderForm::Pasted { span, .. }
+        | OrderForm::Suffix(span) = &site.order.form
         {
             inside(span);
             assert!(

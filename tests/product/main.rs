@@ -66,6 +66,7 @@ mod shards_slurm;
 mod suggest_kinds;
 mod suggest_litmus;
 mod suggest_loop;
+mod suggest_macros;
 mod suggest_patch;
 mod wrong_use;
 

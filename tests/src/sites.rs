@@ -65,8 +65,10 @@ pub fn words(site: &Site, text: &str) -> Vec<String> {
         None => order(&site.order).to_owned(),
     });
     words.push(place(&site.order).to_owned());
-    if let OrderForm::Literal(span) | OrderForm::NotLiteral(span) | OrderForm::Suffix(span) =
-        &site.order.form
+    if let OrderForm::Literal(span)
+    | OrderForm::NotLiteral(span)
+    | OrderForm::Pasted { span, .. }
+    | OrderForm::Suffix(span) = &site.order.form
     {
         words.push(format!("order={}", tight(&text[span.clone()])));
     }
@@ -126,6 +128,7 @@ fn place(spelling: &OrderSpelling) -> &'static str {
     match spelling.form {
         OrderForm::Literal(_) => "literal",
         OrderForm::NotLiteral(_) => "not-literal",
+        OrderForm::Pasted { .. } => "pasted",
         OrderForm::Suffix(_) => "suffix",
         OrderForm::Macro(_) => "macro",
         OrderForm::Implied => "implied",

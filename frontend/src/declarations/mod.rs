@@ -12,6 +12,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::orders::OrderNames;
+use crate::pasting::MacroTemplate;
 use crate::site::Span;
 use crate::vocabulary::rule::Rule;
 
@@ -30,6 +31,14 @@ pub(crate) struct Declarations {
     pub orders: OrderNames,
     /// Macros that wrap one atomic operation: their uses are sites.
     pub macros: FxHashMap<String, Rule>,
+    /// Macros whose uses depend on their arguments.
+    templates: FxHashMap<String, MacroTemplate>,
+    /// By a template and what its body is for some arguments: the rule for uses
+    /// with these, which are sites.
+    instances: FxHashMap<(String, String), Rule>,
+    /// Uses of macros outside of functions that this file alone does not tell the
+    /// meaning of.
+    pub open_uses: String,
     /// Every function-like macro.
     macro_names: FxHashSet<String>,
     /// Functions: which of their parameters are atomic objects or lead to one.
@@ -92,6 +101,42 @@ impl Declarations {
     /// Adds macros that wrap one atomic operation, by name.
     pub(crate) fn add_macros(&mut self, rules: impl IntoIterator<Item = (String, Rule)>) {
         self.macros.extend(rules);
+    }
+
+    /// Adds macros whose uses depend on their arguments.
+    pub(crate) fn add_templates(
+        &mut self,
+        templates: impl IntoIterator<Item = (String, MacroTemplate)>,
+    ) {
+        self.templates.extend(templates);
+    }
+
+    /// Adds the rules for uses of templates.
+    pub(crate) fn add_instances(
+        &mut self,
+        rules: impl IntoIterator<Item = ((String, String), Rule)>,
+    ) {
+        self.instances.extend(rules);
+    }
+
+    /// The macros whose uses depend on their arguments, those of headers included.
+    pub(crate) fn templates(&self) -> impl Iterator<Item = (&String, &MacroTemplate)> {
+        self.everywhere().flat_map(|all| &all.templates)
+    }
+
+    /// The macro of this name, if its uses depend on their arguments.
+    pub(crate) fn template(&self, name: &str) -> Option<&MacroTemplate> {
+        self.everywhere().find_map(|all| all.templates.get(name))
+    }
+
+    /// The rule for a use of a template with these arguments.
+    pub(crate) fn instance_rule(
+        &self,
+        name: &str,
+        arguments: impl FnOnce() -> Vec<String>,
+    ) -> Option<&Rule> {
+        let instance = self.template(name)?.call_instance(&arguments())?;
+        self.instances.get(&(name.to_owned(), instance.body))
     }
 
     /// Adds the names of function-like macros.
@@ -172,6 +217,7 @@ impl Declarations {
             .chain(types)
             .chain(self.orders.aliases.keys())
             .chain(self.macros.keys())
+            .chain(self.templates.keys())
             .map(String::as_str)
     }
 

@@ -56,6 +56,16 @@ pub(crate) enum OrderRule {
         /// The order when the argument is absent.
         default: MemoryOrder,
     },
+    /// In this argument, which a macro makes part of the order's name:
+    /// `memory_order_##order`.
+    Pasted {
+        /// Which argument, from 0.
+        index: usize,
+        /// What stands before it in the name.
+        prefix: String,
+        /// What stands behind it.
+        suffix: String,
+    },
     /// In the last `length` bytes of the name.
     Suffix {
         /// The order that the suffix names.

@@ -83,6 +83,7 @@ fn form_name(form: &OrderForm) -> &'static str {
     match form {
         OrderForm::Literal(_) => "literal",
         OrderForm::NotLiteral(_) => "not-literal",
+        OrderForm::Pasted { .. } => "pasted",
         OrderForm::Suffix(_) => "suffix",
         OrderForm::Macro(_) => "macro",
         OrderForm::Implied => "implied",

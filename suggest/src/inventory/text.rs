@@ -90,7 +90,11 @@ fn totals(scan: &TreeScan, out: &mut String) {
 fn not_literal(scan: &TreeScan, quiet: bool, out: &mut String) {
     let sites = scan.files.iter().flat_map(|(_, file)| &file.sites);
     let vague: Vec<&Site> = sites
-        .filter(|site| matches!(site.order.form, OrderForm::NotLiteral(_)))
+        .filter(|site| match site.order.form {
+            OrderForm::NotLiteral(_) => true,
+            OrderForm::Pasted { .. } => site.order.order.is_none(),
+            _ => false,
+        })
         .collect();
     if vague.is_empty() {
         return;

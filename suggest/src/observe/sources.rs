@@ -169,9 +169,9 @@ impl Sources {
         }
     }
 
-    /// The call of a function that a vocabulary describes, if an event inside that
-    /// function belongs to it: the text at the caller's point must call it by its
-    /// name, and say the order that the event had.
+    /// The call of a function that a vocabulary describes, or that a macro defines, if
+    /// an event inside that function belongs to it: the text at the caller's point must
+    /// call it by its name, and say the order that the event had.
     pub(crate) fn described_call(
         &mut self,
         function: &Frame,
@@ -180,15 +180,20 @@ impl Sources {
         order: Option<MemoryOrder>,
     ) -> Option<Site> {
         let (kind, name) = (operation_kind(event)?, plain_name(&function.function));
-        if !self.vocabularies.describes(name) {
+        let is_described = self.vocabularies.describes(name);
+        // What a macro defines is not in the text where debug information has it.
+        let has_text = |at: &SourcePoint| self.site(at, event).is_some();
+        if !is_described && function.at.as_ref().is_none_or(has_text) {
             return None;
         }
         let point = caller.at.as_ref()?;
         let file = self.file(&point.file)?;
         // Where one function of a layer is defined, the others are too.
         function.at.as_ref().and_then(|at| self.file(&at.file));
-        let calls_it =
-            |site: &&Site| site.callee == name || matches!(&site.order.form, OrderForm::Macro(_));
+        let calls_it = |site: &&Site| {
+            let in_macro = matches!(&site.order.form, OrderForm::Macro(_));
+            site.callee == name || is_described && in_macro
+        };
         let site = match match_site(&file.scan, point.line, point.column, kind) {
             SiteMatch::Site(site) => Some(site).filter(calls_it)?,
             SiteMatch::Ambiguous(sites) => {

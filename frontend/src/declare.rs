@@ -1,0 +1,70 @@
+//! Everything that a file declares: names and types by its tree, then the macros
+//! whose uses are operations, or define functions that are.
+
+use std::sync::Arc;
+
+use crate::context::ScanContext;
+use crate::declarations::Declarations;
+use crate::generated::{self, is_worth_keeping};
+use crate::macros::{self, Macro};
+use crate::outline::Outline;
+use crate::pasting::MacroTemplate;
+use crate::source::ParsedFile;
+use crate::vocabulary::Vocabularies;
+use crate::vocabulary::rule::Rule;
+
+/// The declarations of a file that includes these headers, with the macros whose
+/// uses are sites.
+pub(crate) fn declarations(
+    file: &ParsedFile,
+    outline: &Outline<'_>,
+    imports: Vec<Arc<Declarations>>,
+    vocabularies: &Vocabularies,
+) -> Declarations {
+    let mut declared = Declarations::without_macros(file, outline, imports, vocabularies);
+    let definitions = macros::definitions(outline, file);
+    let with_parameters = definitions.iter().filter(|d| d.parameters.is_some());
+    declared.add_macro_names(with_parameters.map(|definition| definition.name.clone()));
+    // Twice, because a macro may use one that the text defines later.
+    for _ in 0..2 {
+        let context = ScanContext::new(file, &declared, vocabularies);
+        let named = |definition: &Macro| definition.name.clone();
+        let rules: Vec<(String, Rule)> = definitions
+            .iter()
+            .filter_map(|macro_| Some((named(macro_), macros::wrapper(macro_, &context)?)))
+            .collect();
+        let templates: Vec<(String, MacroTemplate)> = definitions
+            .iter()
+            .filter_map(|macro_| Some((named(macro_), template(macro_, &context)?)))
+            .collect();
+        declared.add_macros(rules);
+        declared.add_templates(templates);
+    }
+    if declared.templates().next().is_some() {
+        let context = ScanContext::new(file, &declared, vocabularies);
+        let instances = generated::instances(&context);
+        let functions = generated::functions(&context);
+        declared.add_instances(instances);
+        declared.add_macros(functions.into_iter().map(|f| (f.name, f.rule)));
+    }
+    declared.open_uses = generated::open_uses(file.text(), &declared);
+    declared
+}
+
+/// The declarations of a header in which no word is atomic: what it uses of the macros
+/// of others, if it does.
+pub(crate) fn uses_only(text: &[u8]) -> Option<Declarations> {
+    let mut declared = Declarations::default();
+    declared.open_uses = generated::open_uses(text, &declared);
+    (!declared.open_uses.is_empty()).then_some(declared)
+}
+
+/// A macro whose uses depend on their arguments, if these may be operations or define
+/// functions that are.
+fn template(definition: &Macro, context: &ScanContext<'_>) -> Option<MacroTemplate> {
+    let parameters = definition.parameters.as_deref()?;
+    let body = context.file.slice(&definition.body);
+    let is_template = |word: &str| context.declared.template(word).is_some();
+    let template = MacroTemplate::of(parameters, &body, is_template)?;
+    is_worth_keeping(&template, context).then_some(template)
+}
