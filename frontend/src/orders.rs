@@ -116,6 +116,13 @@ fn bare(name: &str) -> Option<MemoryOrder> {
 
 /// Whether an alias's name says which order it is.
 fn names_order(alias: &str, order: MemoryOrder) -> bool {
+    // `FOO_RELAXED`: the project's name before the order's.
+    if let Some((prefix, name)) = alias.split_once('_')
+        && !prefix.is_empty()
+        && name.eq_ignore_ascii_case(order.name())
+    {
+        return true;
+    }
     let alias = alias.to_ascii_lowercase().replace('_', "");
     let forms: &[&str] = match order {
         MemoryOrder::Relaxed => &["relaxed", "rlx"],
@@ -201,6 +208,10 @@ mod tests {
     #[test]
     fn an_alias_names_its_order_or_is_a_knob() {
         assert!(names_order("mo_relaxed", Relaxed));
+        assert!(names_order("AT_RELAXED", Relaxed));
+        assert!(names_order("foo_seq_cst", SeqCst));
+        assert!(!names_order("HEAD_LOAD_RELAXED", Relaxed));
+        assert!(!names_order("AT_RELAXED", Acquire));
         assert!(names_order("acq", Acquire));
         assert!(names_order("kAcqRel", AcqRel));
         assert!(names_order("memory_order_seq_cst", SeqCst));

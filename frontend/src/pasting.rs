@@ -60,9 +60,8 @@ impl MacroTemplate {
             parameters: parameters.to_vec(),
             body: body.replace("\\\r\n", " \n").replace("\\\n", " \n"),
         };
-        let is_one = body.contains("##")
-            || body.contains(VARIADIC)
-            || template.words().any(|word| is_template(word));
+        let is_one =
+            body.contains("##") || body.contains(VARIADIC) || template.words().any(is_template);
         is_one.then_some(template)
     }
 
