@@ -183,6 +183,23 @@ fn weight(line: &Line) -> usize {
     }
 }
 
+/// The lines of an older text that lines of a newer one stand in place of, by number:
+/// the same but for their orders, or changed where as many were taken away as added.
+pub(super) fn counterparts(old: &[Line], new: &[Line]) -> BTreeMap<usize, String> {
+    let mut counterparts = BTreeMap::new();
+    let (mut i, mut j) = (0, 0);
+    for (a, b) in common(old, new) {
+        let replaced = old[i..a].iter().zip(&new[j..b]);
+        let replaced = replaced.filter(|_| a - i == b - j);
+        let same = old.get(a).zip(new.get(b));
+        for (was, is) in replaced.chain(same) {
+            counterparts.insert(is.number, was.text.clone());
+        }
+        (i, j) = (a + 1, b + 1);
+    }
+    counterparts
+}
+
 /// The longest common subsequence of lines that differ in their orders at most,
 /// as pairs of indices, and the two ends as the last pair.
 fn common(old: &[Line], new: &[Line]) -> Vec<(usize, usize)> {
@@ -246,6 +263,22 @@ atomic_thread_fence(memory_order_release);
         let below = edits(&BEFORE.replace("y.store", &format!("{fence}y.store")));
         assert_eq!(above, below);
         assert_eq!(above.price(&Counts::default()), 20);
+    }
+
+    #[test]
+    fn a_changed_line_stands_in_place_of_the_one_it_was() {
+        let words = Words::default();
+        let old = lines("int a = x;\nb();\nx = 1;\n", &words);
+        let new = lines(
+            "int a = __atomic_load_n(&x, __ATOMIC_ACQUIRE);\nb();\nc();\nd();\n",
+            &words,
+        );
+        let found = counterparts(&old, &new);
+        let texts: Vec<(usize, &str)> = found.iter().map(|(n, text)| (*n, text.trim())).collect();
+        assert_eq!(texts.len(), 2, "{texts:?}");
+        assert_eq!(texts[0].0, 1);
+        assert!(texts[0].1.starts_with("int"), "{texts:?}");
+        assert_eq!(texts[1].0, 2);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::case::{Case, apply};
 use super::counts::Counts;
-use super::edits::Edits;
+use super::edits::{Edits, counterparts};
 use super::tokens::{Words, lines};
 use crate::product::{CommandResult, World};
 
@@ -213,28 +213,22 @@ fn ask(world: &World, command: &str, limits: &Limits, failures: &mut Vec<String>
 }
 
 fn findings(case: &Case, report: &Value, folder: &Path, words: &Words) -> Vec<Finding> {
-    let texts = case.texts(folder);
+    let code = CodeLines::of(case, folder, words);
     let list = |name: &str| report[name].as_array().cloned().unwrap_or_default();
     let violations = list("violations").into_iter().map(|violation| {
         let kind = violation["kind"].as_str().unwrap_or_default().to_owned();
-        finding(&violation, kind, ["access", "write"], &texts, words)
+        finding(&violation, kind, ["access", "write"], &code)
     });
     let races = list("races")
         .into_iter()
-        .map(|race| finding(&race, "race".to_owned(), ["first", "second"], &texts, words));
+        .map(|race| finding(&race, "race".to_owned(), ["first", "second"], &code));
     violations.chain(races).collect()
 }
 
-fn finding(
-    value: &Value,
-    kind: String,
-    sides: [&str; 2],
-    texts: &BTreeMap<String, String>,
-    words: &Words,
-) -> Finding {
+fn finding(value: &Value, kind: String, sides: [&str; 2], lines: &CodeLines) -> Finding {
     let mut places = BTreeSet::new();
     collect_places(value, &mut places);
-    let code = sides.map(|side| code_at(&value[side], texts, words));
+    let code = sides.map(|side| lines.at(&value[side]));
     let spelled = sides.map(|side| {
         let place = &value[side];
         format!(
@@ -281,13 +275,33 @@ fn collect_places(value: &Value, places: &mut BTreeSet<(String, usize)>) {
     }
 }
 
-/// The code at a place, without its orders.
-fn code_at(place: &Value, texts: &BTreeMap<String, String>, words: &Words) -> String {
-    let number = place["line"].as_u64().unwrap_or_default();
-    let text = texts.get(place["file"].as_str().unwrap_or_default());
-    let lines = lines(text.map_or("", String::as_str), words);
-    let line = lines.into_iter().find(|line| line.number as u64 == number);
-    line.map_or_else(String::new, |line| line.text)
+/// The lines of a version of a case without their orders, as the buggy version has
+/// them: by file and number.
+struct CodeLines(BTreeMap<(String, u64), String>);
+
+impl CodeLines {
+    fn of(case: &Case, folder: &Path, words: &Words) -> Self {
+        let buggy = case.texts(&case.folder);
+        let mut all = BTreeMap::new();
+        for (file, text) in case.texts(folder) {
+            let own = lines(&text, words);
+            let old = lines(buggy.get(&file).map_or("", String::as_str), words);
+            let counterparts = counterparts(&old, &own);
+            for line in own {
+                let was = counterparts.get(&line.number);
+                let text = was.cloned().unwrap_or(line.text);
+                all.insert((file.clone(), line.number as u64), text);
+            }
+        }
+        Self(all)
+    }
+
+    /// The code at a place.
+    fn at(&self, place: &Value) -> String {
+        let file = place["file"].as_str().unwrap_or_default().to_owned();
+        let number = place["line"].as_u64().unwrap_or_default();
+        self.0.get(&(file, number)).cloned().unwrap_or_default()
+    }
 }
 
 fn right_line(bug: &[&Finding], repair: &Value, target: &(String, usize)) -> RightLine {
