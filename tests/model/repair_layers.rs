@@ -62,7 +62,7 @@ fn what_matters_is_repaired_as_if_the_rest_were_not_there() {
     let problem = message_and_buffering();
     // The message alone counts first: store buffering shows at points 1 and 6.
     let first = allowing(&problem, &[1, 6]);
-    let found: Vec<Found> = changes(&searched(&problem, &[first.clone()]));
+    let found: Vec<Found> = changes(&searched(&problem, std::slice::from_ref(&first)));
     let of_layer = |layer| found.iter().filter(move |change| change.2 == layer);
     let (serious, rest): (Vec<&Found>, Vec<&Found>) =
         (of_layer(0).collect(), of_layer(1).collect());
