@@ -18,11 +18,9 @@ use crate::solve::{candidate, moved, repair, unneeded};
 use crate::variable::variables;
 
 /// Finds a repair layer by layer: each of `first` says what is allowed while the
-/// layer is looked for, and the last layer is the problem itself. Where a change of one
-/// of `first` makes one of an earlier layer idle, these layers are one. What the last
-/// layer, which matters least, makes idle stays, because without that layer it is
-/// needed: it is said to be covered. Where there is too much to look at or too little
-/// time, it is the cheapest repair of everything at once.
+/// layer is looked for, and the last layer is the problem itself. Where a change of
+/// one layer makes one of an earlier layer idle, where there is too much to look at or
+/// too little time, it is the cheapest repair of everything at once.
 pub fn repair_in_layers(
     problem: &Problem,
     first: &[AllowedFindings],
@@ -40,7 +38,6 @@ pub fn repair_in_layers(
             .map(|all| all.saturating_sub(started.elapsed())),
         ..options.clone()
     };
-    let mut original = problem.clone();
     let mut current = problem.clone();
     let mut made: Vec<ReasonedChange> = Vec::new();
     for (layer, allowed) in first.iter().enumerate() {
@@ -49,19 +46,8 @@ pub fn repair_in_layers(
         let Some(found) = outcome.repair.filter(|_| outcome.end == SearchEnd::Optimal) else {
             return repair(problem, &left(), progress);
         };
-        let mut with_layer = made.clone();
-        add(&mut with_layer, found.changes, layer);
-        original.allowed = allowed.clone();
-        if !idle(&original, &with_layer, &left())?.is_empty() {
-            let outcome = repair(&original, &left(), &mut progress)?;
-            let Some(found) = outcome.repair.filter(|_| outcome.end == SearchEnd::Optimal) else {
-                return repair(problem, &left(), progress);
-            };
-            with_layer.clear();
-            add(&mut with_layer, found.changes, layer);
-        }
-        made = with_layer;
-        current = after(problem, &changes_of(&made));
+        current = after(&current, &changes_of(&found.changes));
+        add(&mut made, found.changes, layer);
     }
     current.allowed = problem.allowed.clone();
     let mut outcome = repair(&current, &left(), &mut progress)?;
@@ -72,32 +58,18 @@ pub fn repair_in_layers(
     if let Some(found) = &mut outcome.repair {
         add(&mut made, std::mem::take(&mut found.changes), first.len());
         made.sort_by_key(|change| change.change.point);
-        for number in idle(problem, &made, &left())? {
-            if made[number].layer == first.len() {
-                return repair(problem, &left(), progress);
-            }
-            made[number].is_covered = true;
-        }
         found.cost = made.iter().map(|change| change.cost).sum();
         found.changes = made;
+        let changes = changes_of(&found.changes);
+        let has_moves = changes
+            .iter()
+            .any(|c| matches!(c.kind, ChangeKind::Move(_)));
+        if !has_moves && !unneeded(problem, &changes, left().budget)?.is_empty() {
+            return repair(problem, &left(), progress);
+        }
     }
     outcome.work.total = started.elapsed();
     Ok(outcome)
-}
-
-/// The changes, by number, that are idle beside the others; none are known where a
-/// fence moves.
-fn idle(
-    problem: &Problem,
-    made: &[ReasonedChange],
-    options: &Options,
-) -> Result<Vec<usize>, RepairError> {
-    let changes = changes_of(made);
-    let is_move = |change: &Change| matches!(change.kind, ChangeKind::Move(_));
-    match changes.iter().any(is_move) {
-        true => Ok(Vec::new()),
-        false => unneeded(problem, &changes, options.budget),
-    }
 }
 
 fn changes_of(reasoned: &[ReasonedChange]) -> Vec<Change> {

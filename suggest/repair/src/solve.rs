@@ -98,7 +98,6 @@ fn with_move(
             cost,
             reasons: remaining(problem, &others)?,
             layer: 0,
-            is_covered: false,
         });
         repair.changes.sort_by_key(|c| c.change.point);
         repair.cost += cost;
@@ -398,7 +397,6 @@ impl<'a> Run<'a> {
                 cost,
                 reasons,
                 layer: 0,
-                is_covered: false,
             });
         }
         Ok(changes)

@@ -34,8 +34,9 @@ pub(crate) struct ExplorePlan {
 
 /// Of this many runs it is seen to that the same schedule gives them again.
 const MOST_REPEATED: usize = 16;
-/// So many runs, at least, are made again at other addresses.
-const LEAST_MOVED: usize = 8;
+/// So many runs, at least, are made again at other addresses: a bit of one decides as
+/// before in half of them.
+const LEAST_MOVED: usize = 16;
 
 /// Where a run is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
