@@ -40,7 +40,8 @@ impl Conduct {
             }
         }
         decoded.stored.hash(&mut hasher);
-        self.is_incomparable |= decoded.stored.iter().any(|(_, digest)| digest.is_none());
+        let mut stored = decoded.stored.iter();
+        self.is_incomparable |= stored.any(|stored| stored.digest.is_none());
         self.processes.push((decoded.process, hasher.finish()));
         self.processes.sort_unstable();
     }
@@ -50,6 +51,11 @@ impl Conduct {
         let is_comparable = !self.is_incomparable && !other.is_incomparable;
         is_comparable && !self.processes.is_empty() && self.processes == other.processes
     }
+}
+
+/// Whether an event is an access that only reads.
+pub(super) fn is_only_read(event: &Event) -> bool {
+    without_value(event).is_some()
 }
 
 /// An access that only reads, without what it read; `None` for any other.

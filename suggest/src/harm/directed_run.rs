@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 use wmfix_analysis::{
-    Analyzer, AnalyzerConfig, Bytes, Event, EventIndex, LocationId, Operation, SiteId, ThreadId,
+    Analyzer, AnalyzerConfig, Bytes, Event, EventIndex, Operation, SiteId, ThreadId,
 };
 use wmfix_trace::{AccessName, StaleTarget, TakenWrite};
 
@@ -12,7 +12,9 @@ use super::FailedProcess;
 use super::choices::{access_names, prefix};
 use super::conduct::{Conduct, Moment};
 use super::discard::{is_discarded, is_same_variable};
+use super::effects::Effects;
 use super::sequential::is_sequential;
+use super::unseen::UnseenWrites;
 use crate::findings::{ProcessEnd, RaceKey, fingerprint, race_key};
 use crate::observe::{DecodedTrace, Places, decode};
 use crate::run::{FinishedRun, RunEnd};
@@ -39,6 +41,8 @@ pub(super) struct RunRecord {
     /// What it did, but for what the access read that took an old write, or that
     /// would have.
     pub(super) conduct: Conduct,
+    /// What of that others could notice.
+    pub(super) effects: Effects,
 }
 
 /// A stale choice that was made.
@@ -105,30 +109,39 @@ pub(super) fn examine(
         choice: None,
         taken: Vec::new(),
         conduct: Conduct::default(),
+        effects: Effects::default(),
     };
     let mut processes = Vec::new();
     for path in &finished.traces {
         let bytes = std::fs::read(path)?;
         processes.extend(decode(&bytes, places));
     }
-    for decoded in &processes {
-        record.add(decoded, expected, places, config);
+    let unseen: Vec<UnseenWrites> = processes.iter().map(unseen_writes).collect();
+    for (decoded, unseen) in processes.iter().zip(&unseen) {
+        record.add(decoded, unseen, expected, places, config);
     }
     let moment = match expected {
         Expectation::Control(moment) => Some(moment),
         _ => record.choice.map(|choice| choice.moment),
     };
     if let Some(moment) = moment {
-        let processes = processes.iter();
-        processes.for_each(|decoded| record.conduct.add(decoded, moment));
+        for (decoded, unseen) in processes.iter().zip(&unseen) {
+            record.conduct.add(decoded, moment);
+            record.effects.add(decoded, moment, unseen);
+        }
     }
     Ok(record)
+}
+
+fn unseen_writes(decoded: &DecodedTrace) -> UnseenWrites {
+    UnseenWrites::of(&decoded.events, |location| decoded.bytes_of(location))
 }
 
 impl RunRecord {
     fn add(
         &mut self,
         decoded: &DecodedTrace,
+        unseen: &UnseenWrites,
         expected: Expectation,
         places: &Mutex<Places>,
         config: AnalyzerConfig,
@@ -152,11 +165,11 @@ impl RunRecord {
             let process = decoded.process;
             let choice = ChoiceRecord {
                 as_planned: same && self.choice.is_none_or(|choice| choice.as_planned),
-                discarded: is_discarded(&decoded.events, at, same_variable)
+                discarded: is_discarded(&decoded.events, at, unseen, same_variable)
                     && self.choice.is_none_or(|choice| choice.discarded),
                 moment: Moment { process, at },
                 is_repeated: is_repeated(&decoded.events, at),
-                is_sequential: one.is_sequential(decoded)
+                is_sequential: one.is_sequential(decoded, unseen)
                     && self.choice.is_none_or(|choice| choice.is_sequential),
             };
             self.choice = Some(choice);
@@ -202,17 +215,11 @@ fn stale_accesses(decoded: &DecodedTrace) -> Vec<StaleAccess> {
 }
 
 impl StaleAccess {
-    fn is_sequential(&self, decoded: &DecodedTrace) -> bool {
-        let bytes_of = |location: LocationId| {
-            let location = decoded.locations.get(location.0 as usize)?;
-            Some(Bytes {
-                address: location.address,
-                size: u64::from(location.size),
-            })
-        };
+    fn is_sequential(&self, decoded: &DecodedTrace, unseen: &UnseenWrites) -> bool {
+        let bytes_of = |location| decoded.bytes_of(location);
         // The write has a name unless it is the first value, and is then known.
         self.source.is_some() == self.writer.is_some()
-            && is_sequential(&decoded.events, self.at, self.writer, bytes_of)
+            && is_sequential(&decoded.events, self.at, self.writer, unseen, bytes_of)
     }
 
     fn as_choice(&self, decoded: &DecodedTrace) -> Option<TakenOld> {
@@ -298,13 +305,7 @@ fn touched(event: &Event, decoded: &DecodedTrace) -> Option<Bytes> {
         Operation::Load { location, .. }
         | Operation::Store { location, .. }
         | Operation::Rmw { location, .. }
-        | Operation::CompareExchange { location, .. } => {
-            let location = decoded.locations.get(location.0 as usize)?;
-            Some(Bytes {
-                address: location.address,
-                size: u64::from(location.size),
-            })
-        }
+        | Operation::CompareExchange { location, .. } => decoded.bytes_of(location),
         _ => None,
     }
 }

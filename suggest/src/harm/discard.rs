@@ -12,13 +12,16 @@ use std::sync::Mutex;
 
 use wmfix_analysis::{Bytes, CasOutcome, Event, Operation, SiteId};
 
+use super::unseen::UnseenWrites;
 use crate::observe::Places;
 
 /// Whether the thread of the access at `at`, which took an old write, threw it away.
-/// `is_same_variable` says whether two reads are assigned to one variable.
+/// `unseen` are the writes of the run that nobody else sees, `is_same_variable` says
+/// whether two reads are assigned to one variable.
 pub(super) fn is_discarded(
     events: &[Event],
     at: usize,
+    unseen: &UnseenWrites,
     is_same_variable: impl Fn(SiteId, SiteId) -> bool,
 ) -> bool {
     let access = &events[at];
@@ -34,6 +37,7 @@ pub(super) fn is_discarded(
             return true;
         }
         match event.operation {
+            _ if unseen.contains(index) => {}
             Operation::CompareExchange {
                 location: here,
                 outcome: CasOutcome::Failed,
@@ -201,7 +205,13 @@ mod tests {
     use super::*;
 
     fn discards(events: &[Event]) -> bool {
-        is_discarded(events, 0, |one, other| one.0 + other.0 == 100)
+        let unseen = UnseenWrites::of(events, apart);
+        is_discarded(events, 0, &unseen, |one, other| one.0 + other.0 == 100)
+    }
+
+    fn apart(location: LocationId) -> Option<Bytes> {
+        let address = 1000 + 8 * u64::from(location.0);
+        Some(Bytes { address, size: 8 })
     }
 
     fn event(thread: u32, site: u32, operation: Operation) -> Event {
@@ -262,6 +272,11 @@ mod tests {
         assert!(discards(&[look, store(2, 7), look]));
         assert!(!discards(&[look]));
         assert!(!discards(&[look, store(1, 7), look]));
+        // What it has stored is gone before anybody looks.
+        let again = [look, store(1, 7), look, store(1, 7), load(2, 8, 9)];
+        assert!(discards(&again));
+        let seen = [look, store(1, 7), look, load(2, 8, 9), store(1, 7)];
+        assert!(!discards(&seen));
         let unlock = Operation::Release {
             lock: LockId(1),
             mode: LockMode::Exclusive,
@@ -347,7 +362,12 @@ mod tests {
         };
         let touch = event(3, 9, Operation::Write { bytes: earlier });
         let events = [touch, look, write, look, read, end];
-        assert!(!is_discarded(&events, 1, |_, _| false));
+        assert!(!is_discarded(
+            &events,
+            1,
+            &UnseenWrites::default(),
+            |_, _| false
+        ));
         let elsewhere = event(
             3,
             9,
@@ -359,7 +379,12 @@ mod tests {
             },
         );
         let events = [elsewhere, look, write, look, read, end];
-        assert!(is_discarded(&events, 1, |_, _| false));
+        assert!(is_discarded(
+            &events,
+            1,
+            &UnseenWrites::default(),
+            |_, _| false
+        ));
     }
 
     #[test]

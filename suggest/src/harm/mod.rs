@@ -2,16 +2,20 @@
 //! runs of its own, and how they go is the verdict. Decides verdicts; must not know
 //! how they are shown or what is repaired because of them.
 
+mod access;
 mod choices;
 mod conduct;
 mod directed_run;
 mod discard;
+mod effects;
 mod free;
 mod judge;
+mod later_readers;
 mod parallel;
 mod reduce;
 mod seen;
 mod sequential;
+mod unseen;
 
 use std::collections::HashMap;
 

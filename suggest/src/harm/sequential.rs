@@ -13,27 +13,26 @@
 //! consistency does not have. (What an attempt kept for later is not seen here, as for
 //! values that are thrown away; what comes of it the test may see.)
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-use wmfix_analysis::{Bytes, CasOutcome, Event, LocationId, LockId, Operation, SiteId, ThreadId};
+use wmfix_analysis::{Bytes, Event, LocationId, LockId, Operation, SiteId, ThreadId};
+
+use super::access::{Access, has_overlaps};
+use super::later_readers::{LaterReaders, MOST_BYTES, granules};
+use super::unseen::UnseenWrites;
 
 /// This many events before the newer write, and after the read, are searched for attempts
 /// that were given up.
 const LOOK_AROUND: usize = 100_000;
 
-/// Larger plain accesses are not looked at byte by byte.
-const MOST_BYTES: u64 = 1 << 20;
-
-/// The size of what plain accesses are told apart by.
-const GRANULE: u64 = 8;
-
 /// Whether the read at `at`, which took the write of the event `writer` (the first value if
-/// there is none), could have come before the next write. `bytes_of` says where an object
-/// lies.
+/// there is none), could have come before the next write. `unseen` are the writes of the
+/// run that nobody else sees, `bytes_of` says where an object lies.
 pub(super) fn is_sequential(
     events: &[Event],
     at: usize,
     writer: Option<usize>,
+    unseen: &UnseenWrites,
     bytes_of: impl Fn(LocationId) -> Option<Bytes>,
 ) -> bool {
     let Some(Access::Read(location)) = Access::of(&events[at].operation) else {
@@ -45,7 +44,7 @@ pub(super) fn is_sequential(
     if has_overlaps(&events[newer..=at], bytes_of) {
         return false;
     }
-    let given_up = given_up(events, newer, at);
+    let given_up = given_up(events, newer, at, unseen);
     let mut reached = Reached::default();
     reached.threads.insert(events[newer].thread);
     reached.pass(&events[newer]);
@@ -57,42 +56,6 @@ pub(super) fn is_sequential(
     !reached.threads.contains(&events[at].thread)
 }
 
-/// What an operation does to an atomic object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Access {
-    Read(LocationId),
-    Write(LocationId),
-    ReadAndWrite(LocationId),
-}
-
-impl Access {
-    fn of(operation: &Operation) -> Option<Self> {
-        Some(match *operation {
-            Operation::Load { location, .. }
-            | Operation::CompareExchange {
-                location,
-                outcome: CasOutcome::Failed,
-                ..
-            } => Self::Read(location),
-            Operation::Store { location, .. } => Self::Write(location),
-            Operation::Rmw { location, .. } | Operation::CompareExchange { location, .. } => {
-                Self::ReadAndWrite(location)
-            }
-            _ => return None,
-        })
-    }
-
-    fn location(self) -> LocationId {
-        match self {
-            Self::Read(location) | Self::Write(location) | Self::ReadAndWrite(location) => location,
-        }
-    }
-
-    fn writes(self, location: LocationId) -> bool {
-        matches!(self, Self::Write(here) | Self::ReadAndWrite(here) if here == location)
-    }
-}
-
 /// The first write of the object after this one, or after its first value.
 fn next_write(events: &[Event], location: LocationId, writer: Option<usize>) -> Option<usize> {
     let born = |event: &Event| matches!(event.operation, Operation::Birth { location: here, .. } if here == location);
@@ -102,24 +65,6 @@ fn next_write(events: &[Event], location: LocationId, writer: Option<usize>) -> 
         |event: &Event| Access::of(&event.operation).is_some_and(|one| one.writes(location));
     let found = events.get(start..)?.iter().position(writes)?;
     Some(start + found)
-}
-
-/// Whether atomic objects meet in the same memory: they are told apart here.
-fn has_overlaps(events: &[Event], bytes_of: impl Fn(LocationId) -> Option<Bytes>) -> bool {
-    let accesses = events
-        .iter()
-        .filter_map(|event| Access::of(&event.operation));
-    let locations: BTreeSet<LocationId> = accesses.map(Access::location).collect();
-    let Some(mut bytes) = locations
-        .into_iter()
-        .map(bytes_of)
-        .collect::<Option<Vec<_>>>()
-    else {
-        return true;
-    };
-    bytes.sort_unstable_by_key(|bytes| bytes.address);
-    let mut pairs = bytes.windows(2);
-    pairs.any(|pair| pair[1].address < pair[0].address + pair[0].size)
 }
 
 /// What the newer write leads to.
@@ -219,17 +164,13 @@ impl Reached {
     }
 }
 
-fn granules(bytes: Bytes) -> impl Iterator<Item = u64> {
-    let last = bytes.address + bytes.size.saturating_sub(1);
-    bytes.address / GRANULE..=last / GRANULE
-}
-
 /// The events between the newer write and the read that belong to attempts that were given
 /// up.
-fn given_up(events: &[Event], newer: usize, at: usize) -> HashSet<usize> {
+fn given_up(events: &[Event], newer: usize, at: usize, unseen: &UnseenWrites) -> HashSet<usize> {
     let start = newer.saturating_sub(LOOK_AROUND);
     let end = events.len().min(at.saturating_add(LOOK_AROUND));
-    let ends = ends_of_attempts(&events[start..end]);
+    let is_unseen = |index: usize| unseen.contains(start + index);
+    let ends = ends_of_attempts(&events[start..end], is_unseen);
     let mut until: HashMap<ThreadId, usize> = HashMap::new();
     let mut found = HashSet::new();
     for (index, event) in events.iter().enumerate().take(at).skip(start) {
@@ -246,7 +187,7 @@ fn given_up(events: &[Event], newer: usize, at: usize) -> HashSet<usize> {
 /// For each read that begins an attempt that was given up, the event that begins the next
 /// one: the same thread reads the same object at the same place and has done nothing in
 /// between that others could notice.
-fn ends_of_attempts(events: &[Event]) -> HashMap<usize, usize> {
+fn ends_of_attempts(events: &[Event], is_unseen: impl Fn(usize) -> bool) -> HashMap<usize, usize> {
     let mut ends = HashMap::new();
     let mut next: HashMap<ThreadId, HashMap<(SiteId, LocationId), usize>> = HashMap::new();
     let mut readers = LaterReaders::default();
@@ -266,49 +207,12 @@ fn ends_of_attempts(events: &[Event]) -> HashMap<usize, usize> {
                     let again = next.insert((event.site, location), index);
                     ends.extend(again.map(|again| (index, again)));
                 }
+                _ if is_unseen(index) => {}
                 _ => next.clear(),
             },
         }
     }
     ends
-}
-
-/// Who reads memory later, before it is given back.
-#[derive(Debug, Default)]
-struct LaterReaders {
-    /// By granule: the thread, or none if there are several.
-    by_granule: BTreeMap<u64, Option<ThreadId>>,
-    /// Somebody reads more than is looked at.
-    of_much: bool,
-}
-
-impl LaterReaders {
-    fn add(&mut self, bytes: Bytes, thread: ThreadId) {
-        if bytes.size > MOST_BYTES {
-            self.of_much = true;
-            return;
-        }
-        for granule in granules(bytes) {
-            let reader = self.by_granule.entry(granule).or_insert(Some(thread));
-            *reader = reader.filter(|reader| *reader == thread);
-        }
-    }
-
-    fn has_other(&self, bytes: Bytes, thread: ThreadId) -> bool {
-        let last = bytes.address + bytes.size.saturating_sub(1);
-        let range = bytes.address / GRANULE..=last / GRANULE;
-        let mut readers = self.by_granule.range(range);
-        self.of_much || readers.any(|(_, reader)| *reader != Some(thread))
-    }
-
-    fn forget(&mut self, bytes: Bytes) {
-        let last = bytes.address + bytes.size.saturating_sub(1);
-        let range = bytes.address / GRANULE..=last / GRANULE;
-        let known: Vec<u64> = self.by_granule.range(range).map(|(&one, _)| one).collect();
-        for granule in known {
-            self.by_granule.remove(&granule);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -350,7 +254,17 @@ mod tests {
     }
 
     fn is_at_home(events: &[Event], at: usize) -> bool {
-        is_sequential(events, at, None, apart)
+        is_sequential_after(events, at, None, apart)
+    }
+
+    fn is_sequential_after(
+        events: &[Event],
+        at: usize,
+        writer: Option<usize>,
+        bytes_of: impl Fn(LocationId) -> Option<Bytes> + Copy,
+    ) -> bool {
+        let unseen = UnseenWrites::of(events, bytes_of);
+        is_sequential(events, at, writer, &unseen, bytes_of)
     }
 
     fn apart(location: LocationId) -> Option<Bytes> {
@@ -474,8 +388,8 @@ mod tests {
         let run = [store(1, 1, X), load(2, 3, Y), load(2, 2, X)];
         assert!(is_at_home(&run, 2));
         let together = |_| apart(X);
-        assert!(!is_sequential(&run, 2, None, together));
-        assert!(!is_sequential(&run, 2, None, |_| None));
+        assert!(!is_sequential_after(&run, 2, None, together));
+        assert!(!is_sequential_after(&run, 2, None, |_| None));
     }
 
     #[test]
@@ -484,7 +398,7 @@ mod tests {
         // There is no newer write.
         assert!(!is_at_home(&[store(1, 1, Y), load(2, 2, X)], 1));
         let twice = [store(1, 1, X), store(1, 1, X), load(2, 2, X)];
-        assert!(is_sequential(&twice, 2, Some(0), apart));
-        assert!(!is_sequential(&twice, 2, Some(1), apart));
+        assert!(is_sequential_after(&twice, 2, Some(0), apart));
+        assert!(!is_sequential_after(&twice, 2, Some(1), apart));
     }
 }

@@ -53,9 +53,8 @@ pub(crate) struct DecodedTrace {
     pub quarantined: Vec<(usize, Bytes)>,
     /// How many annotations of happens-before were ignored, at least.
     pub ignored_annotations: u64,
-    /// Digests of what plain writes stored, where the run was asked for them, and the
-    /// number of events before each; `None` for what could not be read any more.
-    pub stored: Vec<(usize, Option<u64>)>,
+    /// What plain writes stored, where the run was asked for it.
+    pub stored: Vec<StoredDigest>,
     /// What the run showed, if it was checked in its process. There are no events
     /// then.
     pub checked: Option<CheckedRun>,
@@ -106,6 +105,25 @@ impl Location {
     }
 }
 
+impl DecodedTrace {
+    /// Where an atomic object lies.
+    pub(crate) fn bytes_of(&self, location: analysis::LocationId) -> Option<Bytes> {
+        let location = self.locations.get(location.0 as usize)?;
+        Some(location.bytes())
+    }
+}
+
+/// What the last plain write of a thread stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct StoredDigest {
+    /// The number of events before it was looked at.
+    pub events_before: usize,
+    /// The thread.
+    pub thread: analysis::ThreadId,
+    /// A digest of it; `None` if it could not be read any more.
+    pub digest: Option<u64>,
+}
+
 /// Where the files of a process lay.
 #[derive(Debug, Default)]
 pub(crate) struct Modules {
@@ -141,6 +159,7 @@ pub(crate) fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrac
         quarantined: Vec::new(),
         ignored_annotations: 0,
         stored: Vec::new(),
+        thread: analysis::ThreadId(0),
         checked: CheckedRun::default(),
         volatile_spin: false,
         limits: Vec::new(),
@@ -218,7 +237,9 @@ struct Decoder<'a> {
     next_is_stale: Option<Option<AccessName>>,
     quarantined: Vec<(usize, Bytes)>,
     ignored_annotations: u64,
-    stored: Vec<(usize, Option<u64>)>,
+    stored: Vec<StoredDigest>,
+    /// Who has the turn.
+    thread: analysis::ThreadId,
     checked: CheckedRun,
     volatile_spin: bool,
     limits: Vec<Limit>,
@@ -245,6 +266,7 @@ impl Decoder<'_> {
             Record::Context { stack, pc, .. } => self.pcs.push((stack, pc)),
             Record::Turn(turn) => {
                 self.schedule.turn(turn.thread);
+                self.thread = analysis::ThreadId(turn.thread.0);
                 if self.is_explored {
                     self.turns.push(RecordedTurn {
                         thread: turn.thread.0,
@@ -271,7 +293,11 @@ impl Decoder<'_> {
             Record::Ignored(count) => self.ignored_annotations = count,
             Record::Stored(digest) => {
                 let digest = (digest != 0).then_some(digest);
-                self.stored.push((self.events.len(), digest));
+                self.stored.push(StoredDigest {
+                    events_before: self.events.len(),
+                    thread: self.thread,
+                    digest,
+                });
             }
             Record::Quarantine { address, size } => {
                 let kept = (self.events.len(), Bytes { address, size });
@@ -352,6 +378,7 @@ impl Decoder<'_> {
         let size = self.size(&operation);
         add_waits(&mut operation, role.waits, size);
         let thread = analysis::ThreadId(event.thread.0);
+        self.thread = thread;
         if let Some(operation) = write_of_free(&event.operation) {
             self.events.push(analysis::Event {
                 thread,

@@ -1,0 +1,397 @@
+//! What the threads of a run did that other threads could notice: what they wrote and
+//! who wrote each object when, but not what they read, how often they looked and what
+//! only they themselves look at.
+//!
+//! If a run with a stale value has the effects of a run without one, and printed the
+//! same, then nobody but the thread that took the value can tell them apart, and what it
+//! did with the value came to nothing. A position of a ring that is remembered until the
+//! ring looks full is such a value: it is read again earlier or later.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use wmfix_analysis::{Bytes, CasOutcome, Event, LocationId, Operation, ThreadId};
+
+use super::access::Access;
+use super::conduct::{Moment, is_only_read};
+use super::later_readers::{LaterReaders, MOST_BYTES, granules};
+use super::unseen::UnseenWrites;
+use crate::observe::DecodedTrace;
+
+/// What the processes of a run did that could be noticed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Effects {
+    processes: BTreeMap<u64, ProcessEffects>,
+    /// Something that was stored is not known, or the access does more than read.
+    is_incomparable: bool,
+}
+
+impl Effects {
+    /// Adds a process, with the writes of it that nobody else sees.
+    pub(super) fn add(&mut self, decoded: &DecodedTrace, moment: Moment, unseen: &UnseenWrites) {
+        let is_here = decoded.process == moment.process;
+        let access = decoded.events.get(moment.at).filter(|_| is_here);
+        self.is_incomparable |= is_here && !access.is_some_and(is_only_read);
+        let bytes_of = |location| decoded.bytes_of(location);
+        match ProcessEffects::of(&decoded.events, &digests(decoded), unseen, bytes_of) {
+            Some(effects) => {
+                let before = self.processes.insert(decoded.process, effects);
+                self.is_incomparable |= before.is_some();
+            }
+            None => self.is_incomparable = true,
+        }
+    }
+
+    /// Whether the processes of the other run had the same effects.
+    pub(super) fn are_same(&self, other: &Self) -> bool {
+        let is_comparable = !self.is_incomparable && !other.is_incomparable;
+        let names = |effects: &Self| effects.processes.keys().copied().collect::<Vec<_>>();
+        let mut pairs = self.processes.values().zip(other.processes.values());
+        is_comparable
+            && !self.processes.is_empty()
+            && names(self) == names(other)
+            && pairs.all(|(one, other)| one.are_same(other))
+    }
+}
+
+/// What a process did that could be noticed: by thread, and by the memory that was
+/// written.
+#[derive(Clone, Debug, Default)]
+struct ProcessEffects {
+    threads: BTreeMap<ThreadId, Vec<Effect>>,
+    memory: BTreeMap<u64, Vec<Effect>>,
+}
+
+/// Something that could be noticed.
+#[derive(Clone, Copy, Debug)]
+struct Effect {
+    /// Equal for equal ones.
+    digest: u64,
+    /// It was not noticed in its run: whether it was there at all makes no difference.
+    is_unseen: bool,
+}
+
+impl ProcessEffects {
+    fn are_same(&self, other: &Self) -> bool {
+        are_same_by_key(&self.threads, &other.threads)
+            && are_same_by_key(&self.memory, &other.memory)
+    }
+}
+
+fn are_same_by_key<K: Ord + Copy>(
+    one: &BTreeMap<K, Vec<Effect>>,
+    other: &BTreeMap<K, Vec<Effect>>,
+) -> bool {
+    let keys: BTreeSet<K> = one.keys().chain(other.keys()).copied().collect();
+    keys.iter().all(|key| {
+        let [one, other] = [one, other].map(|all| all.get(key).map_or(&[][..], Vec::as_slice));
+        are_same_in_turn(one, other)
+    })
+}
+
+/// Whether the two differ in nothing but what was not noticed.
+fn are_same_in_turn(one: &[Effect], other: &[Effect]) -> bool {
+    let (mut one, mut other) = (one, other);
+    loop {
+        match (one.split_first(), other.split_first()) {
+            (None, None) => return true,
+            (Some((a, rest)), Some((b, other_rest))) if a.digest == b.digest => {
+                (one, other) = (rest, other_rest);
+            }
+            (Some((effect, rest)), _) if effect.is_unseen => one = rest,
+            (_, Some((effect, rest))) if effect.is_unseen => other = rest,
+            _ => return false,
+        }
+    }
+}
+
+/// What plain writes stored, by the number of the event, as far as it is known.
+fn digests(decoded: &DecodedTrace) -> HashMap<usize, u64> {
+    let mut digests = HashMap::new();
+    let mut last_writes: HashMap<ThreadId, usize> = HashMap::new();
+    let mut events = decoded.events.iter().enumerate().peekable();
+    for stored in &decoded.stored {
+        while let Some((index, event)) = events.next_if(|(at, _)| *at < stored.events_before) {
+            if matches!(event.operation, Operation::Write { .. }) {
+                last_writes.insert(event.thread, index);
+            }
+        }
+        if let (Some(digest), Some(write)) = (stored.digest, last_writes.get(&stored.thread)) {
+            digests.insert(*write, digest);
+        }
+    }
+    digests
+}
+
+impl ProcessEffects {
+    /// What these events are; `None` if something that others read is not known.
+    fn of(
+        events: &[Event],
+        digests: &HashMap<usize, u64>,
+        unseen: &UnseenWrites,
+        bytes_of: impl Fn(LocationId) -> Option<Bytes>,
+    ) -> Option<Self> {
+        let noticed = noticed(events);
+        let mut effects = Self::default();
+        for (index, event) in events.iter().enumerate() {
+            let written = match event.operation {
+                Operation::Write { bytes } if noticed.contains(&index) => {
+                    (bytes, Some(*digests.get(&index)?))
+                }
+                Operation::Death { bytes } if noticed.contains(&index) => (bytes, None),
+                Operation::Birth { bytes, value, .. } if noticed.contains(&index) => {
+                    (bytes, Some(value))
+                }
+                Operation::Create { .. } | Operation::Exit => {
+                    effects.add(event.thread, &event.operation, false);
+                    continue;
+                }
+                operation => match written(&operation) {
+                    Some((location, value)) => (bytes_of(location)?, Some(value)),
+                    None => continue,
+                },
+            };
+            let effect = effects.add(event.thread, &written, unseen.contains(index));
+            let by_address = effects.memory.entry(written.0.address).or_default();
+            by_address.push(Effect {
+                digest: digest(&(event.thread, effect.digest)),
+                ..effect
+            });
+        }
+        Some(effects)
+    }
+
+    fn add(&mut self, thread: ThreadId, what: &impl Hash, is_unseen: bool) -> Effect {
+        let digest = digest(what);
+        let effect = Effect { digest, is_unseen };
+        self.threads.entry(thread).or_default().push(effect);
+        effect
+    }
+}
+
+fn digest(what: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The object that an atomic operation writes, and what.
+fn written(operation: &Operation) -> Option<(LocationId, u64)> {
+    match *operation {
+        Operation::Store {
+            location, value, ..
+        } => Some((location, value)),
+        Operation::Rmw {
+            location, written, ..
+        }
+        | Operation::CompareExchange {
+            location,
+            outcome: CasOutcome::Exchanged(written),
+            ..
+        } => Some((location, written)),
+        _ => None,
+    }
+}
+
+/// The plain writes that other threads read later, the objects made that others access,
+/// and the memory given back that others have accessed.
+fn noticed(events: &[Event]) -> HashSet<usize> {
+    let mut noticed = HashSet::new();
+    let mut readers = LaterReaders::default();
+    let mut objects: HashMap<LocationId, ThreadId> = HashMap::new();
+    let mut shared: HashSet<LocationId> = HashSet::new();
+    for (index, event) in events.iter().enumerate().rev() {
+        let thread = event.thread;
+        match event.operation {
+            Operation::Read { bytes } => readers.add(bytes, thread),
+            Operation::Write { bytes } if readers.has_other(bytes, thread) => {
+                noticed.insert(index);
+            }
+            Operation::Birth { location, .. } => {
+                let is_others = objects.get(&location).is_some_and(|&user| user != thread);
+                if is_others || shared.contains(&location) {
+                    noticed.insert(index);
+                }
+            }
+            Operation::Death { bytes } => readers.forget(bytes),
+            operation => {
+                if let Some(access) = Access::of(&operation) {
+                    let user = *objects.entry(access.location()).or_insert(thread);
+                    if user != thread {
+                        shared.insert(access.location());
+                    }
+                }
+            }
+        }
+    }
+    noticed.extend(shared_deaths(events));
+    noticed
+}
+
+/// The events that give memory back which other threads have accessed.
+fn shared_deaths(events: &[Event]) -> HashSet<usize> {
+    let mut users: HashMap<u64, Option<ThreadId>> = HashMap::new();
+    let mut deaths = HashSet::new();
+    for (index, event) in events.iter().enumerate() {
+        let thread = event.thread;
+        match event.operation {
+            Operation::Death { bytes } if bytes.size > MOST_BYTES => {
+                deaths.insert(index);
+            }
+            Operation::Death { bytes } => {
+                let users = granules(bytes).map(|granule| users.remove(&granule));
+                let others = users.flatten().filter(|user| *user != Some(thread));
+                if others.count() > 0 {
+                    deaths.insert(index);
+                }
+            }
+            Operation::Read { bytes }
+            | Operation::Write { bytes }
+            | Operation::Birth { bytes, .. }
+                if bytes.size <= MOST_BYTES =>
+            {
+                for granule in granules(bytes) {
+                    let user = users.entry(granule).or_insert(Some(thread));
+                    *user = user.filter(|user| *user == thread);
+                }
+            }
+            _ => {}
+        }
+    }
+    deaths
+}
+
+#[cfg(test)]
+mod tests {
+    use wmfix_analysis::{LoadOrder, SiteId, StoreOrder};
+
+    use super::*;
+
+    const RING: u32 = 0;
+    const OTHER: u32 = 1;
+    const DATA: Bytes = Bytes {
+        address: 640,
+        size: 8,
+    };
+
+    fn event(thread: u32, operation: Operation) -> Event {
+        Event {
+            thread: ThreadId(thread),
+            site: SiteId(0),
+            operation,
+        }
+    }
+
+    fn load(thread: u32, location: u32, value: u64) -> Event {
+        let operation = Operation::Load {
+            location: LocationId(location),
+            order: LoadOrder::Relaxed,
+            value,
+            exit: None,
+        };
+        event(thread, operation)
+    }
+
+    fn store(thread: u32, location: u32, value: u64) -> Event {
+        let operation = Operation::Store {
+            location: LocationId(location),
+            order: StoreOrder::Relaxed,
+            value,
+        };
+        event(thread, operation)
+    }
+
+    fn write(thread: u32) -> Event {
+        event(thread, Operation::Write { bytes: DATA })
+    }
+
+    fn read(thread: u32) -> Event {
+        event(thread, Operation::Read { bytes: DATA })
+    }
+
+    fn of(events: &[Event], digests: &[(usize, u64)]) -> Option<ProcessEffects> {
+        let apart = |location: LocationId| {
+            let address = 8 * u64::from(location.0);
+            Some(Bytes { address, size: 8 })
+        };
+        let digests = digests.iter().copied().collect();
+        ProcessEffects::of(events, &digests, &UnseenWrites::of(events, apart), apart)
+    }
+
+    fn are_same(one: Option<ProcessEffects>, other: Option<ProcessEffects>) -> bool {
+        one.unwrap().are_same(&other.unwrap())
+    }
+
+    #[test]
+    fn what_is_read_and_how_often_is_no_effect() {
+        let one = [store(1, RING, 1), load(2, RING, 1), store(2, OTHER, 5)];
+        let looks_again = [
+            load(2, RING, 0),
+            store(1, RING, 1),
+            load(2, RING, 0),
+            load(2, RING, 1),
+            store(2, OTHER, 5),
+        ];
+        assert!(are_same(of(&one, &[]), of(&looks_again, &[])));
+        let tells = [store(1, RING, 1), load(2, RING, 0), store(2, OTHER, 4)];
+        assert!(!are_same(of(&one, &[]), of(&tells, &[])));
+    }
+
+    #[test]
+    fn who_writes_an_object_when_is_an_effect() {
+        let one = [store(1, RING, 1), store(2, RING, 2)];
+        let other = [store(2, RING, 2), store(1, RING, 1)];
+        assert!(!are_same(of(&one, &[]), of(&other, &[])));
+        // In different objects it is not.
+        let one = [store(1, RING, 1), store(2, OTHER, 2)];
+        let other = [store(2, OTHER, 2), store(1, RING, 1)];
+        assert!(are_same(of(&one, &[]), of(&other, &[])));
+    }
+
+    #[test]
+    fn what_nobody_sees_may_be_there_or_not() {
+        let once = [store(1, RING, 2), load(2, RING, 2)];
+        let twice = [store(1, RING, 1), store(1, RING, 2), load(2, RING, 2)];
+        assert!(are_same(of(&once, &[]), of(&twice, &[])));
+        // Where it is in both, it may be seen in one.
+        let seen = [
+            store(1, RING, 1),
+            load(2, RING, 1),
+            store(1, RING, 2),
+            load(2, RING, 2),
+        ];
+        assert!(are_same(of(&twice, &[]), of(&seen, &[])));
+        assert!(!are_same(of(&once, &[]), of(&seen, &[])));
+    }
+
+    #[test]
+    fn plain_memory_is_an_effect_if_others_read_it() {
+        let handed_over = [write(1), read(2)];
+        assert!(!are_same(
+            of(&handed_over, &[(0, 7)]),
+            of(&handed_over, &[(0, 8)])
+        ));
+        assert!(of(&handed_over, &[]).is_none());
+        let own = [write(1), read(1)];
+        assert!(are_same(of(&own, &[(0, 7)]), of(&[], &[])));
+        let twice = [write(1), write(1), read(1)];
+        assert!(are_same(of(&own, &[(0, 7)]), of(&twice, &[(0, 7), (1, 9)])));
+    }
+
+    #[test]
+    fn memory_that_others_have_used_is_given_back_for_all_to_see() {
+        let free = event(1, Operation::Death { bytes: DATA });
+        assert!(are_same(of(&[write(1), free], &[]), of(&[], &[])));
+        assert!(!are_same(of(&[read(2), free], &[]), of(&[read(2)], &[])));
+    }
+
+    #[test]
+    fn threads_that_start_and_end_are_effects() {
+        let create = event(1, Operation::Create { child: ThreadId(2) });
+        assert!(!are_same(of(&[create], &[]), of(&[], &[])));
+        assert!(!are_same(
+            of(&[event(1, Operation::Exit)], &[]),
+            of(&[], &[])
+        ));
+    }
+}
