@@ -45,6 +45,8 @@ pub(crate) struct RuntimeConfig {
     pub(crate) trace_limit: u64,
     /// How many records a trace may have: whoever reads it needs more for each.
     pub(crate) event_limit: u64,
+    /// After how many steps, while there are several threads, the run ends.
+    pub(crate) step_limit: u64,
     /// The steps that an exploration asks for.
     pub(crate) explore: Option<&'static str>,
     /// The stale choices to be made.
@@ -106,6 +108,7 @@ impl RuntimeConfig {
             ),
             trace_limit: number(c"WMFIX_TRACE_LIMIT").unwrap_or(DEFAULT_TRACE_LIMIT_BYTES),
             event_limit: number(c"WMFIX_EVENT_LIMIT").unwrap_or(DEFAULT_EVENT_LIMIT),
+            step_limit: number(c"WMFIX_STEPS").unwrap_or(u64::MAX),
             stale: stale_targets(),
             weak: choice(
                 c"WMFIX_WEAK",

@@ -61,6 +61,8 @@ pub(crate) struct Scheduler {
     pub(crate) choices: u64,
     /// The counted clock.
     pub(crate) now: u64,
+    /// Choices among several threads since the process began.
+    pub(crate) steps: u64,
     /// Whether a sleep or a timed wait may end at any step.
     pub(crate) any_time: bool,
     /// How many threads have a deadline.
@@ -92,6 +94,7 @@ impl Scheduler {
             strategy,
             choices: 0,
             now: 0,
+            steps: 0,
             any_time: true,
             timed: 0,
             away: 0,
@@ -206,6 +209,7 @@ impl Scheduler {
     #[inline]
     pub(crate) fn tick(&mut self) {
         self.now += TICK_NS;
+        self.steps += 1;
         if self.timed > 0 {
             self.wake_sleepers();
         }

@@ -1,5 +1,6 @@
 //! Runs that get nowhere: a deadlock, where no thread can go on, and a livelock,
-//! where all that can go on spin. Says who waits for what and ends the process.
+//! where all that can go on spin. Says who waits for what and ends the process. And
+//! runs that are longer than they may be.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,6 +26,14 @@ pub(crate) fn deadlock(state: &mut State) -> ! {
     name_stuck(state);
     state.finish(End::Deadlock);
     sys::exit_now(DEADLOCK_EXIT_CODE)
+}
+
+/// The run has taken as many steps as it may: ends the process as if the program had
+/// left it, so that what started it goes on.
+#[cold]
+pub(crate) fn step_limit(state: &mut State) -> ! {
+    state.finish(End::StepLimit);
+    sys::exit_now(0)
 }
 
 /// Rounds without a change after which a spinning thread that reads no clock is

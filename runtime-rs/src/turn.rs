@@ -208,6 +208,9 @@ impl Held {
             return;
         }
         scheduler.tick();
+        if scheduler.steps >= state.config.step_limit {
+            stuck::step_limit(state);
+        }
         let object = match access {
             Some((address, size)) if scheduler.asks_for_objects() => {
                 state.locations.at(address_of(address), size)

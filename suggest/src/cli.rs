@@ -540,6 +540,11 @@ pub(crate) struct RunFlags {
     /// 50000000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub event_limit: Option<u64>,
+    /// End a run after this many steps of its threads, as if the program had ended there;
+    /// 0: never. Without this a test that turns out to be long is ended after 200000, every
+    /// eighth run after 1000000, unless --timeout says when a run hangs
+    #[arg(long, value_name = "N")]
+    pub steps: Option<u64>,
     /// Take this many MiB of memory, by estimate, for traces that are read at the same
     /// time; a run that needs more is not checked [default: 16384]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..))]

@@ -21,13 +21,13 @@ use crate::explore::{
 use crate::findings::{CollectedFindings, KnownFindings, Observation, ObservationConfig, observe};
 use crate::harm::{self, FreeRuns, HarmPlan, Harms};
 use crate::observe::{Places, Scope};
-use crate::options::RunOptions;
+use crate::options::{RunOptions, Steps};
 use crate::predictions;
 use crate::progress::{Progress, Stage};
 use crate::recorded_runs::{KeptRuns, RecordedRuns};
 use crate::run::{
-    Budget, Deadline, FinishedRun, FreshStart, Launch, Patience, RunEnd, RunFolders, RunWorth,
-    StopReason, Summary, Watchdog, interrupted, until_quiet,
+    Budget, Deadline, FinishedRun, FreshStart, Launch, Patience, RunEnd, RunFolders, RunLength,
+    RunWorth, StopReason, Summary, Watchdog, interrupted, until_quiet,
 };
 use crate::shards::{Notebook, Outcome, ProgramRecord, Selection};
 use crate::subject::Subject;
@@ -379,10 +379,14 @@ impl Evidence {
                 stopped: StopReason::Quiet,
             });
         }
+        let length = RunLength::new(match options.replay {
+            Some(_) => Steps::Never,
+            None => options.steps,
+        });
         let corpus = plan.record.then(|| recorded.room());
         let checked_runs =
             CheckedRuns::new(options, plan.predict, places, folders.shared(), corpus);
-        let made = |seed: u64, is_first: bool| -> anyhow::Result<Observation> {
+        let made = |launch: &Launch, seed: u64, is_first: bool| -> anyhow::Result<Observation> {
             let folder = folders.take()?;
             let once = |launch: &Launch, share: f64| {
                 // Where there is time for `--timeout`, that finds out whether a run hangs.
@@ -451,10 +455,22 @@ impl Evidence {
             if let Selection::Merged(merged) = selection
                 && let Some(shown) = merged.shown(number, run)
             {
+                // How long the program is, the runs said that are not made again.
+                length.tell(false, 0);
                 return Ok(Outcome::Written(shown));
             }
-            let observation = made(plan.seed.wrapping_add(run), count < budget.jobs as u64)?;
-            Ok(Outcome::Made(Box::new(observation)))
+            let is_first = count < budget.jobs as u64;
+            let launch = match is_first {
+                true => length.first(launch),
+                false => length.later(launch, run, || watchdog.is_ending()),
+            };
+            let observation = made(&launch, plan.seed.wrapping_add(run), is_first);
+            if count == 0 {
+                let shown = observation.as_ref().ok();
+                let was_ended = shown.is_some_and(Observation::was_ended_early);
+                length.tell(was_ended, shown.map_or(0, |shown| shown.events));
+            }
+            Ok(Outcome::Made(Box::new(observation?)))
         };
         let mut notebook = Notebook::default();
         let summary = until_quiet(
@@ -505,6 +521,7 @@ impl Evidence {
                 })
             },
         )?;
+        collected.tallies.entry(number).or_default().steps = length.usual();
         let cut_short = summary.stopped != StopReason::Quiet;
         self.shard.push(notebook.into_record(cut_short));
         Ok(summary)

@@ -54,6 +54,8 @@ pub(crate) struct RunOptions {
     pub trace_limit: u64,
     /// How many events it may have.
     pub event_limit: u64,
+    /// After how many steps a run is ended.
+    pub steps: Steps,
     /// How much memory traces may take that are read at the same time, in MiB.
     pub memory_limit: u64,
     /// What findings make the command end with exit code 1.
@@ -131,6 +133,10 @@ impl RunOptions {
             record: flags.record,
             trace_limit: flags.trace_limit.unwrap_or(DEFAULT_TRACE_LIMIT_MIB),
             event_limit: flags.event_limit.unwrap_or(DEFAULT_EVENT_LIMIT),
+            steps: Steps::of(
+                flags.steps,
+                flags.timeout.is_some() || config.test.timeout.is_some(),
+            ),
             memory_limit: flags.memory_limit.unwrap_or(DEFAULT_MEMORY_LIMIT_MIB),
             fail_on: flags.fail_on,
             harm: flags.harm == Switch::On,
@@ -148,6 +154,29 @@ impl RunOptions {
             reports: flags.reports,
             quiet: flags.quiet,
             color: flags.color,
+        }
+    }
+}
+
+/// After how many steps of its threads a run is ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Steps {
+    /// After so many that a long test leaves time for many runs.
+    Usual,
+    /// After this many.
+    After(u64),
+    /// It is not.
+    Never,
+}
+
+impl Steps {
+    /// Where the time after which a run hangs was said, a run is not ended earlier.
+    fn of(flag: Option<u64>, has_timeout: bool) -> Self {
+        match flag {
+            Some(0) => Self::Never,
+            Some(steps) => Self::After(steps),
+            None if has_timeout => Self::Never,
+            None => Self::Usual,
         }
     }
 }
@@ -210,6 +239,10 @@ impl RunOptions {
         }
         if self.races != Races::Predict {
             add("--races", value_name(self.races));
+        }
+        match self.steps {
+            Steps::After(steps) => add("--steps", steps.to_string()),
+            Steps::Usual | Steps::Never => {}
         }
         if self.system_headers {
             words.push("--system-headers".to_owned());

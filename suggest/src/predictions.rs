@@ -59,7 +59,11 @@ pub(crate) fn follow(
         let folder = folders.take()?;
         let file = folder.path().join("plan.wmtrace");
         std::fs::write(&file, plan).with_context(|| format!("cannot write {}", file.display()))?;
-        let launch = command.launch.replaying(&file);
+        let tally = collected.tallies.get(&program);
+        let launch = command
+            .launch
+            .as_far_as(tally.and_then(|tally| tally.steps));
+        let launch = launch.replaying(&file);
         let finished = launch.once(seed, &folder, &watchdog)?;
         // Nothing is known to it: whatever the run shows is looked at in full.
         let nothing_known = KnownFindings::default();

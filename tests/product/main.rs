@@ -53,6 +53,7 @@ mod run_os;
 mod run_outcomes;
 mod run_predict;
 mod run_programs;
+mod run_steps;
 mod run_time;
 mod runtime_abi;
 mod runtime_copies;

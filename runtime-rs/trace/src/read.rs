@@ -86,6 +86,7 @@ impl fmt::Display for Ending {
                 write!(f, "the trace could not grow (errno {errno})")
             }
             Self::Complete(End::LimitReached) => write!(f, "the trace has reached its limit"),
+            Self::Complete(End::StepLimit) => write!(f, "the run has reached its limit of steps"),
             Self::Open => write!(f, "the program was stopped before its end"),
             Self::Cut { offset } => write!(f, "the trace is cut at byte {offset}"),
             Self::Corrupt { offset, what } => {
@@ -455,6 +456,7 @@ impl<'a> Reader<'a> {
                 errno: source.small()? as i32,
             },
             5 => End::LimitReached,
+            6 => End::StepLimit,
             _ => return Err(Fault::field("an unknown end")),
         };
         if count != self.records {

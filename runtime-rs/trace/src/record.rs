@@ -582,4 +582,6 @@ pub enum End {
     },
     /// The trace was as large as it may be. The program ran on, unrecorded.
     LimitReached,
+    /// The run had taken as many steps as it may; the runtime ended the process.
+    StepLimit,
 }

@@ -409,6 +409,7 @@ fn every_end_and_every_wait_is_read_back() {
         },
         End::Deadlock,
         End::Livelock,
+        End::StepLimit,
         End::NoSpace { errno: 28 },
         End::LimitReached,
     ];

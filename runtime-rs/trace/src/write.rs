@@ -297,6 +297,7 @@ pub fn encode_end(out: &mut [u8], end: End, records: u64) -> usize {
             sink.number(u64::from(errno as u32));
         }
         End::LimitReached => sink.byte(5),
+        End::StepLimit => sink.byte(6),
     }
     sink.commit(tag::END)
 }

@@ -50,6 +50,8 @@ pub(crate) struct Tally {
     pub ends: BTreeSet<RunEnd>,
     /// What they printed, as fingerprints.
     pub printed: BTreeSet<u64>,
+    /// After how many steps runs end that are made because of what these showed.
+    pub steps: Option<u64>,
 }
 
 /// A run that failed.

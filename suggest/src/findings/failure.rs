@@ -94,6 +94,7 @@ impl RunFailure {
             EndCause::Signal(number) => FailureKind::Signal(number),
             EndCause::NoSpace { .. }
             | EndCause::TraceLimit
+            | EndCause::StepLimit
             | EndCause::AllTracesLimit
             | EndCause::MemoryLimit
             | EndCause::Cut { .. }

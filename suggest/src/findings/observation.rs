@@ -334,7 +334,7 @@ impl Observation {
             matches!(problem, Unreadable(_) | NotRecorded | NotConfirmed)
         };
         self.ended == RunEnd::OutOfTime
-            || self.ends.iter().any(|end| !end.cause.is_failure())
+            || self.ends.iter().any(|end| end.cause.is_incomplete())
             || self.problems.iter().any(unknown)
     }
 
@@ -384,6 +384,12 @@ impl Observation {
             .retain(|(key, details)| details.is_some() || contains(&known.violations, key));
         self.races
             .retain(|(key, details)| details.is_some() || contains(&known.races, key));
+    }
+
+    /// Whether it was ended before the program was at its end.
+    pub(crate) fn was_ended_early(&self) -> bool {
+        let limited = |end: &ProcessEnd| end.cause == EndCause::StepLimit;
+        self.ended == RunEnd::OutOfTime || self.ends.iter().any(limited)
     }
 
     /// Whether its trace had to end before the run did.

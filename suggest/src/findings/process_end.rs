@@ -34,6 +34,8 @@ pub(crate) enum EndCause {
     },
     /// The trace was as large as `--trace-limit` lets it be.
     TraceLimit,
+    /// The run had taken as many steps as `--steps` lets it.
+    StepLimit,
     /// The traces of the run were larger together than `--trace-limit` lets them be.
     AllTracesLimit,
     /// To read the run would take more memory than `--memory-limit` lets it.
@@ -96,6 +98,12 @@ impl EndCause {
         matches!(self, Self::Signal(_) | Self::Deadlock | Self::Livelock)
     }
 
+    /// Whether there is more of the run than could be checked, and nobody has asked for
+    /// that.
+    pub(crate) fn is_incomplete(self) -> bool {
+        !self.is_failure() && self != Self::StepLimit
+    }
+
     /// `None` for an exit, and for a trace that another process goes on with.
     fn of(ending: Ending) -> Option<Self> {
         Some(match ending {
@@ -105,6 +113,7 @@ impl EndCause {
             Ending::Complete(End::Livelock) => Self::Livelock,
             Ending::Complete(End::NoSpace { errno }) => Self::NoSpace { errno },
             Ending::Complete(End::LimitReached) => Self::TraceLimit,
+            Ending::Complete(End::StepLimit) => Self::StepLimit,
             Ending::Cut { offset } => Self::Cut { offset },
             Ending::Corrupt { offset, what } => Self::Corrupt { offset, what },
         })

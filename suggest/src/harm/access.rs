@@ -64,3 +64,21 @@ pub(super) fn has_overlaps(
     let mut pairs = bytes.windows(2);
     pairs.any(|pair| pair[1].address < pair[0].address + pair[0].size)
 }
+
+/// The object that an atomic operation writes, and what.
+pub(super) fn written(operation: &Operation) -> Option<(LocationId, u64)> {
+    match *operation {
+        Operation::Store {
+            location, value, ..
+        } => Some((location, value)),
+        Operation::Rmw {
+            location, written, ..
+        }
+        | Operation::CompareExchange {
+            location,
+            outcome: CasOutcome::Exchanged(written),
+            ..
+        } => Some((location, written)),
+        _ => None,
+    }
+}

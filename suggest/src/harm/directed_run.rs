@@ -11,11 +11,12 @@ use wmfix_trace::{AccessName, StaleTarget, TakenWrite};
 use super::FailedProcess;
 use super::choices::{access_names, prefix};
 use super::conduct::{Conduct, Moment};
+use super::delayed::is_delayed;
 use super::discard::{is_discarded, is_same_variable};
 use super::effects::Effects;
 use super::sequential::is_sequential;
 use super::unseen::UnseenWrites;
-use crate::findings::{ProcessEnd, RaceKey, fingerprint, race_key};
+use crate::findings::{EndCause, ProcessEnd, RaceKey, fingerprint, race_key};
 use crate::observe::{DecodedTrace, Places, decode};
 use crate::run::{FinishedRun, RunEnd};
 
@@ -30,6 +31,8 @@ pub(super) struct RunRecord {
     pub(super) races: Vec<(RaceKey, SiteId, SiteId)>,
     /// Accesses to freed memory.
     pub(super) freed: Vec<SiteId>,
+    /// A process was ended before the program was at its end.
+    pub(super) ended_early: bool,
     /// Equal for runs that printed the same.
     pub(super) printed: u64,
     /// The end of what was printed.
@@ -104,6 +107,7 @@ pub(super) fn examine(
         failed: Vec::new(),
         races: Vec::new(),
         freed: Vec::new(),
+        ended_early: false,
         printed: fingerprint(&printed),
         last_words: String::from_utf8_lossy(&printed[end..]).into_owned(),
         choice: None,
@@ -129,6 +133,7 @@ pub(super) fn examine(
             record.conduct.add(decoded, moment);
             record.effects.add(decoded, moment, unseen);
         }
+        record.effects.may_go_on = record.ended_early;
     }
     Ok(record)
 }
@@ -147,6 +152,8 @@ impl RunRecord {
         config: AnalyzerConfig,
     ) {
         let ended = ProcessEnd::of(decoded, places);
+        let cause = ended.as_ref().map(|end| end.cause);
+        self.ended_early |= cause == Some(EndCause::StepLimit);
         let failed = ended.filter(|end| end.cause.is_failure());
         self.failed.extend(failed.map(|end| FailedProcess {
             end,
@@ -219,7 +226,8 @@ impl StaleAccess {
         let bytes_of = |location| decoded.bytes_of(location);
         // The write has a name unless it is the first value, and is then known.
         self.source.is_some() == self.writer.is_some()
-            && is_sequential(&decoded.events, self.at, self.writer, unseen, bytes_of)
+            && (is_sequential(&decoded.events, self.at, self.writer, unseen, bytes_of)
+                || is_delayed(&decoded.events, self.at, unseen, bytes_of))
     }
 
     fn as_choice(&self, decoded: &DecodedTrace) -> Option<TakenOld> {

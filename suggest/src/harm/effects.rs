@@ -10,9 +10,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use wmfix_analysis::{Bytes, CasOutcome, Event, LocationId, Operation, ThreadId};
+use wmfix_analysis::{Bytes, Event, LocationId, Operation, ThreadId};
 
-use super::access::Access;
+use super::access::{Access, written};
 use super::conduct::{Moment, is_only_read};
 use super::later_readers::{LaterReaders, MOST_BYTES, granules};
 use super::unseen::UnseenWrites;
@@ -24,6 +24,8 @@ pub(super) struct Effects {
     processes: BTreeMap<u64, ProcessEffects>,
     /// Something that was stored is not known, or the access does more than read.
     is_incomparable: bool,
+    /// The run was ended: there may be more than this.
+    pub(super) may_go_on: bool,
 }
 
 impl Effects {
@@ -42,7 +44,7 @@ impl Effects {
         }
     }
 
-    /// Whether the processes of the other run had the same effects.
+    /// Whether the processes of the other run had the same effects, as far as both went.
     pub(super) fn are_same(&self, other: &Self) -> bool {
         let is_comparable = !self.is_incomparable && !other.is_incomparable;
         let names = |effects: &Self| effects.processes.keys().copied().collect::<Vec<_>>();
@@ -50,7 +52,8 @@ impl Effects {
         is_comparable
             && !self.processes.is_empty()
             && names(self) == names(other)
-            && pairs.all(|(one, other)| one.are_same(other))
+            && self.may_go_on == other.may_go_on
+            && pairs.all(|(one, other)| one.are_same(other, self.may_go_on))
     }
 }
 
@@ -72,29 +75,31 @@ struct Effect {
 }
 
 impl ProcessEffects {
-    fn are_same(&self, other: &Self) -> bool {
-        are_same_by_key(&self.threads, &other.threads)
-            && are_same_by_key(&self.memory, &other.memory)
+    fn are_same(&self, other: &Self, may_go_on: bool) -> bool {
+        are_same_by_key(&self.threads, &other.threads, may_go_on)
+            && are_same_by_key(&self.memory, &other.memory, may_go_on)
     }
 }
 
 fn are_same_by_key<K: Ord + Copy>(
     one: &BTreeMap<K, Vec<Effect>>,
     other: &BTreeMap<K, Vec<Effect>>,
+    may_go_on: bool,
 ) -> bool {
     let keys: BTreeSet<K> = one.keys().chain(other.keys()).copied().collect();
     keys.iter().all(|key| {
         let [one, other] = [one, other].map(|all| all.get(key).map_or(&[][..], Vec::as_slice));
-        are_same_in_turn(one, other)
+        are_same_in_turn(one, other, may_go_on)
     })
 }
 
 /// Whether the two differ in nothing but what was not noticed.
-fn are_same_in_turn(one: &[Effect], other: &[Effect]) -> bool {
+fn are_same_in_turn(one: &[Effect], other: &[Effect], may_go_on: bool) -> bool {
     let (mut one, mut other) = (one, other);
     loop {
         match (one.split_first(), other.split_first()) {
             (None, None) => return true,
+            (None, _) | (_, None) if may_go_on => return true,
             (Some((a, rest)), Some((b, other_rest))) if a.digest == b.digest => {
                 (one, other) = (rest, other_rest);
             }
@@ -173,24 +178,6 @@ fn digest(what: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     what.hash(&mut hasher);
     hasher.finish()
-}
-
-/// The object that an atomic operation writes, and what.
-fn written(operation: &Operation) -> Option<(LocationId, u64)> {
-    match *operation {
-        Operation::Store {
-            location, value, ..
-        } => Some((location, value)),
-        Operation::Rmw {
-            location, written, ..
-        }
-        | Operation::CompareExchange {
-            location,
-            outcome: CasOutcome::Exchanged(written),
-            ..
-        } => Some((location, written)),
-        _ => None,
-    }
 }
 
 /// The plain writes that other threads read later, the objects made that others access,
@@ -319,7 +306,7 @@ mod tests {
     }
 
     fn are_same(one: Option<ProcessEffects>, other: Option<ProcessEffects>) -> bool {
-        one.unwrap().are_same(&other.unwrap())
+        one.unwrap().are_same(&other.unwrap(), false)
     }
 
     #[test]
@@ -335,6 +322,19 @@ mod tests {
         assert!(are_same(of(&one, &[]), of(&looks_again, &[])));
         let tells = [store(1, RING, 1), load(2, RING, 0), store(2, OTHER, 4)];
         assert!(!are_same(of(&one, &[]), of(&tells, &[])));
+    }
+
+    #[test]
+    fn runs_that_were_ended_are_compared_as_far_as_both_went() {
+        let [short, long, other] = [
+            &[store(1, RING, 1)][..],
+            &[store(1, RING, 1), store(1, RING, 2)],
+            &[store(1, RING, 3), store(1, RING, 2)],
+        ]
+        .map(|events| of(events, &[]).unwrap());
+        assert!(!short.are_same(&long, false));
+        assert!(short.are_same(&long, true));
+        assert!(!other.are_same(&long, true));
     }
 
     #[test]

@@ -96,7 +96,9 @@ pub(crate) fn explore(
         }
         let explorer = Explorer {
             program,
-            launch: &command.launch,
+            launch: &command
+                .launch
+                .as_far_as(tally.and_then(|tally| tally.steps)),
             places,
             plan,
             folders: &folders,

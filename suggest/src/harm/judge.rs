@@ -70,10 +70,12 @@ pub(crate) fn judge(
             }
             return Ok(true);
         }
+        let tally = collected.tallies.get(&finding.program);
+        let launch = &subject.commands[finding.program].launch;
         let judge = Judge {
             finding,
             collected,
-            launch: &subject.commands[finding.program].launch,
+            launch: &launch.as_far_as(tally.and_then(|tally| tally.steps)),
             places,
             plan,
             deadline,
@@ -257,8 +259,8 @@ impl Judge<'_> {
         let expected = Expectation::Control(moment);
         let control = self.run(candidate.seed, &control, expected, limit)?;
         let is_whole = control.ended != RunEnd::Interrupted && control.ended == record.ended;
-        let looks_same =
-            control.printed == record.printed && control.effects.are_same(&record.effects);
+        let printed_same = control.printed == record.printed || record.ended_early;
+        let looks_same = printed_same && control.effects.are_same(&record.effects);
         Ok(is_whole && (control.conduct.is_same(&record.conduct) || looks_same))
     }
 

@@ -5,6 +5,7 @@
 mod access;
 mod choices;
 mod conduct;
+mod delayed;
 mod directed_run;
 mod discard;
 mod effects;

@@ -55,7 +55,9 @@ impl SeenWithout {
         self.processes.extend(failed.map(|failed| failed.end.cause));
         self.races.extend(record.races.iter().map(|(key, ..)| *key));
         self.freed.extend(&record.freed);
-        if let Some(printed) = &mut self.printed {
+        if let Some(printed) = &mut self.printed
+            && !record.ended_early
+        {
             printed.insert(record.printed);
         }
     }
@@ -76,7 +78,8 @@ impl SeenWithout {
         if let Some(&(_, one, other)) = race {
             return Some(Effect::Race(one, other));
         }
-        let printed = self.printed.as_ref()?;
+        // What a run prints when it is ended says nothing.
+        let printed = self.printed.as_ref().filter(|_| !record.ended_early)?;
         (!printed.contains(&record.printed)).then_some(Effect::Printed)
     }
 }

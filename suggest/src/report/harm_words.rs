@@ -219,6 +219,7 @@ fn end_cause(cause: EndCause) -> String {
         EndCause::Signal(number) => signal(number),
         EndCause::Deadlock => "a deadlock".to_owned(),
         EndCause::Livelock => "a livelock".to_owned(),
+        EndCause::StepLimit => "the end of its steps".to_owned(),
         other => format!("{other:?}"),
     }
 }

@@ -132,6 +132,20 @@ impl Launch {
         launch
     }
 
+    /// The same, ended after so many steps as runs of a program are.
+    pub(crate) fn as_far_as(&self, steps: Option<u64>) -> Self {
+        steps.map_or_else(|| self.clone(), |steps| self.with_steps(steps))
+    }
+
+    /// The same, ended after this many steps.
+    pub(crate) fn with_steps(&self, steps: u64) -> Self {
+        const STEPS: &str = "WMFIX_STEPS";
+        let mut launch = self.clone();
+        launch.settings.retain(|(name, _)| *name != STEPS);
+        launch.settings.push((STEPS, steps.to_string().into()));
+        launch
+    }
+
     /// The same with a stale choice. Plain accesses are recorded: what comes of the
     /// choice may be a race.
     pub(crate) fn with_stale(&self, target: &StaleTarget) -> Self {

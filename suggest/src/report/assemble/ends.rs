@@ -153,6 +153,9 @@ fn why_not_checked(why: GiveUp) -> &'static str {
     }
 }
 
+const LATER_STEPS: &str = "what comes later is not checked; a shorter test shows more, \
+                           and --steps 0 follows runs to their end";
+
 /// How these processes ended.
 fn cause(count: u64, cause: EndCause) -> String {
     let processes = processes(count);
@@ -170,6 +173,12 @@ fn cause(count: u64, cause: EndCause) -> String {
             "{processes}: the trace reached its limit, and what came later was not checked: \
              raise it with --trace-limit or --event-limit"
         ),
+        EndCause::StepLimit if count == 1 => {
+            format!("{processes} went on for long and was ended there: {LATER_STEPS}")
+        }
+        EndCause::StepLimit => {
+            format!("{processes} went on for long and were ended there: {LATER_STEPS}")
+        }
         EndCause::AllTracesLimit => format!(
             "{}: the traces of all its processes reached their limit, and what came later was \
              not checked: raise it with --trace-limit",
