@@ -407,7 +407,24 @@ fn an_old_value_that_makes_no_difference_is_discarded() {
     assert_eq!((verdict.as_str(), ended.as_str()), ("discarded", same));
 }
 
+/// The ring, with a consumer that shows the producer the position that it saw.
+fn showing_ring() -> String {
+    let look = "at == atomic_load_explicit(&tail, memory_order_acquire)";
+    let show = "at == show(atomic_load_explicit(&tail, memory_order_acquire))";
+    let ring = RING.replace(look, show);
+    assert_ne!(ring, RING);
+    let items = "static int items[SIZE];";
+    let shown = "static atomic_uint shown; static unsigned show(unsigned at) \
+        { atomic_store_explicit(&shown, at, memory_order_relaxed); return at; } \
+        static int items[SIZE];";
+    let again = "while (!push(i)) ;";
+    let looks = "while (!push(i)) atomic_load_explicit(&shown, memory_order_relaxed);";
+    ring.replace(items, shown).replace(again, looks)
+}
+
 #[test]
-fn an_old_value_that_is_kept_and_that_no_interleaving_has_is_not_discarded() {
-    assert_eq!(of_tail(&counting(&keeping_ring())).0, "survived");
+fn an_old_value_that_is_kept_makes_no_difference_unless_others_see_it() {
+    let kept = counting(&keeping_ring());
+    assert_eq!(of_tail(&kept).0, "discarded");
+    assert_eq!(of_tail(&counting(&showing_ring())).0, "survived");
 }

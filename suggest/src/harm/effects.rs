@@ -147,7 +147,7 @@ impl ProcessEffects {
                 Operation::Birth { bytes, value, .. } if noticed.contains(&index) => {
                     (bytes, Some(value))
                 }
-                Operation::Create { .. } | Operation::Exit => {
+                Operation::Create { .. } | Operation::Exit | Operation::Release { .. } => {
                     effects.add(event.thread, &event.operation, false);
                     continue;
                 }
@@ -250,7 +250,7 @@ fn shared_deaths(events: &[Event]) -> HashSet<usize> {
 
 #[cfg(test)]
 mod tests {
-    use wmfix_analysis::{LoadOrder, SiteId, StoreOrder};
+    use wmfix_analysis::{LoadOrder, LockId, LockMode, SiteId, StoreOrder};
 
     use super::*;
 
@@ -386,12 +386,14 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_start_and_end_are_effects() {
-        let create = event(1, Operation::Create { child: ThreadId(2) });
-        assert!(!are_same(of(&[create], &[]), of(&[], &[])));
-        assert!(!are_same(
-            of(&[event(1, Operation::Exit)], &[]),
-            of(&[], &[])
-        ));
+    fn locks_that_are_given_back_and_threads_that_start_and_end_are_effects() {
+        let unlock = Operation::Release {
+            lock: LockId(1),
+            mode: LockMode::Exclusive,
+        };
+        let create = Operation::Create { child: ThreadId(2) };
+        for effect in [unlock, create, Operation::Exit] {
+            assert!(!are_same(of(&[event(1, effect)], &[]), of(&[], &[])));
+        }
     }
 }
