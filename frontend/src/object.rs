@@ -17,12 +17,20 @@ pub fn object_at(file: &ParsedFile, (line, column): (u32, u32), writes: bool) ->
     let object = match node.kind() {
         // Compilers point at the operator of a write, or at a declared name.
         "assignment_expression" if writes => node.child_by_field_name("left"),
+        "assignment_expression" if syntax::operator(node) == "=" => {
+            Some(only_object_in(node.child_by_field_name("right")?)?)
+        }
         "update_expression" => node.child_by_field_name("argument"),
         "init_declarator" if writes => written_by(file, node)?,
         "init_declarator" => node.child_by_field_name("value"),
         // A read that is ascribed to the name which is being declared.
         "identifier" if !writes && declares(node) => {
             let value = node.parent()?.child_by_field_name("value")?;
+            Some(only_object_in(value)?)
+        }
+        // The same where it is given a value later, as a whole structure is.
+        "identifier" if !writes && is_assigned(node) => {
+            let value = node.parent()?.child_by_field_name("right")?;
             Some(only_object_in(value)?)
         }
         "identifier" if declares(node) => written_by(file, node.parent()?)?,
@@ -41,6 +49,14 @@ fn declares(name: Node<'_>) -> bool {
         .parent()
         .filter(|node| node.kind() == "init_declarator");
     declaration.and_then(|node| node.child_by_field_name("declarator")) == Some(name)
+}
+
+/// Whether a name is one that a statement gives a value to, whatever it had before.
+fn is_assigned(name: Node<'_>) -> bool {
+    let assignment = name
+        .parent()
+        .filter(|node| node.kind() == "assignment_expression" && syntax::operator(*node) == "=");
+    assignment.and_then(|node| node.child_by_field_name("left")) == Some(name)
 }
 
 /// What a declaration that gives a name a value writes: the name, or what is changed on
@@ -167,6 +183,20 @@ mod tests {
         assert_eq!(at(3, 7, false).as_deref(), Some("*p"));
         assert_eq!(at(4, 8, false).as_deref(), Some("slots[i]"));
         assert_eq!(at(5, 7, false), None);
+    }
+
+    #[test]
+    fn what_is_read_is_not_the_variable_that_is_assigned() {
+        let text = "void f(struct s *p) {\n  copy = p->value;\n  sum += p->value;\n\
+            \x20 p->a = p->b;\n  copy = p->a + p->b;\n}\n";
+        let file = ParsedFile::parse(Path::new("a.c"), text.as_bytes(), Language::C);
+        let at = |line: u32, column, writes| object_at(&file, (line, column), writes);
+        assert_eq!(at(2, 3, false).as_deref(), Some("p->value"));
+        assert_eq!(at(2, 8, false).as_deref(), Some("p->value"));
+        assert_eq!(at(2, 3, true).as_deref(), Some("copy"));
+        assert_eq!(at(3, 3, false).as_deref(), Some("sum"));
+        assert_eq!(at(4, 6, false).as_deref(), Some("p->a"));
+        assert_eq!(at(5, 3, false), None);
     }
 
     #[test]
