@@ -85,7 +85,8 @@ impl ForkServer {
     pub(super) fn start(mut command: Command, watchdog: &Watchdog) -> io::Result<ServerStart> {
         static STARTED: AtomicU64 = AtomicU64::new(0);
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
-        let name = format!("wmfix-{}-{number}", std::process::id());
+        // As long for every server: the stack of its runs begins below it.
+        let name = format!("wmfix-{}-{number:08}", std::process::id());
         let address = SocketAddr::from_abstract_name(&name)?;
         let listener = UnixListener::bind_addr(&address)?;
         listener.set_nonblocking(true)?;

@@ -312,7 +312,7 @@ impl Launch {
     }
 
     /// What configures the runtime for one run.
-    fn run_variables(&self, seed: u64, traces: &Path) -> BTreeMap<&'static OsStr, OsString> {
+    fn run_variables(&self, seed: u64, traces: &Path) -> RunVariables {
         let settings = self.settings.iter();
         let settings = settings.map(|(name, value)| (OsStr::new(*name), value.clone()));
         let own = [
@@ -328,7 +328,9 @@ impl Launch {
         let own = folder.join("server");
         empty_folder(&own)?;
         let out = File::create(folder.join("server-output"))?;
-        let mut command = self.command(0, &own)?;
+        let mut variables = self.run_variables(0, &own);
+        variables.retain(|name, _| !RUN_VARIABLES.iter().any(|other| name == other));
+        let mut command = self.command(variables)?;
         for name in RUN_VARIABLES {
             command.env_remove(name);
         }
@@ -355,7 +357,7 @@ impl Launch {
     ) -> io::Result<FinishedRun> {
         let traces = into.join("traces");
         empty_folder(&traces)?;
-        let mut command = self.command(seed, &traces)?;
+        let mut command = self.command(self.run_variables(seed, &traces))?;
         redirect(&mut command)?;
         let (status, killed) = wait(command.spawn()?, &self.files(into), watchdog)?;
         self.finished(RunEnd::of(status, killed), into)
@@ -374,14 +376,15 @@ impl Launch {
         })
     }
 
-    /// The command of a run.
-    fn command(&self, seed: u64, traces: &Path) -> io::Result<Command> {
+    /// The command of a run that these variables configure.
+    fn command(&self, mut variables: RunVariables) -> io::Result<Command> {
         fix_addresses(!self.moves);
+        pad(&mut variables);
         let mut command = Command::new(&self.command[0]);
         command
             .args(&self.command[1..])
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .envs(self.run_variables(seed, traces))
+            .envs(variables)
             .stdin(match &self.input {
                 Some(file) => Stdio::from(File::open(file)?),
                 None => Stdio::null(),
@@ -393,6 +396,27 @@ impl Launch {
         }
         Ok(command)
     }
+}
+
+/// What configures the runtime, by name.
+type RunVariables = BTreeMap<&'static OsStr, OsString>;
+
+/// What the variables of a run take of its stack is a multiple of this.
+const ENVIRONMENT_STEP: usize = 1024;
+
+/// Lets the variables of all runs take as much room: the stack of the program begins
+/// below its environment, and runs that differ in a setting are compared by what they
+/// do to their memory.
+fn pad(variables: &mut RunVariables) {
+    // Each has a `=`, a zero at its end, and a pointer.
+    let room = |name: &OsStr, value: usize| name.len() + value + 2 + size_of::<usize>();
+    let taken = variables
+        .iter()
+        .map(|(name, value)| room(name, value.len()));
+    let padding = OsStr::new("WMFIX_PADDING");
+    let taken = taken.sum::<usize>() + room(padding, 0);
+    let missing = taken.next_multiple_of(ENVIRONMENT_STEP) - taken;
+    variables.insert(padding, "-".repeat(missing).into());
 }
 
 /// Has whatever we start lie at the same addresses every time, so that a seed gives
@@ -536,4 +560,29 @@ fn without_addresses(text: &[u8]) -> Vec<u8> {
         }
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_with_other_settings_have_their_stacks_at_the_same_place() {
+        let room = |settings: &[(&'static str, &str)]| {
+            let settings = settings.iter();
+            let mut variables: RunVariables = settings
+                .map(|(name, value)| (OsStr::new(*name), OsString::from(value)))
+                .collect();
+            pad(&mut variables);
+            let each = variables.iter();
+            let bytes: usize = each.map(|(name, value)| name.len() + value.len() + 2).sum();
+            bytes + variables.len() * size_of::<usize>()
+        };
+        let stale = [("WMFIX_SEED", "7"), ("WMFIX_STALE", "2.17=1.5~3/1f")];
+        assert_eq!(room(&[("WMFIX_SEED", "4294967297")]), ENVIRONMENT_STEP);
+        assert_eq!(room(&stale), ENVIRONMENT_STEP);
+        // The longest part of it is as long for all runs.
+        let long = "x".repeat(ENVIRONMENT_STEP);
+        assert_eq!(room(&[("WMFIX_OUT", &long)]), 2 * ENVIRONMENT_STEP);
+    }
 }
