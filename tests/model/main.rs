@@ -26,6 +26,7 @@ mod model_truth;
 mod model_weak;
 mod model_witness;
 mod repair_corpus;
+mod repair_layers;
 mod repair_named;
 mod repair_plain;
 mod repair_relax;

@@ -10,7 +10,7 @@ use crate::allowed::AllowedFindings;
 use crate::change_point::{Change, ChangeKind};
 use crate::error::RepairError;
 use crate::moves::FenceMove;
-use crate::outcome::{Outcome, ReasonedChange, SearchEnd};
+use crate::outcome::{Outcome, ReasonedChange, Repair, SearchEnd};
 use crate::problem::{Options, Problem, Progress};
 use crate::search::EVENTS_OF_A_LONG_SEARCH;
 use crate::selection::Selection;
@@ -18,58 +18,156 @@ use crate::solve::{candidate, moved, repair, unneeded};
 use crate::variable::variables;
 
 /// Finds a repair layer by layer: each of `first` says what is allowed while the
-/// layer is looked for, and the last layer is the problem itself. Where a change of
-/// one layer makes one of an earlier layer idle, where there is too much to look at or
-/// too little time, it is the cheapest repair of everything at once.
+/// layer is looked for, and the last layer is the problem itself. All of `first` has to
+/// be repaired: where a change of one of them makes one of an earlier one idle, the
+/// cause of that is repaired anew, together with the later one. The last layer matters
+/// least. What it makes idle of a cause is repaired with it only if it is a part: if it
+/// is all of it, these changes stay, because they are enough without the last layer, and
+/// are said to be covered. Where there is too much to look at or too little time, it is
+/// the cheapest repair of everything at once.
 pub fn repair_in_layers(
     problem: &Problem,
     first: &[AllowedFindings],
     options: &Options,
     mut progress: impl FnMut(Progress),
 ) -> Result<Outcome, RepairError> {
-    let started = Instant::now();
     let events: usize = problem.traces.iter().map(Vec::len).sum();
     if first.is_empty() || events > EVENTS_OF_A_LONG_SEARCH {
         return repair(problem, options, progress);
     }
-    let left = || Options {
-        budget: options
-            .budget
-            .map(|all| all.saturating_sub(started.elapsed())),
-        ..options.clone()
+    let layers = Layers {
+        problem,
+        options,
+        started: Instant::now(),
     };
-    let mut current = problem.clone();
     let mut made: Vec<ReasonedChange> = Vec::new();
-    for (layer, allowed) in first.iter().enumerate() {
-        current.allowed = allowed.clone();
-        let outcome = repair(&current, &left(), &mut progress)?;
-        let Some(found) = outcome.repair.filter(|_| outcome.end == SearchEnd::Optimal) else {
-            return repair(problem, &left(), progress);
+    for (number, allowed) in first.iter().enumerate() {
+        let layer = Layer {
+            number,
+            allowed,
+            matters_least: false,
         };
-        current = after(&current, &changes_of(&found.changes));
-        add(&mut made, found.changes, layer);
+        let outcome = layers.search(&layer, made, &mut progress)?;
+        made = match outcome.repair.filter(|_| outcome.end == SearchEnd::Optimal) {
+            Some(found) => found.changes,
+            None => return repair(problem, &layers.left(), progress),
+        };
     }
-    current.allowed = problem.allowed.clone();
-    let mut outcome = repair(&current, &left(), &mut progress)?;
-    if made.is_empty() {
-        return Ok(outcome);
-    }
-    outcome.lower_bound += made.iter().map(|change| change.cost).sum::<u64>();
-    if let Some(found) = &mut outcome.repair {
-        add(&mut made, std::mem::take(&mut found.changes), first.len());
-        made.sort_by_key(|change| change.change.point);
-        found.cost = made.iter().map(|change| change.cost).sum();
-        found.changes = made;
-        let changes = changes_of(&found.changes);
-        let has_moves = changes
-            .iter()
-            .any(|c| matches!(c.kind, ChangeKind::Move(_)));
-        if !has_moves && !unneeded(problem, &changes, left().budget)?.is_empty() {
-            return repair(problem, &left(), progress);
+    let last = Layer {
+        number: first.len(),
+        allowed: &problem.allowed,
+        matters_least: true,
+    };
+    let mut outcome = layers.search(&last, made, &mut progress)?;
+    outcome.work.total = layers.started.elapsed();
+    Ok(outcome)
+}
+
+/// A search in layers.
+struct Layers<'a> {
+    problem: &'a Problem,
+    options: &'a Options,
+    started: Instant,
+}
+
+/// One of them.
+struct Layer<'a> {
+    number: usize,
+    allowed: &'a AllowedFindings,
+    /// Whoever has the layers before it may do without it.
+    matters_least: bool,
+}
+
+impl Layers<'_> {
+    /// The options with the time that is left.
+    fn left(&self) -> Options {
+        let budget = self.options.budget;
+        Options {
+            budget: budget.map(|all| all.saturating_sub(self.started.elapsed())),
+            ..self.options.clone()
         }
     }
-    outcome.work.total = started.elapsed();
-    Ok(outcome)
+
+    /// What repairs a layer and those before it, whose changes are `made`.
+    fn search(
+        &self,
+        layer: &Layer<'_>,
+        mut made: Vec<ReasonedChange>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Outcome, RepairError> {
+        loop {
+            let mut current = after(self.problem, &changes_of(&made));
+            current.allowed = layer.allowed.clone();
+            let mut outcome = repair(&current, &self.left(), &mut *progress)?;
+            let Some(found) = &mut outcome.repair else {
+                return Ok(outcome);
+            };
+            let mut all = made.clone();
+            add(&mut all, std::mem::take(&mut found.changes), layer.number);
+            all.sort_by_key(|change| change.change.point);
+            let idle = self.idle(layer, &all, &outcome)?;
+            let again = repaired_again(layer, &made, &idle);
+            if again.is_empty() {
+                for change in &mut all {
+                    change.is_covered |= idle.contains(&change.change);
+                }
+                outcome.lower_bound += made.iter().map(|change| change.cost).sum::<u64>();
+                outcome.repair = Some(Repair {
+                    cost: all.iter().map(|change| change.cost).sum(),
+                    changes: all,
+                });
+                return Ok(outcome);
+            }
+            made.retain(|change| !again.contains(&change.change));
+        }
+    }
+
+    /// The changes that are idle beside the others; none are known where a fence moves
+    /// or the time was up.
+    fn idle(
+        &self,
+        layer: &Layer<'_>,
+        all: &[ReasonedChange],
+        outcome: &Outcome,
+    ) -> Result<Vec<Change>, RepairError> {
+        let changes = changes_of(all);
+        let is_move = |change: &Change| matches!(change.kind, ChangeKind::Move(_));
+        if outcome.end != SearchEnd::Optimal || changes.iter().any(is_move) {
+            return Ok(Vec::new());
+        }
+        let mut problem = self.problem.clone();
+        problem.allowed = layer.allowed.clone();
+        let idle = unneeded(&problem, &changes, self.left().budget)?;
+        Ok(idle.into_iter().map(|number| changes[number]).collect())
+    }
+}
+
+/// Of the changes that were made before a layer, those of the causes that it has to be
+/// repaired with, because it makes some of them idle.
+fn repaired_again(layer: &Layer<'_>, made: &[ReasonedChange], idle: &[Change]) -> Vec<Change> {
+    let is_idle = |change: &&ReasonedChange| idle.contains(&change.change);
+    let meets = |cause: &Vec<&ReasonedChange>| match cause.iter().copied().filter(is_idle).count() {
+        0 => false,
+        count => !layer.matters_least || count < cause.len(),
+    };
+    let again = causes(made).into_iter().filter(meets).flatten();
+    again.map(|change| change.change).collect()
+}
+
+/// Changes that remove the same finding, directly or through others, together.
+fn causes(changes: &[ReasonedChange]) -> Vec<Vec<&ReasonedChange>> {
+    let mut causes: Vec<Vec<&ReasonedChange>> = Vec::new();
+    for change in changes {
+        let removes = |key| change.reasons.iter().any(|finding| finding.key() == key);
+        let meets = |cause: &Vec<&ReasonedChange>| {
+            let mut findings = cause.iter().flat_map(|other| &other.reasons);
+            findings.any(|finding| removes(finding.key()))
+        };
+        let (mine, rest): (Vec<_>, Vec<_>) = causes.into_iter().partition(meets);
+        causes = rest;
+        causes.push(mine.into_iter().flatten().chain([change]).collect());
+    }
+    causes
 }
 
 fn changes_of(reasoned: &[ReasonedChange]) -> Vec<Change> {

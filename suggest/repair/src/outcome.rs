@@ -48,11 +48,14 @@ pub struct ReasonedChange {
     pub change: Change,
     /// What it costs.
     pub cost: u64,
-    /// The findings that come back when exactly this change is left out; only some if
-    /// the time was up. Empty only if the search was cancelled.
+    /// The findings that come back when exactly this change is left out, of all those
+    /// up to its layer; only some if the time was up. Empty only if the search was
+    /// cancelled.
     pub reasons: Vec<Finding>,
     /// The layer it was first needed in, where the search has several.
     pub layer: usize,
+    /// Changes of the last layer do what it does, too.
+    pub is_covered: bool,
 }
 
 /// A change that is needed but refused.

@@ -98,6 +98,7 @@ fn with_move(
             cost,
             reasons: remaining(problem, &others)?,
             layer: 0,
+            is_covered: false,
         });
         repair.changes.sort_by_key(|c| c.change.point);
         repair.cost += cost;
@@ -397,6 +398,7 @@ impl<'a> Run<'a> {
                 cost,
                 reasons,
                 layer: 0,
+                is_covered: false,
             });
         }
         Ok(changes)

@@ -105,6 +105,7 @@ impl Explainer<'_> {
             before: self.candidates.points[point].orders,
             other_callers: self.other_callers(point, &reasoned.reasons),
             reasons: self.keys(&reasoned.reasons),
+            is_covered: reasoned.is_covered,
             reached: None,
         }
     }

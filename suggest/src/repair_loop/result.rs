@@ -67,6 +67,8 @@ pub(crate) struct ExplainedChange {
     pub before: Orders,
     /// The findings that come back without it.
     pub reasons: Vec<FindingKey>,
+    /// What is changed for findings that matter less does what it does, too.
+    pub is_covered: bool,
     /// How many runs of the patched program came to it; `None` if it was not run.
     pub reached: Option<u64>,
     /// How many other calls lead to the changed operation, and pay for it, too.

@@ -197,6 +197,7 @@ fn explained(
         price: change_words::price(change.kind, change.before),
         seed: seed_of(report, &removes),
         reached_runs: change.reached,
+        covered: change.is_covered,
         removes,
         place,
     }

@@ -128,6 +128,9 @@ pub(crate) struct ReportedChange {
     pub side: Option<FenceSide>,
     /// The findings that come back without it.
     pub removes: Vec<String>,
+    /// They come back only without the changes for findings that matter less, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub covered: bool,
     /// The seed of a run that shows the first of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,

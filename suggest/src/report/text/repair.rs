@@ -44,7 +44,9 @@ pub(crate) fn repair_text(dossier: &Dossier, style: TextStyle) -> String {
 pub(super) fn changes_text(changes: &[&ReportedChange], indent: &str, width: usize) -> String {
     let mut told: Vec<Vec<&ReportedChange>> = Vec::new();
     for &change in changes {
-        let same = |group: &&mut Vec<&ReportedChange>| group[0].removes == change.removes;
+        let same = |group: &&mut Vec<&ReportedChange>| {
+            group[0].removes == change.removes && group[0].covered == change.covered
+        };
         match told.iter_mut().find(same) {
             Some(group) => group.push(change),
             None => told.push(vec![change]),
@@ -73,6 +75,9 @@ fn together(changes: &[&ReportedChange], indent: &str, width: usize) -> String {
         };
         let removed = first.removes.join(", ");
         let seed = match (first.seed, &first.removes[..]) {
+            (Some(seed), [id, ..]) if first.covered => {
+                format!(" (without this and what is for later findings: {id} is back, seed {seed})")
+            }
             (Some(seed), [id, ..]) => format!(" (without: {id} is back, seed {seed})"),
             _ => String::new(),
         };
