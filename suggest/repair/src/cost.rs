@@ -33,7 +33,7 @@ const X86_BARRIER: u64 = 20;
 /// How often each site ran.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counts {
-    /// All its events.
+    /// All its events; of an access with fences beside it only the access.
     all: FxHashMap<SiteId, u64>,
     /// The rounds of waiting loops that stay in the loop: they do not get to
     /// what comes after the operation.
@@ -45,10 +45,15 @@ pub(crate) struct Counts {
 impl Counts {
     pub(crate) fn of<'a>(traces: impl IntoIterator<Item = &'a [Event]>) -> Self {
         let mut counts = Self::default();
+        let mut fences: FxHashMap<SiteId, u64> = FxHashMap::default();
         for trace in traces {
             let mut last_load: FxHashMap<ThreadId, (LocationId, SiteId)> = FxHashMap::default();
             for event in trace {
-                *counts.all.entry(event.site).or_default() += 1;
+                let counted = match event.operation {
+                    Operation::Fence { .. } => &mut fences,
+                    _ => &mut counts.all,
+                };
+                *counted.entry(event.site).or_default() += 1;
                 if event.operation.stays_in_loop() {
                     *counts.staying.entry(event.site).or_default() += 1;
                 }
@@ -68,6 +73,9 @@ impl Counts {
                 }
             }
         }
+        for (site, count) in fences {
+            counts.all.entry(site).or_insert(count);
+        }
         counts
     }
 
@@ -77,6 +85,16 @@ impl Counts {
     pub(crate) fn is_fragile(&self, point: &ChangePoint, kind: ChangeKind) -> bool {
         let mut sites = point.sites.iter();
         matches!(kind, ChangeKind::Load(_)) && sites.any(|site| self.superseded.contains_key(site))
+    }
+
+    /// How often a change would be paid for. Nobody pays for a stronger order in a round
+    /// of a waiting loop that stays in it: the thread waits anyway, and how many rounds
+    /// there are depends on the schedule. A fence in every round delays the last one.
+    fn paid(&self, point: &ChangePoint, kind: ChangeKind) -> u64 {
+        match kind {
+            ChangeKind::FenceBefore(_) => self.runs(point, kind),
+            _ => self.runs(point, ChangeKind::FenceAfter(FenceOrder::SeqCst)),
+        }
     }
 
     /// How often a change would run.
@@ -130,7 +148,7 @@ impl<'c> Weights<'c> {
         let unit = self.profile.unit(point.orders, change.kind);
         match self.profile {
             Profile::Fewest => unit,
-            _ => unit * self.weight(self.counts.runs(point, change.kind)),
+            _ => unit * self.weight(self.counts.paid(point, change.kind)),
         }
     }
 
@@ -140,7 +158,7 @@ impl<'c> Weights<'c> {
         let weakest = orders.weakest();
         let kind = orders.as_change().filter(|_| orders != weakest);
         kind.map_or(0, |kind| {
-            self.profile.unit(weakest, kind) * self.counts.runs(point, kind)
+            self.profile.unit(weakest, kind) * self.counts.paid(point, kind).max(1)
         })
     }
 
@@ -330,6 +348,23 @@ mod tests {
         let trace = [load(1, 0), load(1, 0), load(1, 1)];
         assert_eq!(cost(Profile::X86, &trace, FENCE_BEFORE), 60);
         assert_eq!(cost(Profile::X86, &trace, FENCE_AFTER), 20);
+        let acquire = ChangeKind::Load(LoadOrder::Acquire);
+        assert_eq!(cost(Profile::Arm64, &trace, acquire), 2);
+        // It is never free.
+        assert_eq!(cost(Profile::Arm64, &trace[..2], acquire), 2);
+    }
+
+    #[test]
+    fn a_fence_beside_an_access_does_not_count_as_another_one() {
+        let fence = Event {
+            operation: Operation::Fence {
+                order: FenceOrder::SeqCst,
+            },
+            ..load(1, 1)
+        };
+        let trace = [fence, load(1, 1), fence, load(1, 1)];
+        assert_eq!(cost(Profile::X86, &trace, FENCE_BEFORE), 40);
+        assert_eq!(cost(Profile::X86, &[fence], FENCE_BEFORE), 20);
     }
 
     #[test]
