@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use wmfix_analysis::{
-    AnalyzerConfig, Bytes, CasOutcome, Event, Limits, LocationId, Model, Operation, SiteId,
-    ThreadId, Violation, joins_ahead,
+    Analyzer, AnalyzerConfig, Bytes, CasOutcome, Event, FenceOrder, Limits, LoadOrder, LocationId,
+    Model, Operation, SiteId, StoreOrder, ThreadId, Violation, joins_ahead, witness,
 };
 use wmfix_tests::brute::Graph;
 use wmfix_tests::compare::{Subject, Tally, WatchedAnalyzer, axioms_of, compare_along};
@@ -242,6 +242,86 @@ fn a_location_born_again_is_a_new_one() {
     );
 }
 
+/// Store buffering with all of a long run between the two halves: four threads that
+/// are busy with locations of their own, two of them with SC fences, too.
+#[test]
+fn a_violation_late_in_a_long_run_is_proved() {
+    const PRIVATE_EVENTS: u32 = 200_000;
+    for (fence, is_violation) in [(FenceOrder::AcqRel, true), (FenceOrder::SeqCst, false)] {
+        let mut events = Vec::new();
+        let mut push = |thread: u32, operation| {
+            events.push(Event {
+                thread: ThreadId(thread),
+                site: SiteId(events.len() as u32),
+                operation,
+            });
+        };
+        for child in (1..=4).map(ThreadId) {
+            push(0, Operation::Create { child });
+        }
+        push(1, store(0, 1));
+        push(1, Operation::Fence { order: fence });
+        push(1, load(1, 0));
+        for n in 0..PRIVATE_EVENTS {
+            private_event(n, &mut push);
+        }
+        push(2, store(1, 1));
+        push(2, Operation::Fence { order: fence });
+        push(2, load(0, 1));
+        for model in [Model::Rc11, Model::Rc20] {
+            let mut analyzer = Analyzer::new(unlimited(model));
+            for event in &events {
+                analyzer.feed(event).unwrap();
+            }
+            let found = analyzer.violations().iter();
+            let found: Vec<Violation> = found.map(|found| found.violation.clone()).collect();
+            assert_eq!(
+                found.len(),
+                usize::from(is_violation),
+                "{model:?} {fence:?}"
+            );
+            for proof in witness::prove(&events, &found, model) {
+                let proof = proof.unwrap_or_else(|error| panic!("{model:?}: {error}"));
+                assert!(proof.witness.nodes.len() > PRIVATE_EVENTS as usize / 4);
+            }
+        }
+    }
+}
+
+/// What threads 1 to 4 do with eight locations of their own each.
+fn private_event(n: u32, push: &mut impl FnMut(u32, Operation)) {
+    let thread = 1 + n % 4;
+    let round = n / 4;
+    let location = 100 * thread + round / 2 % 8;
+    match round % 2 {
+        _ if thread > 2 && round % 64 == 63 => push(
+            thread,
+            Operation::Fence {
+                order: FenceOrder::SeqCst,
+            },
+        ),
+        0 => push(thread, store(location, u64::from(round))),
+        _ => push(thread, load(location, u64::from(round - 1))),
+    }
+}
+
+fn store(location: u32, value: u64) -> Operation {
+    Operation::Store {
+        location: LocationId(location),
+        order: StoreOrder::Release,
+        value,
+    }
+}
+
+fn load(location: u32, value: u64) -> Operation {
+    Operation::Load {
+        location: LocationId(location),
+        order: LoadOrder::Acquire,
+        value,
+        exit: None,
+    }
+}
+
 fn location_mut(operation: &mut Operation) -> Option<&mut LocationId> {
     match operation {
         Operation::Load { location, .. }
@@ -298,7 +378,7 @@ fn unlimited(model: Model) -> AnalyzerConfig {
 }
 
 const FENCE: Operation = Operation::Fence {
-    order: wmfix_analysis::FenceOrder::Acquire,
+    order: FenceOrder::Acquire,
 };
 
 fn operation_of_main(operation: Operation) -> Event {

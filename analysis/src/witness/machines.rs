@@ -13,6 +13,9 @@
 //! instructions; an acquire fence is DMB ISHLD, every other fence DMB ISH. Thread
 //! starts and ends and locks are full barriers on both.
 
+use std::collections::BTreeMap;
+
+use super::digraph::EdgeList;
 use crate::event::{Event, Operation, ThreadId};
 use crate::witness::graph::{Label, NodeId, Witness};
 
@@ -31,10 +34,10 @@ pub enum Machine {
 pub fn machines(witness: &Witness, events: &[Event]) -> Vec<Machine> {
     let halves = Halves::of(witness, events);
     let mut shown = Vec::new();
-    if halves.is_acyclic(Halves::kept_by_x86_64) {
+    if halves.is_acyclic(Halves::keep_as_x86_64) {
         shown.push(Machine::X86_64);
     }
-    if halves.is_acyclic(Halves::kept_by_aarch64) {
+    if halves.is_acyclic(Halves::keep_as_aarch64) {
         shown.push(Machine::AArch64);
     }
     shown.push(Machine::C11);
@@ -153,39 +156,43 @@ impl Halves {
         reading: &[Option<usize>],
         writing: &[Option<usize>],
     ) {
-        for order in witness.modification.values() {
-            for pair in order.windows(2) {
-                self.add(writing[pair[0].0], writing[pair[1].0]);
-            }
-            for (&reader, source) in &witness.reads_from {
-                let Some(at) = order.iter().position(|write| write == source) else {
-                    continue;
-                };
-                self.add(writing[source.0], reading[reader.0]);
-                // What comes later in mo follows over mo.
-                let next = order[at + 1..].iter().find(|&&write| write != reader);
-                self.add(reading[reader.0], next.and_then(|write| writing[write.0]));
-            }
+        let mut newer: Vec<Option<NodeId>> = vec![None; witness.nodes.len()];
+        for pair in witness
+            .modification
+            .values()
+            .flat_map(|order| order.windows(2))
+        {
+            self.add(writing[pair[0].0], writing[pair[1].0]);
+            newer[pair[0].0] = Some(pair[1]);
+        }
+        for (&reader, source) in &witness.reads_from {
+            self.add(writing[source.0], reading[reader.0]);
+            // What comes later in mo follows over mo.
+            let next = newer[source.0];
+            let next = next.filter(|&next| next != reader).or(newer[reader.0]);
+            self.add(reading[reader.0], next.and_then(|write| writing[write.0]));
         }
     }
 
     fn add_synchronisation(&mut self, witness: &Witness, at: &[Option<usize>]) {
+        let mut ends: BTreeMap<ThreadId, (NodeId, NodeId)> = BTreeMap::new();
+        let position = |id: &NodeId| witness.node(*id).position;
         for (id, node) in witness.iter() {
-            let of_child = |child: ThreadId, first: bool| {
-                let nodes = witness
-                    .iter()
-                    .filter(|(_, node)| node.thread == Some(child));
-                let key = |(_, node): &(NodeId, &super::graph::Node)| node.position;
-                let found = if first {
-                    nodes.min_by_key(key)
-                } else {
-                    nodes.max_by_key(key)
-                };
-                found.and_then(|(id, _)| at[id.0])
-            };
+            if let Some(thread) = node.thread {
+                let (first, last) = ends.entry(thread).or_insert((id, id));
+                *first = [*first, id].into_iter().min_by_key(position).unwrap_or(id);
+                *last = [*last, id].into_iter().max_by_key(position).unwrap_or(id);
+            }
+        }
+        let end = |id: Option<NodeId>| id.and_then(|id| at[id.0]);
+        for (id, node) in witness.iter() {
             match node.label {
-                Label::Create { child } => self.add(at[id.0], of_child(child, true)),
-                Label::Join { child } => self.add(of_child(child, false), at[id.0]),
+                Label::Create { child } => {
+                    self.add(at[id.0], end(ends.get(&child).map(|(first, _)| *first)));
+                }
+                Label::Join { child } => {
+                    self.add(end(ends.get(&child).map(|(_, last)| *last)), at[id.0]);
+                }
                 _ => {}
             }
         }
@@ -196,51 +203,107 @@ impl Halves {
         }
     }
 
-    /// Whether nothing speaks against the graph on a machine that keeps these
-    /// pairs of a thread in order.
-    fn is_acyclic(&self, keeps: impl Fn(&Self, &[usize], usize, usize) -> bool) -> bool {
-        let mut next: Vec<Vec<usize>> = vec![Vec::new(); self.all.len()];
+    /// Whether nothing speaks against the graph on a machine that keeps this much of
+    /// the threads' own order.
+    fn is_acyclic(&self, keep: impl Fn(&Self, &mut EdgeList)) -> bool {
+        let mut edges = EdgeList::new(self.all.len());
         for &(from, to) in self.between.iter().chain(&self.within) {
             // A read of the thread's own write may be served before others see it.
             let own_read = self.all[from].writes && self.all[to].reads && !self.all[to].writes;
             if self.all[from].thread != self.all[to].thread || !own_read {
-                next[from].push(to);
+                edges.add(from, to);
             }
         }
+        keep(self, &mut edges);
+        edges.forward().last_first().is_ok()
+    }
+
+    /// Everything stays in order but a store and a later load without a fence
+    /// between them.
+    fn keep_as_x86_64(&self, edges: &mut EdgeList) {
         for own in &self.threads {
-            for from in 0..own.len() {
-                for to in from + 1..own.len() {
-                    if keeps(self, own, from, to) {
-                        next[own[from]].push(own[to]);
-                    }
+            self.keep_stores_buffered(own, edges);
+        }
+    }
+
+    fn keep_stores_buffered(&self, own: &[usize], edges: &mut EdgeList) {
+        // What all that comes later is after, and what only no load is after.
+        let (mut done, mut buffered) = (None, None);
+        for &at in own {
+            let half = &self.all[at];
+            let is_fenced = half.locked || half.mfence;
+            if is_fenced {
+                done = edges.after_both(done, buffered);
+            }
+            if half.is_fence {
+                continue;
+            }
+            edges.add_some(done, Some(at));
+            let is_load = half.reads && !half.writes;
+            if !is_load {
+                edges.add_some(buffered, Some(at));
+            }
+            let so_far = match half.writes && !is_fenced {
+                true => &mut buffered,
+                false => &mut done,
+            };
+            *so_far = edges.after_both(*so_far, Some(at));
+        }
+    }
+
+    /// What barriers, acquires and releases keep in order, and a read-modify-write
+    /// with an acquire that reads it.
+    fn keep_as_aarch64(&self, edges: &mut EdgeList) {
+        for own in &self.threads {
+            self.keep_barriers(own, edges);
+        }
+        for &(from, to) in &self.within {
+            // Halves are numbered in program order.
+            if from < to && self.all[from].of_rmw && self.all[to].acquires {
+                edges.add(from, to);
+            }
+        }
+    }
+
+    fn keep_barriers(&self, own: &[usize], edges: &mut EdgeList) {
+        // What all that comes later is after.
+        let mut done = None;
+        let (mut all, mut reads, mut releases) = (None, None, None);
+        for (number, &at) in own.iter().enumerate() {
+            let half = &self.all[at];
+            if half.dmb {
+                done = edges.after_both(done, all);
+            }
+            if half.load_dmb {
+                done = edges.after_both(done, reads);
+            }
+            if half.is_fence {
+                continue;
+            }
+            edges.add_some(done, Some(at));
+            if half.releases {
+                edges.add_some(all, Some(at));
+            }
+            if half.acquires_after_release {
+                edges.add_some(releases, Some(at));
+            }
+            let before = number.checked_sub(1).map(|before| own[before]);
+            if let Some(before) = before
+                && self.all[before].node == half.node
+            {
+                edges.add(before, at);
+            }
+            for (so_far, joins) in [
+                (&mut done, half.acquires || half.dmb),
+                (&mut all, true),
+                (&mut reads, half.reads),
+                (&mut releases, half.releases),
+            ] {
+                if joins {
+                    *so_far = edges.after_both(*so_far, Some(at));
                 }
             }
         }
-        !has_cycle(&next)
-    }
-
-    fn kept_by_x86_64(&self, own: &[usize], from: usize, to: usize) -> bool {
-        let (one, other) = (&self.all[own[from]], &self.all[own[to]]);
-        let stores_then_loads = one.writes && other.reads && !other.writes;
-        let fenced = |half: &Half| half.locked || half.mfence;
-        let between = || own[from..=to].iter().any(|&half| fenced(&self.all[half]));
-        !one.is_fence && !other.is_fence && (!stores_then_loads || between())
-    }
-
-    fn kept_by_aarch64(&self, own: &[usize], from: usize, to: usize) -> bool {
-        let (one, other) = (&self.all[own[from]], &self.all[own[to]]);
-        if one.is_fence || other.is_fence {
-            return false;
-        }
-        let is_full = |&half: &usize| self.all[half].dmb;
-        let loads_fenced = || own[from..=to].iter().any(|&half| self.all[half].load_dmb);
-        one.node == other.node
-            || one.acquires
-            || other.releases
-            || one.releases && other.acquires_after_release
-            || one.of_rmw && other.acquires && self.within.contains(&(own[from], own[to]))
-            || own[from..=to].iter().any(is_full)
-            || one.reads && loads_fenced()
     }
 }
 
@@ -315,25 +378,4 @@ fn halves_of(node: usize, thread: Option<ThreadId>, label: &Label, exchange: boo
             ..nothing
         }],
     }
-}
-
-fn has_cycle(next: &[Vec<usize>]) -> bool {
-    let mut incoming = vec![0usize; next.len()];
-    for &to in next.iter().flatten() {
-        incoming[to] += 1;
-    }
-    let mut free: Vec<usize> = (0..next.len())
-        .filter(|&node| incoming[node] == 0)
-        .collect();
-    let mut removed = 0;
-    while let Some(node) = free.pop() {
-        removed += 1;
-        for &to in &next[node] {
-            incoming[to] -= 1;
-            if incoming[to] == 0 {
-                free.push(to);
-            }
-        }
-    }
-    removed < next.len()
 }

@@ -5,6 +5,7 @@
 
 mod build;
 pub mod check;
+mod digraph;
 mod emit;
 pub mod explain;
 pub mod graph;

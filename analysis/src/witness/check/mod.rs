@@ -1,6 +1,9 @@
 //! Decides from the axioms alone whether a graph is a witness: well formed,
-//! consistent in the memory model, and not sequentially consistent. Slow and
-//! simple on purpose; shares nothing with the analysis that finds violations.
+//! consistent in the memory model, and not sequentially consistent. Reads the whole
+//! graph at once and shares nothing with the analysis that finds violations. Nothing
+//! of a graph is left out to decide it: relations are walked by nearest neighbours
+//! instead of listed pair by pair, so time and memory grow with the graph and not
+//! with its square.
 //!
 //! The axioms are those of Ori Lahav, Viktor Vafeiadis, Jeehoon Kang, Chung-Kil
 //! Hur and Derek Dreyer, *Repairing Sequential Consistency in C/C++11* (RC11),
@@ -16,8 +19,10 @@
 mod axioms;
 mod belongs;
 mod edges;
-mod relation;
+mod past;
+mod sc_order;
 mod shape;
+mod uses;
 
 pub use belongs::{RunMismatch, belongs};
 pub use shape::Defect;
@@ -25,16 +30,18 @@ pub use shape::Defect;
 use super::graph::{NodeId, Witness};
 use crate::model::Model;
 
-/// The largest graph that is decided. A row of a relation has a bit for every
-/// node, so time is cubic in this and memory quadratic: a second or so and some
-/// tens of megabytes at the cap.
-pub const MAX_NODES: usize = 4096;
+/// The largest graph that is decided, so that one takes a few seconds and some
+/// hundred megabytes at most. A smaller one may be refused if a great many threads
+/// synchronise with each other.
+pub const MAX_NODES: usize = 1 << 18;
 
 /// Why a graph is no witness.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refutation {
     /// It was not decided.
-    #[error("the graph has {nodes} nodes and is not decided: at most {MAX_NODES} are")]
+    #[error(
+        "the graph has {nodes} nodes and is not decided: more than {MAX_NODES}, or too many threads"
+    )]
     TooLarge {
         /// Its size.
         nodes: usize,

@@ -21,7 +21,12 @@ pub(super) struct Case {
 pub(super) fn case(seed: u64) -> Case {
     let mut dice = Dice::new(seed);
     let profile = Profile::varied(&mut dice);
-    let mut run = run(&mut dice, profile);
+    case_of(&mut dice, profile)
+}
+
+/// The same of another kind of run.
+pub(super) fn case_of(dice: &mut Dice, profile: Profile) -> Case {
+    let mut run = run(dice, profile);
     let graph = RunGraph::of(&run.events, PlainWrites::Restart);
     let location = dice.below(u64::from(profile.locations)) as u32;
     let exited = |thread: &u32| graph.exit.contains_key(&ThreadId(*thread));
@@ -29,7 +34,7 @@ pub(super) fn case(seed: u64) -> Case {
     let mut current = newest(&graph, location)
         .and_then(|(o, n)| graph.value(o, n))
         .unwrap_or(2);
-    let operation = access(&mut dice, profile, location, &mut current);
+    let operation = access(dice, profile, location, &mut current);
     run.push(dice.pick(&threads), operation);
     Case {
         run,

@@ -9,6 +9,7 @@ mod generate;
 mod litmus;
 mod mutants;
 mod naive;
+mod pairs;
 mod random;
 mod run;
 mod synchronisation;
