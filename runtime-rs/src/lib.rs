@@ -27,6 +27,7 @@ extern crate alloc;
 
 #[cfg(not(test))]
 mod abi;
+mod allocations;
 mod alone;
 #[cfg_attr(test, allow(unused_imports))]
 mod arena;

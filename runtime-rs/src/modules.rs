@@ -45,6 +45,14 @@ impl Modules {
         self.known.len() as u64
     }
 
+    /// Whether an address lies in the program's own file, as far as that is known.
+    #[cfg(not(test))]
+    pub(crate) fn is_program(&self, address: u64) -> bool {
+        // The loader names it first.
+        let program = self.known.first();
+        program.is_some_and(|program| (program.first..program.end).contains(&address))
+    }
+
     /// The modules to record before something of `pc` is.
     pub(crate) fn needed_for(&mut self, pc: u64) -> Vec<Module> {
         let holds = |known: &KnownModule| (known.first..known.end).contains(&pc);

@@ -101,23 +101,25 @@ impl RealFunction {
     }
 }
 
-/// Set while `free` itself is looked for. The search frees the message of an
-/// earlier one that failed, which would start the search again.
-static FINDING_FREE: AtomicBool = AtomicBool::new(false);
+/// Set while the allocator itself is looked for. The search frees the message of an
+/// earlier one that failed, and may want memory, which would start the search again.
+static FINDING_ALLOCATOR: AtomicBool = AtomicBool::new(false);
 
-/// Finds `free`, and what our own `free` asks for, before anything else is
-/// looked for: at the start, and where it is called earlier than that.
-pub(crate) fn find_free() {
-    if !FINDING_FREE.swap(true, Ordering::Relaxed) {
-        free(ptr::null_mut());
+/// Finds the allocator's functions, and what our own `free` asks for, before anything
+/// else is looked for: at the start, and where one is called earlier than that.
+pub(crate) fn find_allocator() {
+    if !FINDING_ALLOCATOR.swap(true, Ordering::Relaxed) {
+        free(malloc(1));
+        free(calloc(1, 1));
+        free(realloc(ptr::null_mut(), 1));
         malloc_usable_size(ptr::null_mut());
-        FINDING_FREE.store(false, Ordering::Relaxed);
+        FINDING_ALLOCATOR.store(false, Ordering::Relaxed);
     }
 }
 
-/// Whether `free` is being looked up, so that a block must be leaked.
-pub(crate) fn is_finding_free() -> bool {
-    FINDING_FREE.load(Ordering::Relaxed)
+/// Whether the allocator is being looked up, so that a block must be leaked.
+pub(crate) fn is_finding_allocator() -> bool {
+    FINDING_ALLOCATOR.load(Ordering::Relaxed)
 }
 
 /// A name that ends in its only zero.
@@ -293,7 +295,12 @@ real! {
 
     strlen(text: *const c_char) -> usize;
     free(block: *mut c_void) -> ();
+    malloc(size: usize) -> *mut c_void;
+    calloc(count: usize, size: usize) -> *mut c_void;
     realloc(block: *mut c_void, size: usize) -> *mut c_void;
+    aligned_alloc(alignment: usize, size: usize) -> *mut c_void;
+    memalign(alignment: usize, size: usize) -> *mut c_void;
+    posix_memalign(block: *mut *mut c_void, alignment: usize, size: usize) -> c_int;
     malloc_usable_size(block: *mut c_void) -> usize;
 
     __libc_start_main(

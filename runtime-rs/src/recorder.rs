@@ -38,6 +38,8 @@ pub(crate) struct Recorder {
     /// Up to where records may go; 0 if nothing is recorded.
     limit: usize,
     records: u64,
+    /// Of these, how many only say where memory comes from.
+    notes: u64,
     /// How large the file may become, in bytes.
     most: u64,
     /// After how many records the file grows no more.
@@ -74,6 +76,7 @@ impl Recorder {
             at: 0,
             limit: 0,
             records: 0,
+            notes: 0,
             most: u64::MAX,
             most_records: u64::MAX,
             beside: None,
@@ -153,10 +156,14 @@ impl Recorder {
         self.limit != 0
     }
 
-    /// How many records there are.
-    #[cfg(not(test))]
+    /// How many records there are, but for notes.
     pub(crate) fn records(&self) -> u64 {
-        self.records
+        self.records - self.notes
+    }
+
+    /// Whether there is a second trace.
+    pub(crate) fn has_beside(&self) -> bool {
+        self.beside.is_some()
     }
 
     /// The second trace, if there is one.
@@ -193,6 +200,15 @@ impl Recorder {
         let out = unsafe { core::slice::from_raw_parts_mut(self.window.add(self.at), room) };
         self.at += encode(out);
         self.records += 1;
+    }
+
+    /// Writes a record that says nothing about what threads did, and does not count as
+    /// one that does; not into a second trace.
+    #[cfg(not(test))]
+    pub(crate) fn write_note(&mut self, encode: impl FnOnce(&mut [u8]) -> usize) {
+        let before = self.records;
+        self.write_here(MAX_RECORD, encode);
+        self.notes += self.records - before;
     }
 
     #[cold]
@@ -295,7 +311,7 @@ impl Recorder {
         room: usize,
         opened: impl FnOnce(&[u8]) -> Result<usize, i32>,
     ) -> Result<(), GrowthError> {
-        if self.records > self.most_records {
+        if self.records() > self.most_records {
             return Err(GrowthError::LimitReached);
         }
         let position = self.window_offset + self.at;

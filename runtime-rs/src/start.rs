@@ -9,6 +9,7 @@ use wmfix_analysis::AnalyzerConfig;
 use wmfix_online::{CheckConfig, SiteTable};
 use wmfix_trace::{Header, Reader, RecordedOperation, Strategy as Named, WaitsFor, process_key_of};
 
+use crate::allocations;
 use crate::arena;
 use crate::config::{RuntimeConfig, cannot_start};
 use crate::directed::Directed;
@@ -65,7 +66,7 @@ fn start() {
         START_STATE.store(STARTED, Ordering::Release);
         return;
     }
-    real::find_free();
+    real::find_allocator();
     // SAFETY: the destructor takes what `settle` puts under the key.
     if !unsafe { thread_key::create(thread_ends) } {
         cannot_start(format_args!("no thread-specific key is left"));
@@ -110,6 +111,10 @@ pub(crate) fn begin_run(config: RuntimeConfig, forked: bool) {
         _ => stale_run(&config, forked),
     };
     let (filters, races) = (config.filter, config.races && recorder.is_on());
+    // What came of a stale choice is told by the names of the run that it was made in.
+    let shows_findings = config.stale.is_none() && config.weak.is_none();
+    let is_recorded = online.is_none() || recorder.has_beside();
+    allocations::set_recorded(recorder.is_on() && shows_findings && is_recorded);
     let mut state = State::new(config, scheduler, recorder, online);
     // SAFETY: the calling thread's own record.
     let main_record = unsafe { &mut *main };

@@ -2,6 +2,8 @@
 //! the trace: its context and its location are numbered, new ones
 //! are introduced, then it is written.
 
+#[cfg(not(test))]
+mod blocks;
 mod plain_accesses;
 
 use alloc::boxed::Box;
@@ -16,6 +18,7 @@ use wmfix_trace::{
     encode_module, encode_stack, encode_turn, module_len,
 };
 
+use crate::allocations::BlockBudget;
 use crate::alone::{self, AloneWrites, location_of};
 use crate::barriers::Barrier;
 use crate::config::RuntimeConfig;
@@ -78,6 +81,8 @@ pub(crate) struct State {
     stacks: Interner,
     contexts: Interner,
     plain_sites: PlainSites,
+    #[cfg_attr(test, expect(dead_code))]
+    blocks: BlockBudget,
 }
 
 struct StateCell(UnsafeCell<MaybeUninit<State>>);
@@ -139,6 +144,7 @@ impl State {
             stacks: Interner::new(),
             contexts: Interner::new(),
             plain_sites: PlainSites::new(),
+            blocks: BlockBudget::new(),
         }
     }
 

@@ -96,7 +96,7 @@ pub use stale::{
 pub use sync::SyncKind;
 pub use write::{
     MAX_RECORD, encode_check, encode_context, encode_end, encode_event, encode_exec,
-    encode_ignored, encode_limit, encode_misuse, encode_module, encode_quarantine, encode_stack,
-    encode_stale, encode_stored, encode_stuck, encode_sync, encode_turn, encode_volatile_spin,
-    module_len,
+    encode_handed_back, encode_handed_out, encode_ignored, encode_limit, encode_misuse,
+    encode_module, encode_quarantine, encode_stack, encode_stale, encode_stored, encode_stuck,
+    encode_sync, encode_turn, encode_volatile_spin, module_len,
 };

@@ -203,6 +203,14 @@ impl<'a> Reader<'a> {
                 address: source.address()?,
                 size: source.number()?,
             },
+            tag::HANDED_OUT => Record::HandedOut {
+                context: self.context(source)?,
+                address: source.address()?,
+                size: source.number()?,
+            },
+            tag::HANDED_BACK => Record::HandedBack {
+                address: source.address()?,
+            },
             tag::REACHED..=tag::GAVE_UP => Record::Check(self.check(kind, source)?),
             tag::END => {
                 self.end(source)?;

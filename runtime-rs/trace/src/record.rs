@@ -103,6 +103,22 @@ pub enum Record {
         /// How many.
         size: u64,
     },
+    /// A block of memory was handed out, by a call in this context. Whatever was said
+    /// about blocks that it overlaps is over.
+    HandedOut {
+        /// Where.
+        context: ContextId,
+        /// The first byte.
+        address: u64,
+        /// How many.
+        size: u64,
+    },
+    /// The block at this address was given back. At address 0: from here on nothing is
+    /// said about blocks, and nothing is known about any.
+    HandedBack {
+        /// The first byte.
+        address: u64,
+    },
     /// What the last plain write of this thread stored, as a digest; 0 if it could not
     /// be read any more. Written where runs are held against each other.
     Stored(u64),

@@ -73,6 +73,16 @@ impl Trace {
             Record::Quarantine { address, size } => {
                 self.push(MAX_RECORD, |out| encode_quarantine(out, *address, *size));
             }
+            Record::HandedOut {
+                context,
+                address,
+                size,
+            } => self.push(MAX_RECORD, |out| {
+                encode_handed_out(out, *context, *address, *size)
+            }),
+            Record::HandedBack { address } => {
+                self.push(MAX_RECORD, |out| encode_handed_back(out, *address));
+            }
             Record::Check(record) => self.push(MAX_RECORD, |out| encode_check(out, record)),
         }
     }
@@ -459,6 +469,12 @@ fn every_end_and_every_wait_is_read_back() {
             address: 0x7000,
             size: 64,
         });
+        records.push(Record::HandedOut {
+            context: ContextId(1),
+            address: 0x7000,
+            size: 64,
+        });
+        records.push(Record::HandedBack { address: 0x7000 });
         records.iter().for_each(|record| trace.record(record));
         assert_eq!(read(&trace.end(end)), (records, Ending::Complete(end)));
     }

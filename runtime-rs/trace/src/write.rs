@@ -43,6 +43,8 @@ pub(crate) mod tag {
     pub(crate) const READ: u8 = 29;
     pub(crate) const WRITE: u8 = 30;
     pub(crate) const RECLAIM: u8 = 31;
+    pub(crate) const HANDED_OUT: u8 = 32;
+    pub(crate) const HANDED_BACK: u8 = 33;
     pub(crate) const REACHED: u8 = 48;
     pub(crate) const UNLISTED: u8 = 49;
     pub(crate) const VIOLATION: u8 = 50;
@@ -190,6 +192,24 @@ pub fn encode_quarantine(out: &mut [u8], address: u64, size: u64) -> usize {
     sink.address(address);
     sink.number(size);
     sink.commit(tag::QUARANTINE)
+}
+
+/// Writes that a block of memory was handed out.
+#[inline]
+pub fn encode_handed_out(out: &mut [u8], context: ContextId, address: u64, size: u64) -> usize {
+    let mut sink = Sink::new(out);
+    sink.number(u64::from(context.0));
+    sink.address(address);
+    sink.number(size);
+    sink.commit(tag::HANDED_OUT)
+}
+
+/// Writes that a block of memory was given back.
+#[inline]
+pub fn encode_handed_back(out: &mut [u8], address: u64) -> usize {
+    let mut sink = Sink::new(out);
+    sink.address(address);
+    sink.commit(tag::HANDED_BACK)
 }
 
 /// Writes how many annotations of happens-before were ignored so far.
