@@ -30,6 +30,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod allocation;
 mod calls;
 mod context;
 mod declarations;
@@ -71,6 +72,7 @@ mod walk;
 mod wrapper_function;
 mod wrapping;
 
+pub use allocation::{AllocationText, allocation_at};
 pub use forwarding::{Forwarder, forwards_call, forwards_site};
 pub use learn::{Wrapper, is_named_relaxed, vocabulary_text, wrappers};
 pub use lines::LineIndex;
