@@ -2,6 +2,7 @@
 //! shown is collected, told apart by place and kind. Holds enums, numbers and
 //! names from the program; every sentence about them is the report's.
 
+mod allocation;
 mod carrier;
 mod collect;
 mod failure;
@@ -15,6 +16,7 @@ mod story;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use allocation::Pointer;
 pub(crate) use carrier::Carrier;
 pub(crate) use collect::{
     CollectedFindings, CountedEnd, FailedRun, RaceFinding, Tally, ViolationFinding,

@@ -16,6 +16,7 @@ use wmfix_analysis::{
 use wmfix_online::is_plain;
 use wmfix_trace::{GiveUp, HeaderError, Limit};
 
+use super::allocation::{BlockFinder, Pointer};
 use super::carrier::{Carrier, carrier};
 use super::failure::RunFailure;
 use super::memory::{NoMemory, TraceMemory};
@@ -24,7 +25,8 @@ use super::prediction::{Prediction, RaceOrigin};
 use super::process_end::{EndCause, ProcessEnd};
 use super::story::{self, StoryStep};
 use crate::observe::{
-    CheckedRun, DecodedTrace, ExploredRun, Place, Places, decode, explored, planned_schedule,
+    AllocationPlace, CheckedRun, DecodedTrace, EventKind, ExploredRun, Place, Places, decode,
+    explored, planned_schedule,
 };
 use crate::options::ReadLimits;
 use crate::run::{FinishedRun, RunEnd};
@@ -180,12 +182,16 @@ pub(crate) struct ViolationInstance {
     pub writer: Option<ThreadId>,
     /// The location's name, if its variable has one.
     pub location: Option<String>,
+    /// Where its memory was made, if it lies in a block of its own.
+    pub allocated: Option<AllocationPlace>,
     /// What was read.
     pub read_value: Option<u128>,
     /// What could be read, or overwritten too late, instead.
     pub stale_values: Vec<u128>,
     /// What the newer write wrote.
     pub newer_value: Option<u128>,
+    /// Those of these values that point into blocks.
+    pub pointers: Vec<Pointer>,
     /// The difference cannot be seen in the value.
     pub same_value: bool,
     /// Why an independent checker has not agreed, unless it has.
@@ -203,6 +209,8 @@ pub(crate) struct RaceInstance {
     pub race: FoundRace,
     /// The variable's name, if it has one.
     pub location: Option<String>,
+    /// Where the memory was made, if it is in a block of its own.
+    pub allocated: Option<AllocationPlace>,
     /// What should have ordered the two accesses, and is too weak to.
     pub carrier: Option<Carrier>,
     /// How the two accesses meet in the order of events that shows it.
@@ -624,6 +632,25 @@ struct RaceSearch<'a> {
     events: &'a [Event],
 }
 
+impl RaceSearch<'_> {
+    /// Where the memory of a race was made.
+    fn allocated(&self, race: &Race) -> Option<AllocationPlace> {
+        let is_freed = {
+            let places = self.places.lock().expect("no panic while locked");
+            places.get(race.first.site).kind == EventKind::Free
+        };
+        let blocks = BlockFinder {
+            decoded: self.decoded,
+            places: self.places,
+        };
+        let (address, event) = (race.bytes.address, race.event.0 as usize);
+        match is_freed {
+            true => blocks.place_or_freed(address, event),
+            false => blocks.place(address, event),
+        }
+    }
+}
+
 impl Observation {
     /// Adds the violations of a run, with the details of those that are not known.
     /// What is known is not looked at again, and one pass over the run is enough for
@@ -706,6 +733,7 @@ impl Observation {
         let proofs = prove_races(run.events, &races, &predictions);
         let instance = |race: FoundRace, witness: &RaceWitness, origin| RaceInstance {
             location: variable_at(race.race.bytes, run.decoded, run.places),
+            allocated: run.allocated(&race.race),
             carrier: carrier(&race.race, run.events),
             race,
             meeting: witness.meeting,
@@ -760,11 +788,26 @@ impl ViolationInstance {
             .map(widen)
             .collect();
         stale_values.dedup();
+        let blocks = BlockFinder { decoded, places };
+        let access = violation.access.0 as usize;
+        let written = violation.stale.iter().chain([&violation.newer]);
+        let written = written.filter_map(|write| {
+            let event = write.event.map_or(access, |event| event.0 as usize);
+            Some((write.value?, event))
+        });
+        let read = violation.read_value.map(|value| (value, access));
+        let mut pointers: Vec<Pointer> = Vec::new();
+        for (value, event) in written.chain(read) {
+            let pointer = blocks.pointer(widen(value), size, event);
+            pointers.extend(pointer.filter(|one| pointers.iter().all(|p| p.value != one.value)));
+        }
         Self {
             thread: violation.thread,
             writer: violation.newer.origin.map(|(thread, _)| thread),
             location: location.and_then(|location| variable_at(location.bytes(), decoded, places)),
+            allocated: location.and_then(|location| blocks.place(location.address, access)),
             read_value: violation.read_value.map(widen),
+            pointers,
             stale_values,
             newer_value: violation.newer.value.map(widen),
             same_value: violation.same_value,

@@ -8,7 +8,7 @@ use wmfix_analysis::predict::PredictedRace;
 use wmfix_analysis::reordering::{Checker, RaceWitness};
 use wmfix_analysis::{Event, EventIndex, Operation, SiteId, ThreadId};
 
-use super::story::{StepRole, StoryOperation, StoryStep};
+use super::story::{StepRole, StoryOperation, StoryStep, pointers};
 use crate::observe::{DecodedTrace, Places};
 
 /// How a race is known.
@@ -99,20 +99,27 @@ impl Prediction {
             if role == StepRole::Way && is_plain(&event.operation) {
                 return None;
             }
-            Some(StoryStep {
+            let step = StoryStep {
                 thread: event.thread,
                 site: event.site,
                 operation: StoryOperation::of(event, decoded, places)?,
+                pointers: Vec::new(),
                 role,
                 edge: None,
-            })
+            };
+            Some((*index, step))
         });
-        let mut story: Vec<StoryStep> = story.collect();
+        let mut story: Vec<(EventIndex, StoryStep)> = story.collect();
         story.drain(..story.len().saturating_sub(MOST_STEPS));
+        let story = story.into_iter().map(|(index, mut step)| {
+            let event = &events[index.0 as usize];
+            step.pointers = pointers(&step.operation, event, index, decoded, places);
+            step
+        });
         Self {
             plan: None,
             racing: [race.race.first, race.race.second].map(|access| (access.thread, access.site)),
-            steps: story,
+            steps: story.collect(),
             way: way(steps),
             outcome: PredictionOutcome::NotFollowed,
         }

@@ -11,6 +11,7 @@ use wmfix_analysis::{
     Violation,
 };
 
+use super::allocation::{BlockFinder, Pointer};
 use super::observation::variable_at;
 use crate::observe::{DecodedTrace, Places};
 
@@ -26,6 +27,8 @@ pub(crate) struct StoryStep {
     pub site: SiteId,
     /// What was done.
     pub operation: StoryOperation,
+    /// Those of its values that point into blocks of memory.
+    pub pointers: Vec<Pointer>,
     /// What part it plays.
     pub role: StepRole,
     /// What orders it after the step of the chain before it, if it is on the chain
@@ -163,12 +166,36 @@ pub(super) fn steps(
         steps.push(StoryStep {
             thread: event.thread,
             site: event.site,
+            pointers: pointers(&operation, event, index, decoded, places),
             operation,
             role,
             edge,
         });
     }
     steps
+}
+
+/// The values of a step that point into blocks of memory.
+pub(super) fn pointers(
+    operation: &StoryOperation,
+    event: &Event,
+    index: EventIndex,
+    decoded: &DecodedTrace,
+    places: &Mutex<Places>,
+) -> Vec<Pointer> {
+    let location = match event.operation {
+        Operation::Load { location, .. }
+        | Operation::Store { location, .. }
+        | Operation::Rmw { location, .. }
+        | Operation::CompareExchange { location, .. } => location,
+        _ => return Vec::new(),
+    };
+    let known = decoded.locations.get(location.0 as usize);
+    let size = known.map_or(0, |known| known.size);
+    let blocks = BlockFinder { decoded, places };
+    let values = operation.values().into_iter();
+    let pointers = values.filter_map(|value| blocks.pointer(value, size, index.0 as usize));
+    pointers.collect()
 }
 
 impl StoryOperation {
@@ -180,6 +207,17 @@ impl StoryOperation {
             | Self::Rmw { object, .. }
             | Self::FailedExchange { object, .. } => Some(object),
             _ => None,
+        }
+    }
+
+    /// The values that it reads or writes.
+    fn values(&self) -> Vec<u128> {
+        match *self {
+            Self::Read { value, .. }
+            | Self::Store { value, .. }
+            | Self::FailedExchange { value, .. } => vec![value],
+            Self::Rmw { read, written, .. } => vec![read, written],
+            _ => Vec::new(),
         }
     }
 

@@ -16,6 +16,7 @@ use wmfix_trace::{
     Reader, Record, RecordedOperation, StackId, StuckThread, SyncKind, SyncRecord,
 };
 
+use super::blocks::Blocks;
 use super::call_chain::CallChain;
 use super::checked::CheckedRun;
 use super::places::Places;
@@ -51,6 +52,8 @@ pub(crate) struct DecodedTrace {
     /// Freed memory that was kept from being used again, and the number of events
     /// before that.
     pub quarantined: Vec<(usize, Bytes)>,
+    /// Where its memory was made.
+    pub blocks: Blocks,
     /// How many annotations of happens-before were ignored, at least.
     pub ignored_annotations: u64,
     /// What plain writes stored, where the run was asked for it.
@@ -157,6 +160,7 @@ pub(crate) fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrac
         stale: Vec::new(),
         next_is_stale: None,
         quarantined: Vec::new(),
+        blocks: Blocks::default(),
         ignored_annotations: 0,
         stored: Vec::new(),
         thread: analysis::ThreadId(0),
@@ -185,6 +189,8 @@ pub(crate) fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrac
             *exit = decision.exit;
         }
     }
+    let mut blocks = std::mem::take(&mut decoder.blocks);
+    blocks.add_chains(|context| decoder.chain(context));
     let ending = reader.ending().unwrap_or(trace::Ending::Open);
     let died_in = match ending {
         trace::Ending::Complete(trace::End::Signal { context, .. }) => decoder.calls(context),
@@ -207,6 +213,7 @@ pub(crate) fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrac
         process,
         stale: decoder.stale,
         quarantined: decoder.quarantined,
+        blocks,
         ignored_annotations: decoder.ignored_annotations,
         stored: decoder.stored,
         checked: checked.then_some(decoder.checked),
@@ -236,6 +243,7 @@ struct Decoder<'a> {
     stale: Vec<(usize, Option<AccessName>)>,
     next_is_stale: Option<Option<AccessName>>,
     quarantined: Vec<(usize, Bytes)>,
+    blocks: Blocks,
     ignored_annotations: u64,
     stored: Vec<StoredDigest>,
     /// Who has the turn.
@@ -303,6 +311,15 @@ impl Decoder<'_> {
                 let kept = (self.events.len(), Bytes { address, size });
                 self.quarantined.push(kept);
             }
+            Record::HandedOut {
+                context,
+                address,
+                size,
+            } => {
+                let events = self.events.len();
+                self.blocks.hand_out(events, address, size, context);
+            }
+            Record::HandedBack { address } => self.blocks.hand_back(self.events.len(), address),
             Record::Check(record) => self.check(record),
         }
     }

@@ -1,6 +1,8 @@
 //! What a run was seen to do: traces decoded into the events that the analysis
 //! takes, with program counters turned into places of the source.
 
+mod allocation_place;
+mod blocks;
 mod call_chain;
 mod checked;
 mod decode;
@@ -12,6 +14,8 @@ mod sources;
 mod steps;
 mod waits;
 
+pub(crate) use allocation_place::AllocationPlace;
+pub(crate) use blocks::BlockId;
 pub(crate) use call_chain::CallChain;
 pub(crate) use checked::CheckedRun;
 pub(crate) use decode::{DecodedTrace, decode};

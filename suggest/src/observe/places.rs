@@ -11,6 +11,7 @@ use wmfix_frontend::{Repetition, Site, Span, Vocabularies};
 use wmfix_online::{EventKind, SiteRole, SiteTable, TextId, WaitLoop, WaitRole};
 use wmfix_trace::{Order, RecordedOperation as Operation};
 
+use super::allocation_place::{AllocationPlace, allocation_place};
 use super::call_chain::CallChain;
 use super::located::{Located, locate, order};
 use super::scope::Scope;
@@ -79,6 +80,7 @@ pub(crate) struct Places {
     /// What was resolved before: the same instruction, called in the same way.
     resolved: HashMap<Execution, SiteRole>,
     frames: HashMap<Address, Vec<Frame>>,
+    allocations: HashMap<CallChain, Option<AllocationPlace>>,
     texts: HashMap<(Arc<PathBuf>, usize), TextId>,
     watches: HashMap<(SiteId, Vec<SourcePoint>), Option<Arc<WaitLoop>>>,
 }
@@ -121,6 +123,7 @@ impl Places {
             by_address: HashMap::new(),
             resolved: HashMap::new(),
             frames: HashMap::new(),
+            allocations: HashMap::new(),
             texts: HashMap::new(),
             watches: HashMap::new(),
         }
@@ -206,10 +209,7 @@ impl Places {
     fn resolve_anew(&mut self, chain: &CallChain, operation: &Operation) -> SiteRole {
         let kind = EventKind::of(operation);
         let innermost = chain.innermost();
-        let mut frames: Vec<Frame> = Vec::new();
-        for address in chain.addresses() {
-            frames.extend(self.frames_at(address).iter().cloned());
-        }
+        let frames = self.chain_frames(chain);
         let located = locate(&frames, operation, &mut self.sources, &self.scope);
         let (own, at) = (located.own, located.at);
         let way: Option<SourceWay> = own.zip(at).map(|(own, at)| {
@@ -377,13 +377,37 @@ impl Places {
 
     /// The calls that led to a site on this way, innermost first.
     pub(crate) fn callers(&mut self, chain: &CallChain, site: SiteId) -> Vec<Frame> {
+        let mut frames = self.chain_frames(chain);
+        let point = &self.get(site).point;
+        let own = frames.iter().position(|frame| frame.at == *point);
+        frames.split_off(own.map_or(0, |own| own + 1))
+    }
+
+    /// Where the author of the program has memory made that these calls made; `None` if
+    /// it is a library's doing, and the line that calls it is not known.
+    pub(crate) fn allocation(&mut self, chain: &CallChain) -> Option<AllocationPlace> {
+        if let Some(known) = self.allocations.get(chain) {
+            return known.clone();
+        }
+        let innermost = chain.innermost().map(|address| self.frames_at(address));
+        let has_line = |frames: &[Frame]| frames.iter().any(|frame| frame.at.is_some());
+        let place = match innermost.is_some_and(has_line) {
+            true => {
+                let frames = self.chain_frames(chain);
+                allocation_place(&frames, &mut self.sources, &self.scope)
+            }
+            false => None,
+        };
+        self.allocations.insert(chain.clone(), place.clone());
+        place
+    }
+
+    fn chain_frames(&mut self, chain: &CallChain) -> Vec<Frame> {
         let mut frames: Vec<Frame> = Vec::new();
         for address in chain.addresses() {
             frames.extend(self.frames_at(address).iter().cloned());
         }
-        let point = &self.get(site).point;
-        let own = frames.iter().position(|frame| frame.at == *point);
-        frames.split_off(own.map_or(0, |own| own + 1))
+        frames
     }
 
     fn frames_at(&mut self, address: Address) -> &[Frame] {

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use wmfix_frontend::{
-    CallForm, FileScan, Forwarder, Headers, Language, MemoryOrder, OperationKind, OrderForm,
-    ParsedFile, Repetition, Site, SiteMatch, Vocabularies, call_as_site, forwards_call,
-    forwards_site, headers_of, is_whole_body, match_site, object_at, plain_access,
+    AllocationText, CallForm, FileScan, Forwarder, Headers, Language, MemoryOrder, OperationKind,
+    OrderForm, ParsedFile, Repetition, Site, SiteMatch, Vocabularies, allocation_at, call_as_site,
+    forwards_call, forwards_site, headers_of, is_whole_body, match_site, object_at, plain_access,
     repetition_of_call, repetition_of_wait, scan_file,
 };
 use wmfix_online::EventKind;
@@ -278,6 +278,16 @@ impl Sources {
     pub(crate) fn object(&mut self, point: &SourcePoint, writes: bool) -> Option<String> {
         let file = self.file(&point.file)?;
         object_at(file.parsed(&point.file), (point.line, point.column), writes)
+    }
+
+    /// What the text says about memory that is made at a point.
+    pub(crate) fn allocation(&mut self, point: &SourcePoint) -> AllocationText {
+        let file = self.file(&point.file);
+        let read = file.map(|file| {
+            let parsed = file.parsed(&point.file);
+            allocation_at(parsed, (point.line, point.column))
+        });
+        read.unwrap_or_default()
     }
 
     /// The plain access at a point to an object of this name, if the text has one.

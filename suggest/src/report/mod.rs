@@ -2,6 +2,7 @@
 //! for people. The only module that writes prose; knows nothing of how findings
 //! were made.
 
+mod allocation_words;
 mod assemble;
 mod baseline_file;
 mod baseline_words;
@@ -17,6 +18,7 @@ mod html;
 mod limit_words;
 mod litmus;
 pub(crate) mod model;
+mod object_words;
 mod overview;
 mod proof_words;
 mod repair_words;

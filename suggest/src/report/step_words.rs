@@ -6,27 +6,44 @@ use std::collections::BTreeMap;
 use wmfix_analysis::LockMode;
 use wmfix_analysis::witness::Edge;
 
+use super::allocation_words;
+use super::model::Pointer;
 use crate::findings::{StoryObject, StoryOperation};
 
-/// What was done in a step. Objects without a variable have these names.
-pub(super) fn operation(operation: &StoryOperation, names: &BTreeMap<u32, String>) -> String {
+/// What was done in a step. Objects without a variable have these names, and these
+/// values are pointers.
+pub(super) fn operation(
+    operation: &StoryOperation,
+    names: &BTreeMap<u32, String>,
+    pointers: &[Pointer],
+) -> String {
     let object = |one: &StoryObject| object(one, names);
+    let shown = |value: u128| {
+        let target = allocation_words::target(&value.into(), pointers);
+        target.unwrap_or_else(|| value.to_string())
+    };
     match operation {
         StoryOperation::Read {
             object: from,
             value,
-        } => format!("reads {value} from {}", object(from)),
+        } => format!("reads {} from {}", shown(*value), object(from)),
         StoryOperation::Store { object: to, value } => {
-            format!("stores {value} to {}", object(to))
+            format!("stores {} to {}", shown(*value), object(to))
         }
         StoryOperation::Rmw {
             object: of,
             read,
             written,
-        } => format!("changes {} from {read} to {written}", object(of)),
+        } => format!(
+            "changes {} from {} to {}",
+            object(of),
+            shown(*read),
+            shown(*written)
+        ),
         StoryOperation::FailedExchange { object: of, value } => {
             format!(
-                "reads {value} from {}; the compare-exchange fails",
+                "reads {} from {}; the compare-exchange fails",
+                shown(*value),
                 object(of)
             )
         }

@@ -2,30 +2,11 @@
 
 use nix::sys::signal::Signal;
 
+use super::allocation_words;
 use super::dossier::{FindingDetail, RaceSides};
 use super::model::{FollowedSchedule, Race, RaceSide, ReportedPlace, StaleKind, Value, Violation};
+use super::object_words::object;
 use super::short_name::short_name;
-
-/// What is said of an object for which neither the symbols nor the text have a name.
-pub(super) const UNNAMED: &str = "an object without a name";
-
-/// An object without a name, by who writes to it or uses it.
-pub(super) fn described(verb: &str, place: &ReportedPlace) -> String {
-    let by = match place.function.as_str() {
-        "" => String::new(),
-        function => format!(" by {}", short_name(function)),
-    };
-    format!("memory {verb}{by} at {}:{}", place.file, place.line)
-}
-
-/// An object in a sentence: its name as code, or words as they are.
-pub(super) fn object(location: &str) -> String {
-    match location {
-        // No name has a blank after its first word.
-        words if words == UNNAMED || words.starts_with("memory ") => words.to_owned(),
-        name => format!("`{}`", short_name(name)),
-    }
-}
 
 /// The headline of a violation.
 pub(super) fn title(violation: &Violation) -> String {
@@ -42,7 +23,7 @@ pub(super) fn title(violation: &Violation) -> String {
 /// What happens at the access.
 pub(super) fn at_access(violation: &Violation, detail: &FindingDetail) -> String {
     let thread = violation.threads.first().copied().unwrap_or_default();
-    let stale = either(&violation.stale_values);
+    let stale = either(violation);
     match violation.kind {
         StaleKind::Read => format!(
             "thread {thread} reads here and may get {stale}{}",
@@ -64,7 +45,7 @@ pub(super) fn at_access(violation: &Violation, detail: &FindingDetail) -> String
 /// What happens at the newer write.
 pub(super) fn at_write(violation: &Violation, detail: &FindingDetail) -> String {
     let writer = writer(violation);
-    match &detail.newer_value {
+    match newer(violation, detail) {
         Some(value) => format!("{writer} has already written {value} here"),
         None => format!("{writer} has already written here"),
     }
@@ -72,7 +53,7 @@ pub(super) fn at_write(violation: &Violation, detail: &FindingDetail) -> String 
 
 /// What could go wrong.
 pub(super) fn consequence(violation: &Violation, detail: &FindingDetail) -> String {
-    let newer = match &detail.newer_value {
+    let newer = match newer(violation, detail) {
         Some(value) => format!("the write of {value}"),
         None => "that write".to_owned(),
     };
@@ -111,7 +92,7 @@ pub(super) fn what_happens(violation: &Violation) -> String {
     let location = object(&violation.location);
     let (access, write) = (at(&violation.access), at(&violation.write));
     let writer = writer(violation);
-    let stale = either(&violation.stale_values);
+    let stale = either(violation);
     match violation.kind {
         StaleKind::Read => format!(
             "Thread {thread} may read {stale} from {location} ({access}) as if the write by {writer} ({write}) had not happened."
@@ -343,26 +324,36 @@ fn instead_of(violation: &Violation, detail: &FindingDetail) -> String {
     let Some(read) = violation.read_value.as_ref() else {
         return String::new();
     };
-    match &detail.newer_value {
-        Some(newer) if newer != read => {
-            format!(" as if {newer} had not been written (in this run it was {read})")
+    let shown = allocation_words::value(read, &violation.pointers);
+    match (&detail.newer_value, newer(violation, detail)) {
+        (Some(value), Some(newer)) if value != read => {
+            format!(" as if {newer} had not been written (in this run it was {shown})")
         }
         _ if violation.same_value => String::new(),
-        _ => format!(" instead of {read}"),
+        _ => format!(" instead of {shown}"),
     }
 }
 
-/// Some values, and how many others there are.
-fn either(values: &[Value]) -> String {
+/// What the newer write wrote.
+fn newer(violation: &Violation, detail: &FindingDetail) -> Option<String> {
+    let value = detail.newer_value.as_ref()?;
+    Some(allocation_words::value(value, &violation.pointers))
+}
+
+/// Some of the stale values, and how many others there are.
+fn either(violation: &Violation) -> String {
     /// More values than this are counted.
     const MOST: usize = 3;
     let mut different: Vec<&Value> = Vec::new();
-    for value in values {
+    for value in &violation.stale_values {
         if !different.contains(&value) {
             different.push(value);
         }
     }
-    let shown: Vec<String> = different.iter().take(MOST).map(|v| v.to_string()).collect();
+    let shown = different.iter().take(MOST);
+    let shown: Vec<String> = shown
+        .map(|value| allocation_words::value(value, &violation.pointers))
+        .collect();
     match (shown.as_slice(), different.len().saturating_sub(MOST)) {
         ([], _) => "an older value".to_owned(),
         (shown, 0) => shown.join(" or "),

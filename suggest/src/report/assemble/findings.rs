@@ -32,6 +32,7 @@ pub(super) fn violation(
     let access_spot = spots.spot(access);
     let write_spot = write.map(|site| spots.spot(site));
     let first = &finding.first;
+    let allocated = first.allocated.as_ref().map(|made| spots.allocation(made));
     let violation = model::Violation {
         id: String::new(),
         stable_id: String::new(),
@@ -49,7 +50,13 @@ pub(super) fn violation(
             .chain(first.writer)
             .map(|thread| thread.0)
             .collect(),
-        location: spots.location(first.location.as_deref(), &[Some(access), write]),
+        location: spots.location(
+            first.location.as_deref(),
+            &[Some(access), write],
+            allocated.as_ref(),
+        ),
+        allocated,
+        pointers: spots.pointers(&first.pointers),
         read_value: first.read_value.map(Into::into),
         stale_values: first.stale_values.iter().copied().map(Into::into).collect(),
         same_value: first.same_value,
@@ -125,7 +132,7 @@ fn steps(spots: &mut SpotFinder<'_>, steps: &[StoryStep]) -> Vec<ReportedStep> {
         Some(ReportedStep {
             thread: step.thread.0,
             place,
-            what: step_words::operation(&step.operation, &names),
+            what: step_words::operation(&step.operation, &names, &spots.pointers(&step.pointers)),
             operation: step_operation(&step.operation, &names),
             because: step.edge.map(|edge| step_words::reason(edge).to_owned()),
             edge: step.edge.map(|edge| step_words::label(edge).to_owned()),
@@ -210,9 +217,12 @@ pub(super) fn race(
 ) -> (model::Race, FindingDetail) {
     let race = &finding.first.race.race;
     let (first, second) = (spots.spot(race.first.site), spots.spot(race.second.site));
+    let allocated = finding.first.allocated.as_ref();
+    let allocated = allocated.map(|made| spots.allocation(made));
     let location = spots.location(
         finding.first.location.as_deref(),
         &[Some(race.first.site), Some(race.second.site)],
+        allocated.as_ref(),
     );
     let shown = model::Race {
         id: String::new(),
@@ -221,6 +231,7 @@ pub(super) fn race(
         first: first.place.clone(),
         second: second.place.clone(),
         location,
+        allocated,
         frees: if spots.frees(race.first.site) {
             Some(RaceSide::First)
         } else {

@@ -7,12 +7,13 @@ use wmfix_analysis::SiteId;
 use wmfix_frontend::Site;
 
 use crate::config::FILE_NAME;
-use crate::findings::Identity;
-use crate::observe::{self, EventKind, Places};
+use crate::findings::{Identity, Pointer};
+use crate::observe::{self, AllocationPlace, EventKind, Places};
 use crate::printable::printable_name;
+use crate::report::allocation_words;
 use crate::report::dossier::Spot;
 use crate::report::model;
-use crate::report::words::{UNNAMED, described};
+use crate::report::object_words::{UNNAMED, described};
 use crate::symbols::{Frame, SourcePoint};
 
 /// Finds the places of sites.
@@ -24,8 +25,14 @@ pub(super) struct SpotFinder<'a> {
 }
 
 impl SpotFinder<'_> {
-    /// The variable's name, or the object as the source writes it.
-    pub(super) fn location(&mut self, variable: Option<&str>, sites: &[Option<SiteId>]) -> String {
+    /// The variable's name, the object as the source writes it, or what the line that
+    /// made its memory calls it.
+    pub(super) fn location(
+        &mut self,
+        variable: Option<&str>,
+        sites: &[Option<SiteId>],
+        allocated: Option<&model::Allocation>,
+    ) -> String {
         // Within a variable the source knows better what it is.
         if let Some(name) = variable.filter(|name| !name.contains(['+', '.', '['])) {
             return name.to_owned();
@@ -39,7 +46,31 @@ impl SpotFinder<'_> {
         let named = member.cloned().or(variable);
         named
             .or_else(|| objects.first().cloned())
+            .or_else(|| allocated.map(allocation_words::block))
             .unwrap_or_else(|| self.described(sites))
+    }
+
+    /// Where memory was made, as it is shown.
+    pub(super) fn allocation(&self, made: &AllocationPlace) -> model::Allocation {
+        let place = self.frame_place(&made.frame);
+        model::Allocation {
+            type_name: made.type_name.clone(),
+            file: place.file,
+            line: place.line,
+            column: place.column,
+            function: place.function,
+        }
+    }
+
+    /// Pointers as they are shown.
+    pub(super) fn pointers(&self, pointers: &[Pointer]) -> Vec<model::Pointer> {
+        let shown = pointers.iter().map(|pointer| model::Pointer {
+            value: pointer.value.into(),
+            number: pointer.number,
+            start: pointer.is_start,
+            allocated: self.allocation(&pointer.place),
+        });
+        shown.collect()
     }
 
     /// An object that neither a variable nor the source has a name for: by who writes

@@ -6,7 +6,7 @@ use crate::report::model::{
     Failure, Finding, HarmWord, Position, Race, ReportedChange, ReportedFreeFinding, ReportedPlace,
     Violation,
 };
-use crate::report::{failure_text, fingerprint, harm_words, words};
+use crate::report::{failure_text, fingerprint, harm_words, object_words, words};
 
 /// A finding.
 pub(super) struct Entry<'a> {
@@ -125,7 +125,7 @@ fn race<'a>(race: &'a Race, dossier: &'a Dossier) -> Entry<'a> {
         rule: "data-race",
         severity: Severity::Error,
         title: sides.map_or_else(
-            || format!("data race on {}", words::object(&race.location)),
+            || format!("data race on {}", object_words::object(&race.location)),
             |sides| words::race_title(race, sides),
         ),
         text: words::what_races(race) + &removal(dossier, &race.id),

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::{graph, prose, repair};
 use crate::report::dossier::{Dossier, FindingDetail, Spot};
 use crate::report::model::{Race, ReportedChange, ReportedFreeFinding, ReportedHarm, Violation};
-use crate::report::{harm_words, words};
+use crate::report::{allocation_words, harm_words, words};
 
 /// How many lines are shown before and after a place.
 const CONTEXT_LINES: usize = 2;
@@ -28,6 +28,9 @@ pub(super) fn violation(dossier: &Dossier, violation: &Violation, others: &[&Vio
                     detail.other.as_ref().map(|write| (write, words::at_write(violation, detail))),
                 ]))
                 p { (prose(&words::sentence(&words::consequence(violation, detail)))) }
+            }
+            @if let Some(said) = allocation_words::lies_in(&violation.location, violation.allocated.as_ref()) {
+                p { (prose(&words::sentence(&said))) }
             }
             @if let Some(harm) = harm_words::consequence(violation) {
                 p { strong { (prose(&words::sentence(&harm))) } }
@@ -113,6 +116,9 @@ pub(super) fn race(dossier: &Dossier, race: &Race, others: &[&Race]) -> Markup {
                     detail.other.as_ref().map(|first| (first, words::first_side(race, sides))),
                 ]))
                 p { (prose(&words::what_races(race))) }
+                @if let Some(said) = allocation_words::lies_in(&race.location, race.allocated.as_ref()) {
+                    p { (prose(&words::sentence(&said))) }
+                }
                 @if let Some(message) = words::should_order(race) { p { (prose(&words::sentence(&message))) } }
                 @for other in others { p { (prose(&words::sentence(&words::also_races(other)))) } }
                 (repair::removing(dossier, &race.id))

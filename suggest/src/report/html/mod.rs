@@ -15,7 +15,7 @@ use super::causes;
 use super::dossier::Dossier;
 use super::harm_words;
 use super::model::{Finding, Report, ReportedPlace, Verdict, Violation};
-use super::{overview, words};
+use super::{object_words, overview, words};
 
 /// What a page is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,7 +221,7 @@ fn allowed(dossier: &Dossier) -> Markup {
                 @for one in allowed {
                     @let (what, place) = match &one.finding {
                         Finding::Violation(violation) => (words::title(violation), &violation.access),
-                        Finding::Race(race) => (format!("data race on {}", words::object(&race.location)), &race.second),
+                        Finding::Race(race) => (format!("data race on {}", object_words::object(&race.location)), &race.second),
                     };
                     tr {
                         td { span class="id" { (one.id) } (prose(&what)) }

@@ -2,6 +2,7 @@
 //! run. Everything in it is sorted and free of addresses, so that two runs with
 //! the same seed give the same report but for the seconds.
 
+mod allocation;
 mod failure;
 mod free;
 mod harm;
@@ -10,6 +11,7 @@ mod repair;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use allocation::{Allocation, Pointer};
 pub(crate) use failure::{FailedThread, Failure, FailureWord};
 pub(crate) use free::{ReportedChoice, ReportedFreeFinding, ReportedFreeRuns};
 pub(crate) use harm::{HarmWord, ReportedHarm};
@@ -214,10 +216,16 @@ pub(crate) struct Violation {
     pub threads: Vec<u32>,
     /// What is accessed.
     pub location: String,
+    /// The line that made the memory which it is in, if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocated: Option<Allocation>,
     /// What was read, if it reads.
     pub read_value: Option<Value>,
     /// What it could take instead.
     pub stale_values: Vec<Value>,
+    /// Those of the values that point into memory that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pointers: Vec<Pointer>,
     /// All of these are the value that was read.
     pub same_value: bool,
     /// How many runs showed it.
@@ -280,6 +288,9 @@ pub(crate) struct Race {
     pub second: ReportedPlace,
     /// What is accessed.
     pub location: String,
+    /// The line that made the memory which it is in, if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocated: Option<Allocation>,
     /// Which of the two gives the memory back; `None` if neither does.
     #[serde(default)]
     pub frees: Option<RaceSide>,

@@ -83,6 +83,7 @@ fn violation(violation: &Violation, dossier: &Dossier) -> Value {
     result["properties"] = json!({
         "id": violation.id,
         "object": violation.location,
+        "allocated": violation.allocated,
         "threads": violation.threads,
         "readValue": violation.read_value,
         "staleValues": violation.stale_values,
@@ -110,6 +111,7 @@ fn race(race: &Race, dossier: &Dossier) -> Value {
         result["properties"] = json!({
             "id": race.id,
             "object": race.location,
+            "allocated": race.allocated,
             "threads": [sides.first_thread, sides.second_thread],
             "runs": sides.runs,
             "seed": race.seed,

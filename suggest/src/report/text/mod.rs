@@ -13,11 +13,13 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Message, Renderer, Snippet};
 use wmfix_analysis::witness::check::MAX_NODES;
 
+use super::allocation_words;
 use super::causes;
 use super::dossier::{Dossier, FindingDetail, Spot};
 use super::failure_text;
 use super::harm_words;
-use super::model::{Finding, HarmWord, Race, Report, Verdict, Violation};
+use super::model::{Allocation, Finding, HarmWord, Race, Report, Verdict, Violation};
+use super::object_words;
 use super::overview::is_aside;
 use super::rerun::{with_seed, with_trace};
 use super::words;
@@ -232,6 +234,7 @@ impl TextRenderer {
             .map(|through| Level::NOTE.message(through))
             .into_iter()
             .collect();
+        messages.extend(is_in(&violation.location, violation.allocated.as_ref()));
         messages.push(Level::NOTE.message(words::consequence(violation, detail)));
         if let Some(harm) = harm_words::consequence(violation) {
             messages.push(Level::NOTE.message(harm));
@@ -299,14 +302,17 @@ impl TextRenderer {
         let ordered_by = words::should_order(race);
         let nothing =
             "no lock, thread start or end, or release/acquire pair orders the two accesses";
-        let mut messages = vec![
+        let mut messages: Vec<Message<'_>> = is_in(&race.location, race.allocated.as_ref())
+            .into_iter()
+            .collect();
+        messages.extend([
             Level::NOTE.message(ordered_by.unwrap_or_else(|| nothing.to_owned())),
             Level::NOTE.message(words::how_race_is_known(
                 race,
                 sides.runs,
                 dossier.report.runs.total,
             )),
-        ];
+        ]);
         let told = others.into_iter().flatten();
         messages.extend(told.map(|other| Level::NOTE.message(other)));
         messages.push(Level::HELP.message(format!("to reproduce: {again}")));
@@ -377,6 +383,11 @@ impl<'a> LabelledSpot<'a> {
     }
 }
 
+/// Which block of memory an object is in.
+fn is_in<'a>(location: &str, allocated: Option<&Allocation>) -> Option<Message<'a>> {
+    allocation_words::lies_in(location, allocated).map(|said| Level::NOTE.message(said))
+}
+
 /// What a finding is called in every report.
 fn stable_name(stable_id: &str) -> String {
     match stable_id {
@@ -409,7 +420,10 @@ fn known(report: &Report) -> String {
         (&violation.id, format!("{at}: {}", words::title(violation)))
     });
     let races = report.races.iter().map(|race| {
-        let (at, object) = (words::at(&race.second), words::object(&race.location));
+        let (at, object) = (
+            words::at(&race.second),
+            object_words::object(&race.location),
+        );
         (&race.id, format!("{at}: data race on {object}"))
     });
     let known = violations
@@ -446,7 +460,7 @@ fn allowed(report: &Report) -> String {
                 "{} and {}: data race on {}",
                 words::at(&race.first),
                 words::at(&race.second),
-                words::object(&race.location)
+                object_words::object(&race.location)
             ),
         };
         text += &format!(
