@@ -72,11 +72,22 @@ pub fn plain_accesses(file: &ParsedFile, names: &BTreeSet<String>) -> Vec<Site> 
         let Some(&parent) = ancestors.last() else {
             return;
         };
+        if makes_reference(file, parent, ancestors) {
+            return;
+        }
         if let Some(operation) = access(node, parent, ancestors) {
             sites.push(site(file, node, parent, operation));
         }
     });
     sites
+}
+
+/// Whether an object is handed to `std::atomic_ref`, which takes its address.
+fn makes_reference(file: &ParsedFile, parent: Node<'_>, ancestors: &[Node<'_>]) -> bool {
+    let call = ancestors.iter().rev().nth(1).copied();
+    let call = call.filter(|call| call.child_by_field_name("arguments") == Some(parent));
+    let callee = call.and_then(syntax::callee);
+    callee.is_some_and(|callee| file.node_text(callee.name) == "atomic_ref")
 }
 
 /// What the parent of an object does with it, if that is one access.
@@ -193,6 +204,16 @@ mod tests {
             accesses("slots[]"),
             [at(7, "b->slots[i]"), at(7, "b->slots[0]")]
         );
+    }
+
+    #[test]
+    fn what_a_reference_to_an_atomic_is_made_of_is_no_plain_access() {
+        let text =
+            "int f() { std::atomic_ref(x).store(1); g(x); return std::atomic_ref<int>(x).load(); }";
+        let file = ParsedFile::parse(Path::new("a.cc"), text.as_bytes(), Language::Cpp);
+        let sites = plain_accesses(&file, &BTreeSet::from(["x".to_owned()]));
+        let starts: Vec<usize> = sites.iter().map(|site| site.span.start).collect();
+        assert_eq!(starts, [text.find("x); return").unwrap()]);
     }
 
     #[test]

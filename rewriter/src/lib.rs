@@ -75,6 +75,7 @@ mod insertion_point;
 mod layout;
 mod operation_position;
 mod order_words;
+mod plain_access;
 mod plan;
 mod project;
 mod raise;

@@ -156,7 +156,7 @@ impl<'a> FileRewriter<'a> {
         let mut draft = Draft::default();
         let mut refused = Vec::new();
         let mut headers: Vec<&'static str> = Vec::new();
-        self.draft_raises(changes, indices, &mut draft, &mut refused);
+        self.draft_raises(changes, indices, &mut draft, &mut refused, &mut headers);
         self.draft_fences(changes, indices, &mut draft, &mut refused, &mut headers);
         self.draft_moves(changes, indices, &mut draft, &mut refused);
         self.draft_assignments(changes, indices, &mut draft, &mut refused, &mut headers);
@@ -177,6 +177,7 @@ impl<'a> FileRewriter<'a> {
         indices: &[usize],
         draft: &mut Draft,
         refused: &mut Vec<(usize, Refusal)>,
+        headers: &mut Vec<&'static str>,
     ) {
         // Several raises of one site are one raise to the join of all.
         let mut goals: HashMap<usize, (MemoryOrder, Option<MemoryOrder>)> = HashMap::new();
@@ -211,8 +212,12 @@ impl<'a> FileRewriter<'a> {
                 )
             });
             match result {
-                Ok(true) => self.comment_on_raise(change, draft),
-                Ok(false) => {}
+                Ok(drafted) => {
+                    headers.extend(drafted.header);
+                    if drafted.changed {
+                        self.comment_on_raise(change, draft);
+                    }
+                }
                 Err(refusal) => refused.push((index, refusal)),
             }
         }

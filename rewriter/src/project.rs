@@ -21,6 +21,8 @@ pub struct Project {
     pub wrappers: Vec<Vec<Wrapper>>,
     /// What the headers of each file bring along.
     pub headers: IncludedHeaders,
+    /// Files that are compiled as C++20 or later only.
+    pub cpp20: HashSet<PathBuf>,
     /// The project's own full fence: a call that can be part of an expression.
     pub fence: Option<String>,
     /// Whether changes are labelled with a trailing comment.

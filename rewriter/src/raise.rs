@@ -8,11 +8,12 @@ use wmfix_frontend::{
 
 use crate::draft::Draft;
 use crate::explicit::{SaidOrders, say_order};
+use crate::plain_access::{access_text, missing_header};
 use crate::refusal::Refusal;
 use crate::spelling::Spelling;
 
 /// Drafts the raise of `site` to at least `order`, on failure to at least
-/// `failure`. Whether anything changes.
+/// `failure`.
 pub(crate) fn raise(
     file: &ParsedFile,
     spelling: &Spelling<'_>,
@@ -20,14 +21,14 @@ pub(crate) fn raise(
     order: MemoryOrder,
     failure: Option<MemoryOrder>,
     draft: &mut Draft,
-) -> Result<bool, Refusal> {
+) -> Result<DraftedOrder, Refusal> {
     let raise = OrderRaise {
         file,
         spelling,
         site,
     };
     let goal = raise.goal(order, failure)?;
-    raise.draft(&goal, draft).map(|drafted| drafted.changed)
+    raise.draft(&goal, draft)
 }
 
 /// Drafts `site` with exactly these orders.
@@ -181,7 +182,10 @@ impl OrderRaise<'_> {
             changed = true;
         }
         let (Some(spelling), Some(failure)) = (&site.failure_order, goal.failure) else {
-            return Ok(without_header(changed));
+            return Ok(DraftedOrder {
+                changed,
+                header: missing_header(self.spelling, site),
+            });
         };
         match (&spelling.form, &site.order.form) {
             (OrderForm::Implied, OrderForm::Literal(success)) => {
@@ -390,20 +394,15 @@ impl OrderRaise<'_> {
                 )
             }
             (_, "volatile" | "plain") => {
-                let object = text(site.object.as_ref().ok_or_else(refusal)?);
-                let address = match object.strip_prefix('*') {
-                    Some(pointer) => pointer.trim().to_owned(),
-                    None => format!("&{object}"),
-                };
+                let access = access_text(self.spelling, site, order).ok_or_else(refusal)?;
                 match site.operation {
-                    SiteOperation::Load => format!("__atomic_load_n({address}, {said})"),
+                    SiteOperation::Load => access.open + &access.close,
                     SiteOperation::Store if site.callee == "=" => {
                         // The value may have operations of its own.
                         let rest = text(&(site.callee_span.end..site.span.end));
                         let start = site.span.end - rest.trim_start().len();
-                        let head = format!("__atomic_store_n({address}, ");
-                        draft.replace(site.span.start..start, head);
-                        draft.wrap(&site.span, "", &format!(", {said})"));
+                        draft.replace(site.span.start..start, access.open);
+                        draft.wrap(&site.span, "", &access.close);
                         return Ok(());
                     }
                     _ => return Err(refusal()),

@@ -159,6 +159,9 @@ impl Candidates {
                 entry.insert((Some(text), call.sites, call.orders));
             }
         }
+        if plain.iter().next().is_some() {
+            candidates.project.cpp20 = places.symbols.cpp20_files();
+        }
         for (id, text) in plain.iter() {
             let span = (text.file.to_path_buf(), text.span.start, text.span.end);
             let orders = match text.operation {

@@ -468,3 +468,61 @@ int main(void)
         assert_eq!(ran.code, Some(code), "{volatile}: {ran:?}");
     }
 }
+
+/// Without a standard that has references to atomics, the compilers' builtins are used.
+#[test]
+fn a_plain_flag_of_a_cpp20_file_becomes_atomic_by_a_reference() {
+    need_tools();
+    let code = "
+#include <cassert>
+#include <thread>
+static bool full;
+static int value;
+int main()
+{
+    std::thread one([] {
+        value = 7;
+        full = true;
+    });
+    std::thread other([] {
+        bool is_full = full;
+        if (is_full)
+            assert(value == 7);
+    });
+    one.join();
+    other.join();
+}
+";
+    let expected = |store: &str, load: &str, include: Option<&str>| {
+        let include = include.map(str::to_owned);
+        let changed = [
+            "- full = true;".to_owned(),
+            format!("+ {store};"),
+            "- bool is_full = full;".to_owned(),
+            format!("+ bool is_full = {load};"),
+        ];
+        include.into_iter().chain(changed).collect::<Vec<_>>()
+    };
+    let (changed, ran) = suggested(
+        &[("a.cpp", code)],
+        "suggest a.cpp --runs 60 --cxxflags=-std=c++20",
+    );
+    let reference = expected(
+        "std::atomic_ref(full).store(true, std::memory_order_release)",
+        "std::atomic_ref(full).load(std::memory_order_acquire)",
+        Some("+ #include <atomic>"),
+    );
+    assert_eq!(changed, reference, "{ran:?}");
+    assert!(ran.stderr.contains("showed no further findings"), "{ran:?}");
+
+    let (changed, ran) = suggested(
+        &[("a.cpp", code)],
+        "suggest a.cpp --runs 60 --cxxflags=-std=c++17",
+    );
+    let builtin = expected(
+        "__atomic_store_n(&full, true, __ATOMIC_RELEASE)",
+        "__atomic_load_n(&full, __ATOMIC_ACQUIRE)",
+        None,
+    );
+    assert_eq!(changed, builtin, "{ran:?}");
+}

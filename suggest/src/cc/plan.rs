@@ -180,6 +180,8 @@ impl Plan {
                 self.add(["-D__has_feature(x)=__has_extension(x)"]);
                 self.add(["-Dthread_sanitizer=wmfix_is_no_thread_sanitizer"]);
                 self.add(["-Wno-builtin-macro-redefined"]);
+                // So that debug information has the standard, as it has with gcc.
+                self.add(["-grecord-command-line"]);
             }
         }
         // Programs must not see that they are instrumented: some then use other

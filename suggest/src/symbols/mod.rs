@@ -5,8 +5,10 @@
 mod members;
 mod modules;
 mod standard;
+mod standards;
 mod variables;
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::printable::printable_name;
@@ -122,6 +124,17 @@ impl Symbols {
             });
         }
         frames
+    }
+
+    /// The files that were compiled as C++20 or later only, whichever module they are in.
+    pub(crate) fn cpp20_files(&self) -> HashSet<PathBuf> {
+        let mut files: HashMap<PathBuf, bool> = HashMap::new();
+        for (file, is_cpp20) in self.modules.cpp20_files() {
+            let all = files.entry(original(self.copies.as_ref(), clean(&file)));
+            *all.or_insert(true) &= is_cpp20;
+        }
+        files.retain(|_, is_cpp20| *is_cpp20);
+        files.into_keys().collect()
     }
 
     /// The name of the variable that these bytes are, with the offset in it if they

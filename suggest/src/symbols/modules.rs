@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use addr2line::Loader;
 
+use super::standards::cpp20_files;
 use super::variables::Variables;
 
 /// So many files are open at a time.
@@ -107,6 +108,19 @@ impl Modules {
                 variables: None,
             }
         })
+    }
+}
+
+impl Modules {
+    /// The sources of all files that are still the same, each with whether it is C++20 or
+    /// later there.
+    pub(super) fn cpp20_files(&self) -> Vec<(PathBuf, bool)> {
+        let is_same = |module: &&Module| {
+            let seen = module.first_seen;
+            seen.is_some() && Version::of(&module.path) == seen
+        };
+        let same = self.all.iter().filter(is_same);
+        same.flat_map(|module| cpp20_files(&module.path)).collect()
     }
 }
 

@@ -1,10 +1,13 @@
 //! Golden cases: a text, the changes to make, and the text that must come out.
 //! A `.cases` file holds many of them, one after the other.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use wmfix_frontend::{Language, MemoryOrder, ParsedFile, Site, Vocabularies, scan_parsed};
+use wmfix_frontend::{
+    Language, MemoryOrder, ParsedFile, Site, Vocabularies, plain_accesses, scan_parsed,
+};
 use wmfix_rewriter::{
     IncludedHeaders, Names, Project, Rewrite, TextChange, TextChangeKind, rewrite,
 };
@@ -26,6 +29,8 @@ pub struct Case {
     pub vocabulary: String,
     /// Names that other files of the tree have.
     pub names: String,
+    /// What the plain objects are called whose accesses may be changed.
+    pub plain: BTreeSet<String>,
     /// What to change, in words.
     pub changes: Vec<String>,
     /// The text before.
@@ -87,6 +92,7 @@ fn parse(part: &str) -> Option<Case> {
         annotate: false,
         vocabulary: String::new(),
         names: String::new(),
+        plain: BTreeSet::new(),
         changes: Vec::new(),
         before: unescape(before),
         after: unescape(after),
@@ -105,6 +111,7 @@ fn parse(part: &str) -> Option<Case> {
                 case.vocabulary.push('\n');
             }
             "names" => case.names = value.to_owned(),
+            "plain" => case.plain = value.split_whitespace().map(str::to_owned).collect(),
             "change" => case.changes.push(value.to_owned()),
             _ => return None,
         }
@@ -135,6 +142,10 @@ fn show(case: &Case) -> String {
     }
     if !case.names.is_empty() {
         text.push_str(&format!("names: {}\n", case.names));
+    }
+    if !case.plain.is_empty() {
+        let names: Vec<&str> = case.plain.iter().map(String::as_str).collect();
+        text.push_str(&format!("plain: {}\n", names.join(" ")));
     }
     for change in &case.changes {
         text.push_str(&format!("change: {change}\n"));
@@ -180,9 +191,20 @@ impl Case {
             names,
             wrappers: Vec::new(),
             headers: IncludedHeaders::default(),
+            cpp20: self
+                .is_cpp20()
+                .then(|| PathBuf::from(&self.file))
+                .into_iter()
+                .collect(),
             fence: None,
             annotate: self.annotate,
         }
+    }
+
+    /// Whether every standard that the case compiles in has `std::atomic_ref`.
+    fn is_cpp20(&self) -> bool {
+        let has = |standard: &String| matches!(standard.as_str(), "c++20" | "c++23" | "gnu++20");
+        !self.standards.is_empty() && self.standards.iter().all(has)
     }
 
     /// Makes the case's changes to a text (its own, or what came out of it).
@@ -207,7 +229,9 @@ impl Case {
         let language = Language::of(path, text.as_bytes()).expect("C or C++");
         let file = ParsedFile::parse(path, text.as_bytes(), language);
         let project = self.project();
-        let sites = scan_parsed(&file, &project.vocabularies).sites;
+        let mut sites = scan_parsed(&file, &project.vocabularies).sites;
+        sites.extend(plain_accesses(&file, &self.plain));
+        sites.sort_by_key(|site| site.span.start);
         (project, file, sites)
     }
 
