@@ -70,6 +70,7 @@ mod suggest_litmus;
 mod suggest_loop;
 mod suggest_macros;
 mod suggest_patch;
+mod suggest_reasons;
 mod wrong_use;
 
 use std::path::Path;

@@ -9,6 +9,8 @@ pub struct AllowedFindings {
     violations: FxHashSet<(SiteId, ViolationKind)>,
     between: FxHashSet<(SiteId, Option<SiteId>, ViolationKind)>,
     races: FxHashSet<SiteId>,
+    of_libraries: FxHashSet<SiteId>,
+    atomics_of_libraries: FxHashSet<SiteId>,
     race_pairs: FxHashSet<(SiteId, SiteId)>,
 }
 
@@ -29,6 +31,15 @@ impl AllowedFindings {
         self.races.insert(access);
     }
 
+    /// The code of a library makes this access: its races with its like are allowed, and
+    /// all of them if it is to an atomic object of the library's own.
+    pub fn allow_library(&mut self, access: SiteId, is_own_atomic: bool) {
+        self.of_libraries.insert(access);
+        if is_own_atomic {
+            self.atomics_of_libraries.insert(access);
+        }
+    }
+
     /// Allows races of these two accesses with each other.
     pub fn allow_race_between(&mut self, one: SiteId, other: SiteId) {
         self.race_pairs.insert((one.min(other), one.max(other)));
@@ -43,6 +54,10 @@ impl AllowedFindings {
     pub(crate) fn allows_race(&self, race: &Race) -> bool {
         let sides = [race.first.site, race.second.site];
         let pair = (sides[0].min(sides[1]), sides[0].max(sides[1]));
-        sides.iter().any(|site| self.races.contains(site)) || self.race_pairs.contains(&pair)
+        let has = |set: &FxHashSet<SiteId>| sides.iter().any(|site| set.contains(site));
+        has(&self.races)
+            || has(&self.atomics_of_libraries)
+            || sides.iter().all(|site| self.of_libraries.contains(site))
+            || self.race_pairs.contains(&pair)
     }
 }

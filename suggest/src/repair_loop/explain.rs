@@ -1,7 +1,7 @@
 //! What a search found, as the result has it: changes with their sites in the
 //! text and the findings that they remove.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use wmfix_analysis::SiteId;
@@ -15,7 +15,7 @@ use super::result::{
 use super::search::chosen;
 use super::verify::PlaceKey;
 use crate::candidates::Candidates;
-use crate::findings::{FindingKey, FindingNames};
+use crate::findings::{Carrier, CollectedFindings, FindingKey, FindingNames};
 use crate::observe::Places;
 use crate::subject::PatchedFile;
 
@@ -25,6 +25,20 @@ pub(super) struct Explainer<'a> {
     pub(super) candidates: &'a Candidates,
     /// Where events come from.
     pub(super) places: &'a Places,
+    /// What carried the news of races.
+    pub(super) carriers: &'a Carriers,
+}
+
+/// What carried the news of the first access to the second one, by race.
+pub(super) type Carriers = BTreeMap<FindingKey, Carrier>;
+
+/// What carried the news of the races that were found.
+pub(super) fn carriers(found: &CollectedFindings) -> Carriers {
+    let carried = found.races.iter().filter_map(|race| {
+        let (one, other) = race.key;
+        Some(((one, Some(other), None), race.first.carrier?))
+    });
+    carried.collect()
 }
 
 impl Explainer<'_> {
@@ -111,21 +125,31 @@ impl Explainer<'_> {
     }
 
     /// How many calls lead to the operation of a point that none of these findings
-    /// is about.
+    /// needs to be changed.
     fn other_callers(&self, point: usize, reasons: &[Finding]) -> usize {
-        let about = reasons.iter().flat_map(|finding| {
-            let (one, other, _) = finding.key();
-            [Some(one), other].into_iter().flatten()
-        });
-        let about: BTreeSet<SiteId> = about.collect();
+        let shown = |site: SiteId| self.places.get(site).reported_site;
+        let mut needed: BTreeSet<SiteId> = BTreeSet::new();
+        for key in self.keys(reasons) {
+            needed.extend([Some(key.0), key.1].into_iter().flatten());
+            // A race needs what carried the news of its first access.
+            let carrier = self.carriers.get(&key);
+            needed.extend(
+                carrier
+                    .iter()
+                    .flat_map(|carrier| [carrier.write, carrier.read]),
+            );
+        }
+        let needed: BTreeSet<SiteId> = needed.into_iter().map(shown).collect();
         let sites = self.candidates.points[point].sites.iter();
         // A change at the call itself is paid for there only.
-        let is_inside = |site: &SiteId| {
-            let place = self.places.get(*site);
+        let is_inside = |site: &&SiteId| {
+            let place = self.places.get(**site);
             !place.via.is_empty() && self.candidates.site(point) == place.site.as_ref()
         };
-        let others = sites.filter(|site| is_inside(site) && !about.contains(site));
-        others.count()
+        let calls: BTreeSet<SiteId> = sites.filter(is_inside).map(|&site| shown(site)).collect();
+        let others = calls.difference(&needed).count();
+        // Whichever it is, one of them needs the change.
+        others.min(calls.len().saturating_sub(1))
     }
 
     /// What findings are known by, each once.

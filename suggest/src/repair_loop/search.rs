@@ -13,7 +13,7 @@ use wmfix_repair::{
     SearchEnd, repair_in_layers, unneeded,
 };
 
-use super::explain::Explainer;
+use super::explain::{Explainer, carriers};
 use super::verify::finding_keys;
 use super::{Proposal, RepairLoop, RepairNote, RepairTask};
 use crate::candidates::{Candidates, Purpose};
@@ -48,6 +48,7 @@ impl RepairLoop<'_> {
         let wanted = finding_keys(evidence, left_alone, self.task.limit);
         let allowed = allowed_findings(evidence, left_alone, self.task.limit);
         let layers = self.layers(&allowed, minor, evidence.places());
+        let carriers = carriers(evidence.collected());
         let (traces, places) = evidence.lend_traces();
         let config = self.task.options.analyzer_config();
         let plain = PlainAccesses::racing(&traces, config, places);
@@ -74,6 +75,7 @@ impl RepairLoop<'_> {
             let explainer = Explainer {
                 candidates: &candidates,
                 places,
+                carriers: &carriers,
             };
             let labels = explainer.labels(&outcome, names);
             candidates.annotate(labels);
@@ -98,6 +100,7 @@ impl RepairLoop<'_> {
         let explainer = Explainer {
             candidates: &candidates,
             places,
+            carriers: &carriers,
         };
         Ok(Some(Proposal {
             result: explainer.result(&outcome, files),
@@ -172,11 +175,18 @@ const VIOLATION_KINDS: [ViolationKind; 3] = [
 
 /// What libraries do with objects of their own is not the program's to repair.
 fn allow_libraries(allowed: &mut AllowedFindings, places: &Places) {
-    for (site, _) in places.iter().filter(|(_, place)| place.is_library) {
-        for kind in VIOLATION_KINDS {
-            allowed.allow_violation(site, kind);
+    for (site, place) in places.iter() {
+        let point = place.point.as_ref();
+        if place.is_library {
+            for kind in VIOLATION_KINDS {
+                allowed.allow_violation(site, kind);
+            }
         }
-        allowed.allow_race(site);
+        // The same accesses whose races are not reported: a constructor of the library's
+        // that writes to the program's object is the program's doing.
+        if place.is_library || point.is_some_and(|at| places.scope.is_system(&at.file)) {
+            allowed.allow_library(site, place.is_library && place.kind.is_atomic());
+        }
     }
 }
 
