@@ -8,6 +8,10 @@ use core::sync::atomic::{AtomicBool, Ordering};
 /// fill its trace with that.
 const MOST_BLOCKS: u32 = 1 << 17;
 
+/// Of so many of them that a library made, as `operator new` does, the call of the library
+/// is looked for: the unwinder takes some microseconds for each.
+const MOST_UNWOUND: u32 = 1 << 11;
+
 static ARE_RECORDED: AtomicBool = AtomicBool::new(false);
 
 /// Whether a block that is handed out, or given back, is worth a look.
@@ -22,15 +26,27 @@ pub(crate) fn set_recorded(recorded: bool) {
     ARE_RECORDED.store(recorded, Ordering::Relaxed);
 }
 
-/// How many blocks of the run may still be followed.
+/// How many blocks of the run may still be followed, and to the call of a library.
 #[derive(Debug)]
+#[cfg_attr(test, expect(dead_code))]
 pub(crate) struct BlockBudget {
     left: u32,
+    unwound: u32,
 }
 
 impl BlockBudget {
     pub(crate) fn new() -> Self {
-        Self { left: MOST_BLOCKS }
+        Self {
+            left: MOST_BLOCKS,
+            unwound: MOST_UNWOUND,
+        }
+    }
+
+    /// Takes one out of it whose call of a library is looked for; whether there was one.
+    #[cfg(not(test))]
+    pub(crate) fn take_unwound(&mut self) -> bool {
+        self.unwound = self.unwound.saturating_sub(1);
+        self.unwound > 0
     }
 
     /// Takes one block out of it; whether there was one left.

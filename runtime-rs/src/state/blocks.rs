@@ -12,6 +12,9 @@ use crate::unwind;
 /// In place of an address: nothing is said from here on.
 const ALL_BLOCKS: u64 = 0;
 
+/// The context of what nobody looked for.
+const UNKNOWN_CONTEXT: u32 = 0;
+
 impl State {
     /// A block was handed out to the thread, by a call that returns to `pc`.
     pub(crate) fn hand_out(&mut self, thread: &mut Thread, pc: u64, address: u64, size: u64) {
@@ -21,11 +24,12 @@ impl State {
         }
         self.introduce_modules(pc);
         // `operator new` is code of a library.
-        let pc = match self.modules.is_program(pc) {
-            true => pc,
-            false => pc | unwind::FOREIGN,
+        let context = match self.modules.is_program(pc) {
+            true => self.context(thread, pc),
+            false if self.blocks.take_unwound() => self.context(thread, pc | unwind::FOREIGN),
+            false => UNKNOWN_CONTEXT,
         };
-        let context = ContextId(self.context(thread, pc));
+        let context = ContextId(context);
         if let Some(trace) = self.trace_of_events() {
             trace.write_note(|out| encode_handed_out(out, context, address, size));
         }
