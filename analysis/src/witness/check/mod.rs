@@ -33,7 +33,7 @@ use crate::model::Model;
 /// The largest graph that is decided, so that one takes a few seconds and some
 /// hundred megabytes at most. A smaller one may be refused if a great many threads
 /// synchronise with each other.
-pub const MAX_NODES: usize = 1 << 18;
+pub const MAX_NODES: usize = 1 << 19;
 
 /// Why a graph is no witness.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
