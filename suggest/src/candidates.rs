@@ -592,15 +592,7 @@ fn calls(
             let several = sites.len() > 1 && !matches!(orders, Orders::Fence(_));
             let (text, orders) = match place.call {
                 Some(call) => (Some(call), weakest.get(&id).copied()),
-                None if several && place.is_wrapped => {
-                    let caller = place.callers.first().and_then(|frame| frame.at.as_ref());
-                    let inner = caller.zip(place.site.as_ref());
-                    let call = inner.and_then(|(caller, inner)| {
-                        let sources = &mut places.sources;
-                        sources.call(&place.function, caller, inner, None)
-                    });
-                    (call, None)
-                }
+                None if several => (places.call_of_wrapper(id), None),
                 None => (None, None),
             };
             let Some(text) = text else {

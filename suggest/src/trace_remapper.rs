@@ -196,15 +196,7 @@ impl<'a> TraceRemapper<'a> {
     /// Where a place of the patched program was.
     fn original_place(&self, place: &Place, original: &mut Places) -> OriginalPlace {
         let is_fence = place.kind == EventKind::Fence;
-        let added = |point: &SourcePoint| {
-            let (_, before) = self.before(point);
-            before.is_some_and(|(file, before)| file.inserts(before))
-        };
-        // A fence may be a function's: then its call is what was put in.
-        let called = place.callers.first().filter(|_| place.is_wrapped);
-        let called = called.into_iter().chain(&place.via);
-        let called = called.filter_map(|frame| frame.at.as_ref());
-        if is_fence && place.point.iter().chain(called).any(added) {
+        if self.insertion(place).is_some() {
             return OriginalPlace::Inserted;
         }
         let frames = |frames: &[Frame]| frames.iter().map(|frame| self.frame(frame)).collect();
@@ -238,6 +230,23 @@ impl<'a> TraceRemapper<'a> {
             call.or_else(|| sources.call("operator()", point, inner, None))
         });
         OriginalPlace::At(original.adopt(before))
+    }
+
+    /// Where in the text before the patch a fence was put in, if it was.
+    pub(crate) fn insertion(&self, place: &Place) -> Option<(PathBuf, usize)> {
+        if place.kind != EventKind::Fence {
+            return None;
+        }
+        // A fence may be a function's: then its call is what was put in.
+        let called = place.callers.first().filter(|_| place.is_wrapped);
+        let called = called.into_iter().chain(&place.via);
+        let called = called.filter_map(|frame| frame.at.as_ref());
+        place.point.iter().chain(called).find_map(|point| {
+            let (path, before) = self.before(point);
+            let (file, before) = before?;
+            let offset = file.insertion(before)?;
+            Some((self.names.get(&path).cloned().unwrap_or(path), offset))
+        })
     }
 
     /// Where a place of the patched program was, if it is one of the original.
@@ -402,10 +411,16 @@ impl EditedFile<'_> {
 
     /// Whether something there is new, and not a change of what was there.
     fn inserts(&self, before: OriginalOffset) -> bool {
-        match before {
-            OriginalOffset::Kept(_) => false,
-            OriginalOffset::Inside(edit) => self.edits[edit].span.is_empty(),
-        }
+        self.insertion(before).is_some()
+    }
+
+    /// Where something was put in that is new.
+    fn insertion(&self, before: OriginalOffset) -> Option<usize> {
+        let OriginalOffset::Inside(edit) = before else {
+            return None;
+        };
+        let span = &self.edits[edit].span;
+        span.is_empty().then_some(span.start)
     }
 }
 

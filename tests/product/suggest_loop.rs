@@ -12,6 +12,7 @@ use wmfix_tests::tools::{Need, need};
 const SEQLOCK: &str = include_str!("../corpus/suggest/seqlock.c");
 const DEQUE: &str = include_str!("../corpus/suggest/deque.c");
 const HELPERS_AT_CALLS: &str = include_str!("../corpus/suggest/helpers_at_calls.c");
+const WRAPPER_AT_CALLS: &str = include_str!("../corpus/suggest/wrapper_at_calls.cpp");
 const ORDER_FROM_A_CALLER: &str = include_str!("../corpus/suggest/order_from_a_caller.c");
 
 fn need_tools() {
@@ -154,6 +155,22 @@ fn runs_reach_a_change_at_the_call_of_a_helper() {
     for change in at_calls {
         assert!(change["reached_runs"].as_u64() > Some(0), "{report}");
     }
+}
+
+/// The function does nothing but a store, of a value that it computes, and has other
+/// callers.
+#[test]
+fn runs_reach_a_change_at_the_call_of_a_wrapper() {
+    need_tools();
+    let world = World::new();
+    world.write("sb.cpp", WRAPPER_AT_CALLS);
+    let (_, report) = suggest(&world, "sb.cpp --runs 30");
+    let [change] = changes(&report) else {
+        panic!("{report}");
+    };
+    assert_eq!(change["place"]["operation"], "set", "{report}");
+    assert_eq!(change["place"]["function"], "release", "{report}");
+    assert!(change["reached_runs"].as_u64() > Some(0), "{report}");
 }
 
 #[test]

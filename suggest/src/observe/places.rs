@@ -294,6 +294,15 @@ impl Places {
         }
     }
 
+    /// The call of the function that does nothing but the operation of a place, if the
+    /// place is that of one caller.
+    pub(crate) fn call_of_wrapper(&mut self, site: SiteId) -> Option<Site> {
+        let place = &self.all[site.0 as usize];
+        let caller = place.callers.first().filter(|_| place.is_wrapped)?;
+        let (caller, inner) = (caller.at.as_ref()?, place.site.as_ref()?);
+        self.sources.call(&place.function, caller, inner, None)
+    }
+
     /// The program's own calls at these addresses, as far as their source is known.
     pub(crate) fn calls(&mut self, chain: &CallChain) -> Vec<Frame> {
         let mut calls = Vec::new();

@@ -5,24 +5,25 @@
 
 mod explain;
 mod groups;
+mod reach;
 mod result;
 mod search;
 mod verify;
 
-use std::collections::{BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 
 use wmfix_repair::{ChangeKind, Profile};
 
 use crate::evidence::Evidence;
 use crate::findings::{FindingNames, ViolationKey};
-use crate::observe::Places;
 use crate::options::RunOptions;
 use crate::path_limit::PathLimit;
 use crate::run::{Deadline, interrupted};
 use crate::subject::{PatchedFile, SourceCopy};
 use crate::trace_remapper::{ChangedSite, TraceRemapper};
+use reach::count_runs_at_changes;
 use search::RefusedChange;
 use verify::{PlaceKey, finding_keys};
 
@@ -282,38 +283,6 @@ fn changed_site(change: &ExplainedChange) -> Option<ChangedSite> {
         site: change.at.site,
         orders: change.before,
     })
-}
-
-/// Notes for each change how many runs of the patched program came to it.
-fn count_runs_at_changes(result: &mut RepairResult, original: &mut Places, runs: &mut PatchedRuns) {
-    let changed = result.changes.iter();
-    let changed = changed.filter(|change| change.before.is_plain());
-    let plain: Vec<ChangedSite> = changed.filter_map(changed_site).collect();
-    let remapper = TraceRemapper::new(&plain, &result.files, runs.copy.as_ref(), original);
-    let reached = runs.evidence.collected().reached.clone();
-    let patched = runs.evidence.places();
-    let mut runs_at: HashMap<(PathBuf, usize), u64> = HashMap::new();
-    for (id, count) in reached {
-        let place = patched.get(id);
-        let (site, call) = (place.site.clone(), place.call.clone());
-        let operation = site.and_then(|site| remapper.original_site(&site, original));
-        let operation = operation.map(|before| (before.file.to_path_buf(), before.span.start));
-        // A change may be at the call of a function that only hands the operation on.
-        let call = call.and_then(|call| remapper.original_start(&call));
-        for at in operation.into_iter().chain(call) {
-            let most = runs_at.entry(at).or_default();
-            *most = count.max(*most);
-        }
-    }
-    for change in &mut result.changes {
-        // A fence that has moved is not where it was.
-        let moved = matches!(change.kind, ChangeKind::Move(_));
-        let site = change.at.text.as_ref().filter(|_| !moved);
-        change.reached = site.map(|site| {
-            let at = (site.file.to_path_buf(), site.span.start);
-            runs_at.get(&at).copied().unwrap_or(0)
-        });
-    }
 }
 
 impl Proposal {
