@@ -11,6 +11,7 @@ mod memory;
 mod names;
 mod observation;
 mod prediction;
+mod private_accesses;
 mod process_end;
 mod story;
 #[cfg(test)]

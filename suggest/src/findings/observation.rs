@@ -22,6 +22,7 @@ use super::failure::RunFailure;
 use super::memory::{NoMemory, TraceMemory};
 use super::names::FindingKey;
 use super::prediction::{Prediction, RaceOrigin};
+use super::private_accesses::without_private_accesses;
 use super::process_end::{EndCause, ProcessEnd};
 use super::story::{self, StoryStep};
 use crate::observe::{
@@ -292,7 +293,8 @@ pub(crate) fn observe(
                 }
                 observation.keep_trace(bytes, before);
                 observation.explored.extend(explored(&decoded, places));
-                observation.traces.push(decoded.events);
+                let kept = without_private_accesses(decoded.events);
+                observation.traces.push(kept);
             }
             Err(error) => observation.problems.push(TraceProblem::Unreadable(error)),
         }
