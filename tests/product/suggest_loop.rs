@@ -88,7 +88,10 @@ fn the_same_seed_gives_the_same_repair() {
     let world = World::new();
     world.write("deque.c", DEQUE);
     let repair = |jobs: &str| {
-        let (_, mut report) = suggest(&world, &format!("deque.c --runs 3 --seed 4 --jobs {jobs}"));
+        let (_, mut report) = suggest(
+            &world,
+            &format!("deque.c --runs 3 --seed 4 --fix all --jobs {jobs}"),
+        );
         report["runs"]["seconds"].take();
         report
     };
