@@ -551,8 +551,9 @@ pub(crate) struct RunFlags {
     pub memory_limit: Option<u64>,
     /// Make only every N-th run, as part I of N; `wmfix merge` puts the parts together.
     /// --runs is then the number of runs of all parts together [default: 1000], and
-    /// none of them stops early. `auto` and `auto/N` take the part from the variables of
-    /// Bazel, GitLab, CircleCI, Kubernetes or Slurm
+    /// none of them stops early. With --exhaustive: explore only this part of the
+    /// schedules. `auto` and `auto/N` take the part from the variables of Bazel, GitLab,
+    /// CircleCI, Kubernetes or Slurm
     #[arg(long, value_name = "I/N")]
     pub shard: Option<ShardFlag>,
     /// Folder for the file that a part writes for `wmfix merge`

@@ -16,7 +16,8 @@ use crate::allow::{AllowRules, Allowances};
 use crate::checked_runs::{CheckedRuns, is_failing};
 use crate::cli::{Races, WeakChoice};
 use crate::explore::{
-    At, Exploration, ExplorePlan, Obstacle, SavedExploration, SavedProgram, explore,
+    At, Exploration, ExplorePlan, ExploredPart, Obstacle, SavedExploration, SavedProgram, Start,
+    explore, put_together,
 };
 use crate::findings::{CollectedFindings, KnownFindings, Observation, ObservationConfig, observe};
 use crate::harm::{self, FreeRuns, HarmPlan, Harms};
@@ -155,7 +156,11 @@ impl Evidence {
     }
 
     /// Runs the subject until nothing new is found, and adds what that shows.
-    pub(crate) fn gather(mut self, subject: &Subject, plan: RunPlan<'_>) -> anyhow::Result<Self> {
+    pub(crate) fn gather(
+        mut self,
+        subject: &Subject,
+        mut plan: RunPlan<'_>,
+    ) -> anyhow::Result<Self> {
         let mut launches = subject.commands.iter().map(|command| &command.launch);
         let missing = launches.find_map(Launch::missing_program);
         self.not_run = missing.map(|program| NotRun::NoProgram {
@@ -184,7 +189,8 @@ impl Evidence {
                 self.note_silence(before, plan.options.timeout);
                 return Ok(self);
             }
-            // Runs by seeds show the same, and can be had again.
+            // Runs by seeds show the same, and can be had again. They are not split.
+            plan.selection = Selection::UntilQuiet;
             self.known = KnownFindings::default();
             explored = Some(std::mem::take(&mut self.collected));
             self.collected.must_pass = subject.must_pass;
@@ -282,12 +288,17 @@ impl Evidence {
         if options.races == Races::Off {
             all.obstacles.insert(Obstacle::RacesOff);
         }
+        if options.shard.is_some() {
+            all.obstacles.insert(Obstacle::OnePart);
+        }
         for (number, command) in subject.commands.iter().enumerate() {
             let part = 1.0 / (subject.commands.len() - number) as f64;
             let deadline = match plan.record {
-                // A repair is to be found, and verified.
-                true => plan.limit.deadline.share(part * EXPLORED_SHARE),
-                false => plan.limit.deadline.share(part),
+                // A repair is to be found, and verified; not of a part.
+                true if plan.options.shard.is_none() => {
+                    plan.limit.deadline.share(part * EXPLORED_SHARE)
+                }
+                _ => plan.limit.deadline.share(part),
             };
             let watchdog = Watchdog::new(timeout, deadline);
             let (places, known) = (&self.places, &self.known);
@@ -301,35 +312,49 @@ impl Evidence {
                 let finished = launch.once(plan.seed, &folder, &watchdog)?;
                 observe(&finished, places, known, config, &|| watchdog.is_ending())
             };
-            let resumed = plan.resumed.and_then(|saved| saved.programs.get(number));
-            let (exploration, saved) = explore(
-                ExplorePlan {
-                    deadline,
-                    jobs: options.jobs(),
-                },
-                resumed,
-                run,
-                || watchdog.end_all(),
-                |mut observation, so_far| {
-                    let known_before = collected.extent();
-                    let traces = std::mem::take(&mut observation.traces);
-                    let failing =
-                        !observation.violations.is_empty() || !observation.races.is_empty();
-                    let worth = collected.take(number, plan.seed, observation, known);
-                    if plan.record {
-                        for trace in traces {
-                            recorded.offer(trace, failing, worth == RunWorth::New);
-                        }
+            let take = |mut observation: Observation, so_far: &Exploration| {
+                let known_before = collected.extent();
+                let traces = std::mem::take(&mut observation.traces);
+                let failing = !observation.violations.is_empty() || !observation.races.is_empty();
+                let worth = collected.take(number, plan.seed, observation, known);
+                let mut kept = false;
+                if plan.record {
+                    for trace in traces {
+                        kept |= recorded.offer(trace, failing, worth == RunWorth::New);
                     }
-                    progress.explored(so_far);
-                    collected.extent() != known_before
-                },
-            )?;
+                }
+                progress.explored(so_far);
+                // What a part keeps for a repair has to be made again by a merge.
+                let is_part = matches!(plan.selection, Selection::Shard { .. });
+                kept && is_part || collected.extent() != known_before
+            };
+            let jobs = options.jobs();
+            let explored = ExplorePlan { deadline, jobs };
+            let resumed = plan.resumed.and_then(|saved| saved.programs.get(number));
+            let start = match (resumed, plan.selection) {
+                (Some(saved), _) => Start::Stopped(saved),
+                (None, Selection::Shard { shard, .. }) => Start::Part(shard),
+                (None, Selection::UntilQuiet) => Start::Whole,
+                (None, Selection::Merged(merged)) => {
+                    let parts = (&merged.explored(number)[..], merged.settings.shards);
+                    let merged = put_together(parts, explored, run, take)?;
+                    self.summary.runs += merged.runs;
+                    all.add(merged);
+                    continue;
+                }
+            };
+            let end_all = || watchdog.end_all();
+            let (exploration, saved) = explore(explored, start, run, end_all, take)?;
+            if options.shard.is_some() {
+                let part = ExploredPart::of(&exploration, &saved);
+                self.shard.push(ProgramRecord::of_exploration(part));
+            }
             stopped.push(saved);
             self.summary.runs += exploration.runs;
             all.add(exploration);
         }
-        self.stopped = all.is_stopped().then_some(stopped);
+        let can_go_on = all.is_stopped() && stopped.iter().all(SavedProgram::is_begun);
+        self.stopped = can_go_on.then_some(stopped);
         self.exploration = Some(all);
         Ok(())
     }
@@ -522,8 +547,10 @@ impl Evidence {
             },
         )?;
         collected.tallies.entry(number).or_default().steps = length.usual();
-        let cut_short = summary.stopped != StopReason::Quiet;
-        self.shard.push(notebook.into_record(cut_short));
+        if !selection.is_until_quiet() {
+            let cut_short = summary.stopped != StopReason::Quiet;
+            self.shard.push(notebook.into_record(cut_short));
+        }
         Ok(summary)
     }
 

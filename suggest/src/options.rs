@@ -211,6 +211,13 @@ impl RunOptions {
         }
     }
 
+    /// The same, and the way to choose schedules where it is not by seeds.
+    pub(crate) fn to_repeat_all(&self) -> Vec<String> {
+        let mut words = self.to_repeat();
+        words.extend(self.exhaustive.then(|| "--exhaustive".to_owned()));
+        words
+    }
+
     /// How many runs at a time: as many as asked for, or as there are processors.
     pub(crate) fn jobs(&self) -> usize {
         let asked = self.jobs.and_then(|jobs| usize::try_from(jobs).ok());

@@ -218,7 +218,7 @@ fn run_and_collect(
     let (scope, rules) = (settings.scope.clone(), settings.allow_rules.clone());
     let evidence = Evidence::new(&settings.vocabularies, scope, rules);
     let mut evidence = evidence.gather(subject, plan)?;
-    if options.exhaustive && !record {
+    if options.exhaustive && !record && settings.merged.is_none() {
         stopped::keep(subject, options, evidence.take_stopped())?;
     }
     require_run(evidence, subject, options)
@@ -301,7 +301,7 @@ fn shard_settings(
         shards,
         runs: options.sharded_runs,
         seed: options.seed,
-        options: options.to_repeat(),
+        options: options.to_repeat_all(),
         sources: sources.finalize().to_hex()[..32].to_owned(),
     })
 }

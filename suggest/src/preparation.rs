@@ -88,9 +88,7 @@ fn read_settings(
     if options.runs.is_none() {
         options.runs = usual_runs()?;
     }
-    if options.exhaustive {
-        require_whole(shard, options.quiet)?;
-    } else if merged.is_none() && options.shard.is_none() {
+    if merged.is_none() && options.shard.is_none() {
         options.shard = shard_of_engine(shard, options.quiet)?;
     }
     if let Some(trace) = &options.replay {
@@ -143,27 +141,6 @@ fn shard_of_engine(flag: Option<ShardFlag>, quiet: bool) -> Result<Option<Shard>
         eprintln!("wmfix: shard {number} of {total}, says {}", engine.said_by);
     }
     Ok(Some(engine.shard))
-}
-
-/// An exploration is not split: which schedules there are is seen only while they are
-/// run. Stops if a part of one is asked for; tells if whatever started this counts on it.
-fn require_whole(flag: Option<ShardFlag>, quiet: bool) -> Result<(), Stop> {
-    if flag.is_some() {
-        return Err(Stop::usage(
-            "--shard splits runs by their seeds, and an exploration has none: leave out --shard \
-             (--time and --resume make an exploration in parts, one after the other), or leave \
-             out --exhaustive",
-        ));
-    }
-    let engine = from_environment(None, |name| std::env::var(name).ok()).map_err(Stop::usage)?;
-    if let Some(engine) = engine.filter(|_| !quiet) {
-        let (number, total) = (engine.shard.number(), engine.shard.total());
-        eprintln!(
-            "wmfix: {} says shard {number} of {total}; an exploration is not split: all schedules are run here",
-            engine.said_by
-        );
-    }
-    Ok(())
 }
 
 /// Reads a baseline before anything is run for it.

@@ -1,5 +1,5 @@
 //! Where an exploration that was stopped is kept, in the user's cache folder: one for
-//! each test of each folder. It goes on only with the same programs, the same options
+//! each test of each folder, and for each part of it. It goes on only with the same programs, the same options
 //! and the same wmfix.
 
 use std::fs;
@@ -24,7 +24,7 @@ pub(crate) fn keep(
     options: &RunOptions,
     stopped: Option<Vec<SavedProgram>>,
 ) -> anyhow::Result<()> {
-    let file = file_of(subject)?;
+    let file = file_of(subject, options)?;
     let Some(programs) = stopped else {
         return match fs::remove_file(&file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -60,7 +60,7 @@ fn remove_old(file: &Path) {
 
 /// The exploration that was stopped, or why there is none to go on with.
 pub(crate) fn find(subject: &Subject, options: &RunOptions) -> Result<SavedExploration, String> {
-    let file = file_of(subject).map_err(|error| format!("{error:#}"))?;
+    let file = file_of(subject, options).map_err(|error| format!("{error:#}"))?;
     let shown = file.display();
     let text = match fs::read(&file) {
         Ok(text) => text,
@@ -99,7 +99,7 @@ pub(crate) fn find(subject: &Subject, options: &RunOptions) -> Result<SavedExplo
     ))
 }
 
-fn file_of(subject: &Subject) -> anyhow::Result<PathBuf> {
+fn file_of(subject: &Subject, options: &RunOptions) -> anyhow::Result<PathBuf> {
     let current = std::env::current_dir().context("cannot find the current folder")?;
     let mut what = blake3::Hasher::new();
     let mut add = |bytes: &[u8]| {
@@ -117,6 +117,9 @@ fn file_of(subject: &Subject) -> anyhow::Result<PathBuf> {
         for word in command.launch.command.iter().skip(1) {
             add(word.as_encoded_bytes());
         }
+    }
+    if let Some(shard) = options.shard {
+        add(shard.to_string().as_bytes());
     }
     let name = format!("{}.json", &what.finalize().to_hex()[..32]);
     Ok(cache_folder()?.join("explorations").join(name))

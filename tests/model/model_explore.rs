@@ -1,6 +1,7 @@
 //! The exploration against brute force: on the corpus and on random programs, one run
 //! for each complete SC graph and none twice, and from these runs alone the verdict
-//! about robustness and races that brute force gives.
+//! about robustness and races that brute force gives; in parts, the same graphs, each in
+//! one part.
 //!
 //! `WMFIX_MODEL_PROGRAMS` sets the number of random programs (5,000 if unset),
 //! `WMFIX_MODEL_SEED` where they start.
@@ -8,7 +9,9 @@
 use rustc_hash::FxHashSet;
 use wmfix_analysis::{Analyzer, AnalyzerConfig, Event};
 use wmfix_tests::brute::{Axioms, has_race, is_robust};
-use wmfix_tests::exploring::{complete_graphs, explore_all, without_spurious_failures};
+use wmfix_tests::exploring::{
+    Split, Waking, complete_graphs, explore_all, explore_parts, without_spurious_failures,
+};
 use wmfix_tests::litmus::{Program, Rng, corpus, varied, with_plain};
 
 /// Programs with more graphs than this say no more than others.
@@ -19,6 +22,8 @@ struct Totals {
     classes: u64,
     redundant: u64,
     not_robust: u64,
+    /// Programs of which more than one part had classes.
+    shared: u64,
 }
 
 #[test]
@@ -44,6 +49,27 @@ fn every_graph_of_random_programs_once() {
     }
     totals.assert_few_redundant();
     assert!(totals.not_robust > count / 10 && totals.not_robust < count * 9 / 10);
+}
+
+#[test]
+fn parts_have_every_graph_of_the_corpus_once() {
+    let mut totals = Totals::default();
+    for entry in corpus().unwrap() {
+        judge_parts(&entry.program, &mut totals);
+    }
+    totals.assert_shared();
+}
+
+#[test]
+fn parts_have_every_graph_of_random_programs_once() {
+    let count = from_environment("WMFIX_MODEL_PROGRAMS", 5_000) / 2;
+    let seed = from_environment("WMFIX_MODEL_SEED", 1);
+    let mut totals = Totals::default();
+    for n in 0..count {
+        let program = without_spurious_failures(varied(&mut Rng::new(seed << 32 | n)));
+        judge_parts(&program, &mut totals);
+    }
+    totals.assert_shared();
 }
 
 #[test]
@@ -73,6 +99,17 @@ impl Totals {
         println!("{classes} classes, {redundant} redundant runs");
         assert!(redundant * 5 <= *classes, "{redundant} of {classes}");
     }
+
+    fn assert_shared(&self) {
+        let Self {
+            classes,
+            redundant,
+            shared,
+            ..
+        } = self;
+        println!("{classes} classes, {redundant} redundant runs, {shared} shared");
+        assert!(*shared > 100, "{shared}");
+    }
 }
 
 /// Whether a program is robust by what its explored runs show. Panics unless they are
@@ -90,6 +127,34 @@ fn judge(program: &Program, totals: &mut Totals) -> bool {
         .runs
         .iter()
         .all(|run| analyse(run).violations().is_empty())
+}
+
+/// Panics unless the runs of all parts are one for each graph, however many parts there
+/// are and wherever the tree is cut.
+fn judge_parts(program: &Program, totals: &mut Totals) {
+    let truth = complete_graphs(program);
+    let splits = [
+        (2, 3, Waking::Exact),
+        (2, 16, Waking::Early),
+        (3, 24, Waking::Exact),
+        (5, 40, Waking::Exact),
+    ];
+    for (total, leaves, waking) in splits {
+        let split = Split {
+            total,
+            leaves,
+            waking,
+        };
+        let parts = explore_parts(program, split, MOST_CLASSES).expect("few classes");
+        let busy = parts.iter().filter(|part| !part.graphs.is_empty());
+        totals.shared += u64::from(busy.count() > 1);
+        let all: Vec<&Vec<u8>> = parts.iter().flat_map(|part| &part.graphs).collect();
+        let graphs: FxHashSet<Vec<u8>> = all.iter().map(|&graph| graph.clone()).collect();
+        assert_eq!(graphs.len(), all.len(), "one twice: {split:?}, {program}");
+        assert!(graphs == truth, "{split:?}, {program}");
+        totals.classes += graphs.len() as u64;
+        totals.redundant += parts.iter().map(|part| part.redundant).sum::<u64>();
+    }
 }
 
 fn analyse(run: &[Event]) -> Analyzer {

@@ -64,6 +64,7 @@ mod runtime_schedules;
 mod runtime_waiting;
 mod scan;
 mod shards;
+mod shards_explore;
 mod shards_slurm;
 mod suggest_kinds;
 mod suggest_litmus;

@@ -126,12 +126,9 @@ fn a_change_lists_all_findings_that_it_removes() {
     assert!(ran.stdout.contains("memory_order_release"), "{ran:?}");
     let removes = ran.stderr.lines().find(|line| line.contains("removes R1"));
     let removes = removes.unwrap_or_else(|| panic!("{ran:?}"));
-    let races = ran
-        .stderr
-        .lines()
-        .filter_map(|line| line.split(" races").next());
-    let races = races.filter_map(|text| text.rsplit(' ').next()?.parse::<usize>().ok());
-    let races = races.max().unwrap_or_else(|| panic!("{ran:?}"));
+    let counted = |line: &str| line.split_once(" races: ")?.0.parse::<usize>().ok();
+    let races = ran.stderr.lines().find_map(counted);
+    let races = races.unwrap_or_else(|| panic!("{ran:?}"));
     assert!(races > 1, "{ran:?}");
     for number in 1..=races {
         assert!(removes.contains(&format!("R{number}")), "{ran:?}");

@@ -357,7 +357,7 @@ fn a_repair_has_no_choice_of_models() {
 }
 
 #[test]
-fn a_repair_has_no_free_runs_and_an_exploration_no_parts() {
+fn a_repair_has_no_free_runs() {
     need_gcc();
     let world = World::new();
     world.write("prog.c", &buffering("", ""));
@@ -366,18 +366,6 @@ fn a_repair_has_no_free_runs_and_an_exploration_no_parts() {
         let ran = run(&format!("suggest prog.c {weak}"));
         said(&ran, 2, &["leave out --weak", "`wmfix check --weak`"]);
     }
-    for shard in ["1/2", "auto/2"] {
-        let ran = run(&format!("check prog.c --exhaustive --shard {shard}"));
-        said(&ran, 2, &["leave out --shard", "--resume"]);
-    }
-    // Where the tasks of an engine are told, each explores everything.
-    let mut command = world.wmfix("gcc");
-    command.args(["check", "prog.c", "--exhaustive", "--harm", "off"]);
-    command.env("CI_NODE_INDEX", "2").env("CI_NODE_TOTAL", "2");
-    let ran = CommandResult::of(&mut command);
-    let told = "says shard 2 of 2; an exploration is not split";
-    said(&ran, 1, &[told, "explored all 3 classes of runs"]);
-    assert!(!world.path().join("wmfix-shards").exists());
 }
 
 #[test]

@@ -2,7 +2,9 @@
 //! explorer, and the truth about them, by enumeration of all SC graphs.
 
 use rustc_hash::FxHashSet;
-use wmfix_analysis::explore::{Actor, Assignment, Blocked, Explorer, Segment, run_of};
+use wmfix_analysis::explore::{
+    Actor, Assignment, Blocked, Explorer, Frontier, Run, Segment, run_of,
+};
 use wmfix_analysis::{CasStrength, Event};
 
 use crate::brute::{Axioms, State, explore};
@@ -20,12 +22,53 @@ pub struct Explored {
 
 /// Explores a program to the end; nothing if it has more classes than `limit`.
 pub fn explore_all(program: &Program, limit: u64) -> Option<Explored> {
-    let mut explorer = Explorer::default();
+    explore_rest(program, Explorer::default(), Waking::Exact, limit)
+}
+
+/// How an exploration is split.
+#[derive(Clone, Copy, Debug)]
+pub struct Split {
+    /// The number of parts.
+    pub total: usize,
+    /// About how many leaves the tree has where it is cut.
+    pub leaves: usize,
+    /// When those who sleep are woken by the machine.
+    pub waking: Waking,
+}
+
+/// When threads that sleep go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waking {
+    /// When another thread has taken a step that they depend on.
+    Exact,
+    /// When another thread has taken any step: who runs a program knows less than who
+    /// has seen the run.
+    Early,
+}
+
+/// The same in parts.
+pub fn explore_parts(program: &Program, split: Split, limit: u64) -> Option<Vec<Explored>> {
+    let mut frontier = Frontier::new(split.leaves);
+    while let Some(assignment) = frontier.assign() {
+        let (_, run) = follow(program, &assignment, split.waking);
+        frontier.finish(run);
+    }
+    let parts = (0..split.total).map(|number| frontier.part(number, split.total));
+    parts
+        .map(|part| explore_rest(program, part, split.waking, limit))
+        .collect()
+}
+
+/// Explores what is left of a program.
+fn explore_rest(
+    program: &Program,
+    mut explorer: Explorer,
+    waking: Waking,
+    limit: u64,
+) -> Option<Explored> {
     let (mut runs, mut graphs) = (Vec::new(), Vec::new());
     while let Some(assignment) = explorer.assign() {
-        let ran = run_once(program, &assignment);
-        let blocked: Vec<Blocked> = ran.blocked.iter().copied().map(Blocked::Event).collect();
-        let run = run_of(ran.segments(), &blocked);
+        let (ran, run) = follow(program, &assignment, waking);
         let new = explorer.finish(assignment.leaf, &run);
         if new.unwrap_or_else(|diverged| panic!("{diverged:?} of {assignment:?}: {program}")) {
             runs.push(ran.trace);
@@ -42,6 +85,13 @@ pub fn explore_all(program: &Program, limit: u64) -> Option<Explored> {
         graphs,
         redundant: progress.redundant,
     })
+}
+
+fn follow(program: &Program, assignment: &Assignment, waking: Waking) -> (Ran, Run) {
+    let ran = run_once(program, assignment, waking);
+    let blocked: Vec<Blocked> = ran.blocked.iter().copied().map(Blocked::Event).collect();
+    let run = run_of(ran.segments(), &blocked);
+    (ran, run)
 }
 
 /// The program without what the exploration leaves out: weak compare-exchanges that fail
@@ -90,7 +140,7 @@ impl Ran {
 }
 
 /// Follows an assignment, then lets the first thread go on that is awake.
-fn run_once(program: &Program, assignment: &Assignment) -> Ran {
+fn run_once(program: &Program, assignment: &Assignment, waking: Waking) -> Ran {
     let mut state = State::new(program, Axioms::RC11);
     let mut trace = state.machine.prologue();
     let mut steps = vec![(main(), trace.clone())];
@@ -118,7 +168,9 @@ fn run_once(program: &Program, assignment: &Assignment) -> Ran {
         };
         let thread = actor.thread as usize - 1;
         if asked.is_none() {
-            asleep.retain(|sleeper| sleeps_on(&state.machine, *sleeper, actor));
+            asleep.retain(|sleeper| {
+                waking == Waking::Exact && sleeps_on(&state.machine, *sleeper, actor)
+            });
         }
         let choices = state.machine.choices(thread);
         let Some(&choice) = choices.first() else {

@@ -17,6 +17,7 @@
 //! Not explored: that a weak compare-exchange may fail for no reason.
 
 mod events;
+mod frontier;
 mod marks;
 mod race;
 mod step;
@@ -26,6 +27,7 @@ mod tree;
 mod tests;
 
 pub use events::{Blocked, Segment, run_of};
+pub use frontier::Frontier;
 pub use marks::{Mark, MarkKind};
 pub use step::{Access, Actor, ORDERED, Run, Step};
 pub use tree::{Assignment, Diverged, Explorer, LeafId, Progress, SavedNode, Totals};

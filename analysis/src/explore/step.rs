@@ -2,6 +2,7 @@
 //! access.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use smallvec::SmallVec;
 
@@ -96,7 +97,87 @@ pub struct Run {
     pub mixed_sizes: Option<SiteId>,
 }
 
+impl Run {
+    /// The first step of each thread from a number on, with its own number; for threads
+    /// that still wait, that of all steps.
+    fn next_steps(&self, from: usize) -> Vec<(usize, &Step)> {
+        let mut found: Vec<(usize, &Step)> = Vec::new();
+        let taken = self.steps.iter().enumerate().skip(from);
+        let blocked = self.blocked.iter().map(|step| (self.steps.len(), step));
+        for (number, step) in taken.chain(blocked) {
+            if found.iter().all(|(_, known)| known.actor != step.actor) {
+                found.push((number, step));
+            }
+        }
+        found
+    }
+
+    /// Whether a step can only come after one of these.
+    fn is_ordered_after(&self, numbers: Range<usize>, step: &Step) -> bool {
+        let before = self.steps[numbers].iter().flat_map(|step| &step.accesses);
+        let orders = |a: &Access| a.object >= ORDERED && a.writes;
+        let mut before = before.filter(|access| orders(access));
+        before.any(|a| step.accesses.iter().any(|b| a.overlaps(b)))
+    }
+
+    /// The steps of other threads that could have been taken instead of one of these.
+    pub(super) fn instead_of(&self, number: usize) -> Vec<Step> {
+        let others = self.next_steps(number).into_iter().skip(1);
+        others
+            .filter_map(|(later, step)| self.earlier(number, later, step))
+            .collect()
+    }
+
+    /// What the first step of a thread from a number on would have been there; nothing
+    /// if it could not have been taken.
+    fn earlier(&self, from: usize, number: usize, step: &Step) -> Option<Step> {
+        if self.is_ordered_after(from..number, step) {
+            return None;
+        }
+        let meets = |&other: &usize| dependent(&self.steps[other].accesses, &step.accesses);
+        let first = (from..number).find(meets);
+        if let Some(open) = &step.waits {
+            let goes = first.map_or(number < self.steps.len(), |first| open.contains(&first));
+            if !goes {
+                return None;
+            }
+        }
+        let mut step = step.clone();
+        if let (Some(before), Some(first)) = (&step.writes_before, first) {
+            let writes = before.contains(&first);
+            step.set_writes(writes);
+        }
+        Some(step)
+    }
+
+    /// The first steps, after which all threads wait that have not ended.
+    pub(super) fn cut_at(&self, end: usize) -> Self {
+        let waits = |&(number, step): &(usize, &Step)| {
+            step.waits.is_some() && !self.is_ordered_after(end..number, step)
+        };
+        let blocked = self.next_steps(end).into_iter().filter(waits);
+        Self {
+            steps: self.steps[..end].to_vec(),
+            blocked: blocked.map(|(_, step)| step.before(end)).collect(),
+            mixed_sizes: self.mixed_sizes,
+        }
+    }
+}
+
 impl Step {
+    /// The same without what is said of steps from a number on.
+    fn before(&self, end: usize) -> Self {
+        let cut = |numbers: &Option<Vec<usize>>| {
+            let numbers = numbers.as_ref()?.iter().copied();
+            Some(numbers.filter(|&number| number < end).collect())
+        };
+        Self {
+            waits: cut(&self.waits),
+            writes_before: cut(&self.writes_before),
+            ..self.clone()
+        }
+    }
+
     /// The step as it would be if what it finds made it write, or not.
     pub(super) fn set_writes(&mut self, writes: bool) {
         let objects = self.accesses.iter_mut();

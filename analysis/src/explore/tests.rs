@@ -54,6 +54,9 @@ fn run_once(threads: &[&[(u64, bool)]], assignment: &Assignment) -> Run {
         next[chosen] += 1;
         if prefix.len() == 0 {
             asleep.retain(|&t| {
+                if t as usize == chosen {
+                    return false;
+                }
                 let &(theirs, write) = &threads[t as usize][next[t as usize]];
                 theirs != object || !(writes || write)
             });
@@ -138,4 +141,37 @@ fn a_run_that_begins_otherwise_is_told() {
     let diverged = explorer.finish(second.leaf, &run).unwrap_err();
     assert_eq!((diverged.step, diverged.actor.thread), (0, 1));
     assert_eq!(explorer.progress().open, 1);
+}
+
+#[test]
+fn parts_are_as_much_as_the_whole() {
+    let threads: &[&[(u64, bool)]] = &[
+        &[(1, true), (2, true), (3, true)],
+        &[(4, true), (1, true), (2, true)],
+        &[(5, true), (2, true), (1, false)],
+    ];
+    let (whole, _) = classes(threads);
+    for total in [1, 2, 3, 7, 1000] {
+        let mut frontier = Frontier::new(4 * total);
+        while let Some(assignment) = frontier.assign() {
+            frontier.finish(run_once(threads, &assignment));
+        }
+        let mut found = 0;
+        for number in 0..total {
+            let mut part = frontier.part(number, total);
+            let open = part.progress().open;
+            assert_eq!(part.progress().fraction, if open == 0 { 1.0 } else { 0.0 });
+            while let Some(assignment) = part.assign() {
+                let run = run_once(threads, &assignment);
+                part.finish(assignment.leaf, &run).unwrap();
+                let fraction = part.progress().fraction;
+                assert!((0.0..=1.0).contains(&fraction), "{fraction}");
+                part = Explorer::restore(&part.save(), part.totals()).unwrap();
+                assert_eq!(part.progress().fraction, fraction);
+            }
+            assert_eq!((part.progress().open, part.progress().fraction), (0, 1.0));
+            found += part.progress().classes;
+        }
+        assert_eq!(found, whole, "{total} parts");
+    }
 }

@@ -67,10 +67,12 @@ pub struct SavedNode {
     pub open: bool,
     /// Something else is taken to be explored because it is.
     pub trusted: bool,
+    /// It is part of a [`Frontier`](super::Frontier).
+    pub top: bool,
 }
 
 /// What has been counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Totals {
     /// Classes of runs that were run.
     pub classes: u64,
@@ -78,6 +80,8 @@ pub struct Totals {
     pub redundant: u64,
     /// Schedules that could not be followed and may have stood for others.
     pub gaps: u64,
+    /// How much of the tree others explore, as [`Progress::fraction`] measures it.
+    pub elsewhere: f64,
 }
 
 /// The site of a step of a tree that was written down: another process gives other
@@ -95,6 +99,26 @@ impl Assignment {
     }
 }
 
+/// Nodes whose threads sleep.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asleep {
+    /// Somewhere on the way.
+    pub(super) ever: Vec<usize>,
+    /// At its end.
+    pub(super) still: Vec<usize>,
+}
+
+/// Who sleeps in a run.
+#[derive(Clone, Debug)]
+pub(super) struct SleepSets {
+    /// The nodes that sleep before each step, up to the one at `end`.
+    before: Vec<Vec<usize>>,
+    /// The number of the first step that was taken by one of them, or of all steps.
+    pub(super) end: usize,
+    /// That one is at the top of a tree that is explored in parts.
+    by_top: bool,
+}
+
 #[derive(Clone, Debug)]
 struct Node {
     parent: usize,
@@ -108,6 +132,8 @@ struct Node {
     open: u64,
     /// Something was not asked for because it begins with this, which nobody has run.
     trusted: bool,
+    /// It is part of a [`Frontier`](super::Frontier).
+    top: bool,
 }
 
 /// See the module. Every assignment must be handed back by [`Explorer::finish`] or
@@ -121,6 +147,8 @@ pub struct Explorer {
     classes: u64,
     redundant: u64,
     gaps: u64,
+    /// How much of the tree others explore, as [`Progress::fraction`] measures it.
+    elsewhere: f64,
 }
 
 impl Default for Explorer {
@@ -134,6 +162,7 @@ impl Default for Explorer {
             full: true,
             open: 1,
             trusted: false,
+            top: false,
         };
         Self {
             nodes: vec![root],
@@ -142,6 +171,7 @@ impl Default for Explorer {
             classes: 0,
             redundant: 0,
             gaps: 0,
+            elsewhere: 0.0,
         }
     }
 }
@@ -151,20 +181,14 @@ impl Explorer {
     pub fn assign(&mut self) -> Option<Assignment> {
         let leaf = self.leaves.pop()?;
         let path = self.path(leaf);
-        let prefix: Vec<Actor> = path[1..].iter().map(|&n| self.nodes[n].actor).collect();
-        let mut asleep: Vec<usize> = Vec::new();
-        for pair in path.windows(2) {
-            asleep.extend(self.earlier_siblings(pair[0], pair[1]));
-            for &sleeper in &asleep {
-                self.nodes[sleeper].trusted = true;
-            }
-            let step = &self.nodes[pair[1]];
-            asleep.retain(|&n| self.sleeps_on(n, step.actor, &step.accesses));
+        let asleep = self.asleep_after(&path);
+        for sleeper in asleep.ever {
+            self.nodes[sleeper].trusted = true;
         }
         Some(Assignment {
             leaf: LeafId(leaf),
-            prefix,
-            asleep: asleep.iter().map(|&n| self.nodes[n].actor).collect(),
+            prefix: self.actors(&path[1..]),
+            asleep: self.actors(&asleep.still),
         })
     }
 
@@ -206,13 +230,53 @@ impl Explorer {
             let parent = path[path.len() - 1];
             path.push(self.add(parent, step, true));
         }
-        let (sleeping, end) = self.sleep_sets(&path, run);
-        let new = end == run.steps.len();
+        let mut asleep = self.sleep_sets(&path, run);
+        let new = asleep.end == run.steps.len();
         self.classes += u64::from(new);
         self.redundant += u64::from(!new);
-        self.reverse(run, &path, &sleeping, end);
+        if !asleep.by_top {
+            self.reverse(run, &path, &asleep);
+        } else if let Some(step) = self.awake_at(run, &asleep) {
+            self.put_off(&path, depth, asleep.end, Some(&step));
+            return Ok(false);
+        } else if run.steps[depth..asleep.end]
+            .iter()
+            .any(|step| !step.repeats)
+        {
+            self.put_off(&path, depth, asleep.end, None);
+            return Ok(false);
+        } else {
+            // Nobody else could go on, but for loops that wait.
+            asleep.end = depth;
+            self.reverse(&run.cut_at(depth), &path, &asleep);
+        }
         self.close(&path, depth);
         Ok(new)
+    }
+
+    /// A step that could have been taken instead of the first one of a sleeper.
+    fn awake_at(&self, run: &Run, asleep: &SleepSets) -> Option<Step> {
+        let sleepers = self.actors(&asleep.before[asleep.end]);
+        let mut others = run.instead_of(asleep.end).into_iter();
+        others.find(|step| !step.repeats && !sleepers.contains(&step.actor))
+    }
+
+    /// A thread took a step that was to sleep on. Has the run made again up to there, and
+    /// on with a step of somebody who is awake; without one, whoever makes it looks for
+    /// that.
+    fn put_off(&mut self, path: &[usize], depth: usize, end: usize, step: Option<&Step>) {
+        self.forget_below(path[end]);
+        let mut leaf = path[end];
+        if let Some(step) = step {
+            leaf = self.add(leaf, step, true);
+            self.nodes[leaf].open = 1;
+            // What follows is explored nowhere else.
+            self.nodes[leaf].trusted = true;
+        }
+        for &node in &path[depth + 1..=end] {
+            self.nodes[node].open = 1;
+        }
+        self.leaves.push(leaf);
     }
 
     /// The last step of an assignment could not be taken: its thread had to wait.
@@ -247,6 +311,7 @@ impl Explorer {
             classes: self.classes,
             redundant: self.redundant,
             gaps: self.gaps,
+            elsewhere: self.elsewhere,
         }
     }
 
@@ -264,6 +329,7 @@ impl Explorer {
                 full,
                 open,
                 trusted,
+                top,
                 ..
             } = &self.nodes[node];
             let below: u64 = children.iter().map(|&c| self.nodes[c].open).sum();
@@ -274,6 +340,7 @@ impl Explorer {
                 full: *full,
                 open: *open > below,
                 trusted: *trusted,
+                top: *top,
             });
             // The order of siblings is what sleep sets are made of.
             stack.extend(children.iter().rev().map(|&child| (child, number)));
@@ -290,6 +357,7 @@ impl Explorer {
             classes: totals.classes,
             redundant: totals.redundant,
             gaps: totals.gaps,
+            elsewhere: totals.elsewhere,
         };
         for (number, node) in saved.iter().enumerate() {
             if node.parent > number || (node.parent == number) != (number == 0) {
@@ -304,6 +372,7 @@ impl Explorer {
                 full: node.full,
                 open: 0,
                 trusted: node.trusted,
+                top: node.top,
             });
             if number > 0 {
                 explorer.nodes[node.parent].children.push(number);
@@ -316,7 +385,59 @@ impl Explorer {
         (!saved.is_empty()).then_some(explorer)
     }
 
-    fn path(&self, leaf: usize) -> Vec<usize> {
+    /// The same tree with these of its leaves to be run, the first one first; the others
+    /// are run elsewhere.
+    pub(super) fn with_open(&self, leaves: &[usize]) -> Self {
+        let mut tree = self.clone();
+        tree.leaves = leaves.iter().rev().copied().collect();
+        for node in &mut tree.nodes {
+            node.open = 0;
+            node.top = true;
+        }
+        for &leaf in leaves {
+            tree.count_open(leaf);
+        }
+        tree.elsewhere = tree.done();
+        tree
+    }
+
+    /// The leaves of the tree, in its order.
+    pub(super) fn all_leaves(&self) -> Vec<usize> {
+        let mut leaves = Vec::new();
+        let mut stack = vec![0];
+        while let Some(node) = stack.pop() {
+            let children = &self.nodes[node].children;
+            stack.extend(children.iter().rev());
+            if children.is_empty() {
+                leaves.push(node);
+            }
+        }
+        leaves
+    }
+
+    pub(super) fn children(&self, node: usize) -> &[usize] {
+        &self.nodes[node].children
+    }
+
+    pub(super) fn actors(&self, nodes: &[usize]) -> Vec<Actor> {
+        nodes.iter().map(|&node| self.nodes[node].actor).collect()
+    }
+
+    /// Who sleeps on the way to the end of a path, and who still does there.
+    pub(super) fn asleep_after(&self, path: &[usize]) -> Asleep {
+        let mut asleep = Asleep::default();
+        for pair in path.windows(2) {
+            let earlier: Vec<usize> = self.earlier_siblings(pair[0], pair[1]).collect();
+            asleep.ever.extend(&earlier);
+            asleep.still.extend(earlier);
+            let step = &self.nodes[pair[1]];
+            let sleeps_on = |&n: &usize| self.sleeps_on(n, step.actor, &step.accesses);
+            asleep.still.retain(sleeps_on);
+        }
+        asleep
+    }
+
+    pub(super) fn path(&self, leaf: usize) -> Vec<usize> {
         let mut path = vec![leaf];
         let mut at = leaf;
         while at != 0 {
@@ -327,7 +448,7 @@ impl Explorer {
         path
     }
 
-    fn add(&mut self, parent: usize, step: &Step, full: bool) -> usize {
+    pub(super) fn add(&mut self, parent: usize, step: &Step, full: bool) -> usize {
         let node = Node {
             parent,
             actor: step.actor,
@@ -337,6 +458,7 @@ impl Explorer {
             full,
             open: 0,
             trusted: false,
+            top: false,
         };
         let number = match self.free.pop() {
             Some(number) => {
@@ -358,31 +480,41 @@ impl Explorer {
     }
 
     /// Whether a sleeping node goes on sleeping after a step.
-    fn sleeps_on(&self, sleeper: usize, actor: Actor, accesses: &[Access]) -> bool {
+    pub(super) fn sleeps_on(&self, sleeper: usize, actor: Actor, accesses: &[Access]) -> bool {
         let node = &self.nodes[sleeper];
         node.actor.thread != actor.thread && !dependent(&node.accesses, accesses)
     }
 
-    /// The nodes that sleep before each step, and the number of the first step that
-    /// was taken by one of them (or of all steps).
-    fn sleep_sets(&self, path: &[usize], run: &Run) -> (Vec<Vec<usize>>, usize) {
-        let mut sets = Vec::with_capacity(run.steps.len());
+    /// Who sleeps in a run. The path may end before the run.
+    pub(super) fn sleep_sets(&self, path: &[usize], run: &Run) -> SleepSets {
+        let mut before = Vec::with_capacity(run.steps.len());
         let mut asleep: Vec<usize> = Vec::new();
+        let mut by_top = false;
+        let mut end = 0;
         for (number, step) in run.steps.iter().enumerate() {
-            asleep.extend(self.earlier_siblings(path[number], path[number + 1]));
-            if asleep.iter().any(|&n| self.nodes[n].actor == step.actor) {
-                return (sets, number);
+            if let [node, child, ..] = path[number.min(path.len())..] {
+                asleep.extend(self.earlier_siblings(node, child));
             }
-            sets.push(asleep.clone());
+            before.push(asleep.clone());
+            let mut taken = asleep.iter().map(|&n| &self.nodes[n]);
+            if let Some(sleeper) = taken.find(|node| node.actor == step.actor) {
+                by_top = sleeper.top;
+                break;
+            }
             asleep.retain(|&n| self.sleeps_on(n, step.actor, &step.accesses));
+            end = number + 1;
         }
-        (sets, run.steps.len())
+        SleepSets {
+            before,
+            end,
+            by_top,
+        }
     }
 
     /// Asks for every run in which two steps of this one change places.
-    fn reverse(&mut self, run: &Run, path: &[usize], sleeping: &[Vec<usize>], end: usize) {
+    fn reverse(&mut self, run: &Run, path: &[usize], asleep: &SleepSets) {
         let causality = Causality::new(run);
-        for race in causality.races(run, end) {
+        for race in causality.races(run, asleep.end) {
             let mut sequence = independent_after(run, &causality, race.earlier);
             let mut last = match race.later {
                 Later::Taken(number) => run.steps[number].clone(),
@@ -392,14 +524,14 @@ impl Explorer {
                 last.set_writes(before.contains(&race.earlier));
             }
             sequence.push(last);
-            self.insert(path, race.earlier, &sleeping[race.earlier], sequence);
+            self.insert(path, race.earlier, &asleep.before[race.earlier], sequence);
         }
     }
 
     /// Asks for a sequence of steps from a node of the path on, unless what begins with
     /// it is explored elsewhere.
     fn insert(&mut self, path: &[usize], at: usize, asleep: &[usize], mut sequence: Vec<Step>) {
-        let covers = |&&node: &&usize| self.weak_initial(node, &sequence).is_some();
+        let covers = |&&node: &&usize| self.stands_for(node, &sequence).is_some();
         if let Some(&node) = asleep.iter().find(covers) {
             self.nodes[node].trusted = true;
             return;
@@ -413,7 +545,7 @@ impl Explorer {
         loop {
             let next = self.nodes[node].children[skip..]
                 .iter()
-                .find_map(|&child| Some((child, self.weak_initial(child, &sequence)?)));
+                .find_map(|&child| Some((child, self.stands_for(child, &sequence)?)));
             let Some((child, position)) = next else {
                 break;
             };
@@ -447,6 +579,15 @@ impl Explorer {
             }
             at = self.nodes[at].parent;
         }
+    }
+
+    /// Whether what begins with a sequence is explored where a node is; then also where in
+    /// the sequence its step is. A node at the top of a tree that is explored in parts
+    /// stands for what holds its step, not for what it could be put in front of: with
+    /// that, a run below it would ask for more here, and nobody would hear of it.
+    fn stands_for(&self, node: usize, sequence: &[Step]) -> Option<Option<usize>> {
+        let own = self.weak_initial(node, sequence)?;
+        (own.is_some() || !self.nodes[node].top).then_some(own)
     }
 
     /// Whether a sequence could as well begin with the step of a node; then also where
@@ -489,6 +630,13 @@ impl Explorer {
     }
 
     fn fraction(&self) -> f64 {
+        match 1.0 - self.elsewhere {
+            here if here > 0.0 => (self.done() - self.elsewhere).max(0.0) / here,
+            _ => 1.0,
+        }
+    }
+
+    fn done(&self) -> f64 {
         let mut done = 0.0;
         let mut stack = vec![(0, 1.0)];
         while let Some((node, weight)) = stack.pop() {

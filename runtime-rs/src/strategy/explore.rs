@@ -116,11 +116,27 @@ impl Explore {
         self.prefix.last().copied()
     }
 
-    /// The thread has done something that the trace records.
+    /// The thread has done something that the trace records. Who sleeps at the end of
+    /// the asked-for steps is not woken by these.
     pub(crate) fn done(&mut self, thread: u32) {
-        if self.prefix.last() == Some(&thread) {
-            self.stepped = true;
+        match self.prefix.last() {
+            Some(&due) => self.stepped |= due == thread,
+            None if self.asleep.is_empty() => {}
+            None => self.wake(thread),
         }
+    }
+
+    /// Wakes those that depend on what a thread has done, not on what it tried: it may
+    /// have had to wait.
+    fn wake(&mut self, thread: u32) {
+        let Some(did) = self.pending(thread) else {
+            return;
+        };
+        let pending = &self.pending;
+        self.asleep.retain(|&sleeper| {
+            let theirs = pending.get(sleeper as usize).copied().flatten();
+            sleeper != thread && theirs.is_some_and(|theirs| !theirs.may_depend_on(did))
+        });
     }
 
     fn pending(&self, thread: u32) -> Option<Pending> {
@@ -180,13 +196,6 @@ impl Strategy for Explore {
         };
         if chosen != point.current {
             self.stayed = 0;
-        }
-        if let Some(doing) = self.pending(chosen) {
-            let pending = &self.pending;
-            self.asleep.retain(|&sleeper| {
-                let theirs = pending.get(sleeper as usize).copied().flatten();
-                sleeper != chosen && theirs.is_some_and(|theirs| !theirs.may_depend_on(doing))
-            });
         }
         chosen
     }
@@ -251,8 +260,11 @@ mod tests {
     fn who_sleeps_wakes_when_it_matters() {
         let mut explore = started(";1");
         assert_eq!(explore.choose(&point(2, &[1, 2], ELSEWHERE)), 2);
+        explore.done(2);
         assert_eq!(explore.asleep, [1]);
         assert_eq!(explore.choose(&point(2, &[1, 2], WRITE)), 2);
+        assert_eq!(explore.asleep, [1], "nothing done");
+        explore.done(2);
         assert!(explore.asleep.is_empty());
         assert_eq!(explore.choose(&point(2, &[1], Pending::Other)), 1);
     }

@@ -56,6 +56,7 @@ fn refuse_repair(arguments: &MergeArgs) -> Result<(), Stop> {
 /// How the shards were run stays, how the result is shown does not.
 fn change_flags(flags: &mut RunFlags, arguments: MergeArgs) {
     flags.shard = None;
+    flags.resume = false;
     flags.jobs = arguments.jobs;
     flags.time = arguments.time;
     flags.format = arguments.format;

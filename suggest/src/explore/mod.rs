@@ -3,11 +3,14 @@
 //! nothing of what a finding is.
 
 mod outcome;
+mod part;
 mod saved;
 
 pub(crate) use outcome::{Exploration, Obstacle};
-use saved::Schedule;
+pub(crate) use part::{ExploredPart, put_together};
+use part::{course_name, find_top};
 pub(crate) use saved::{ExplorationKey, SavedExploration, SavedProgram};
+use saved::{Schedule, ShownRun, Top};
 
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
@@ -19,6 +22,7 @@ use wmfix_analysis::explore::{Actor, Assignment, Explorer, Run};
 use crate::findings::Observation;
 use crate::observe::ExploredRun;
 use crate::run::{Deadline, interrupted};
+use crate::shard_number::Shard;
 
 /// How long the end of the time or an interrupt may go unnoticed.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -47,6 +51,17 @@ pub(crate) enum At {
     Elsewhere,
 }
 
+/// What an exploration begins with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Start<'a> {
+    /// Nothing.
+    Whole,
+    /// One that was stopped.
+    Stopped(&'a SavedProgram),
+    /// The leaves that one part of several has.
+    Part(Shard),
+}
+
 /// What a run came to, step by step.
 type Course = Vec<(Actor, SiteId)>;
 
@@ -55,8 +70,8 @@ struct Shared<T> {
     /// Runs to be repeated.
     samples: Vec<(Assignment, Course)>,
     outcome: Exploration,
-    /// Schedules of runs that showed something for the first time.
-    shown: Vec<Schedule>,
+    /// Runs that showed something for the first time.
+    shown: Vec<ShownRun>,
     under_way: usize,
     stop: bool,
     failed: Option<anyhow::Error>,
@@ -66,22 +81,18 @@ struct Shared<T> {
 /// What came of an exploration, and all that is needed to go on with it.
 pub(crate) type Explored = (Exploration, SavedProgram);
 
-/// Runs everything that there is to run, or what is left of it. `run` follows an
-/// assignment; `take` is given what each run showed, and how far the exploration is,
+/// Runs everything that there is to run, or what is left of it, or a part. `run` follows
+/// an assignment; `take` is given what each run showed, and how far the exploration is,
 /// and says whether that was shown for the first time.
 pub(crate) fn explore(
     plan: ExplorePlan,
-    resumed: Option<&SavedProgram>,
+    start: Start<'_>,
     run: impl Fn(&Assignment, At) -> anyhow::Result<Observation> + Sync,
     end_all: impl Fn() + Sync,
     take: impl FnMut(Observation, &Exploration) -> bool + Send,
 ) -> anyhow::Result<Explored> {
-    let explorer = match resumed {
-        Some(saved) => saved.explorer().context("what was kept is damaged")?,
-        None => Explorer::default(),
-    };
     let mut shared = Shared {
-        explorer,
+        explorer: Explorer::default(),
         samples: Vec::new(),
         outcome: Exploration::default(),
         shown: Vec::new(),
@@ -90,10 +101,29 @@ pub(crate) fn explore(
         failed: None,
         take,
     };
-    if let Some(saved) = resumed {
-        shared.outcome.runs = saved.runs;
-        shared.outcome.update(&shared.explorer.progress());
-        shared.run_again(saved, plan, &run)?;
+    let mut top = None;
+    match start {
+        Start::Whole => {}
+        Start::Stopped(saved) => {
+            shared.explorer = saved.explorer().context("what was kept is damaged")?;
+            shared.outcome.runs = saved.runs;
+            shared.outcome.update(&shared.explorer.progress());
+            shared.run_again(saved, plan, &run)?;
+            top.clone_from(&saved.top);
+        }
+        Start::Part(shard) => match find_top(shard, plan, &run, |o, ran| shared.begin(o, ran))? {
+            Ok((explorer, found)) => {
+                shared.explorer = explorer;
+                shared.outcome.runs = found.runs;
+                shared.outcome.update(&shared.explorer.progress());
+                top = Some(found);
+            }
+            Err(obstacle) => {
+                shared.outcome.open = 1;
+                shared.outcome.obstacles.insert(obstacle);
+                return Ok((shared.outcome, SavedProgram::default()));
+            }
+        },
     }
     let shared = Mutex::new(shared);
     let changed = Condvar::new();
@@ -124,6 +154,7 @@ pub(crate) fn explore(
     }
     let samples = shared.samples.iter().map(|(one, _)| Schedule::of(one));
     let mut saved = SavedProgram::of(&shared.explorer);
+    saved.top = top;
     saved.runs = shared.outcome.runs;
     saved.samples = samples.collect();
     saved.shown = shared.shown;
@@ -167,6 +198,17 @@ fn repeat(
     Ok(None)
 }
 
+/// The steps of a run of one process, or why there are none.
+fn sole_run(observation: &mut Observation) -> Result<ExploredRun, Obstacle> {
+    let mut explored = std::mem::take(&mut observation.explored);
+    match (explored.pop(), observation.processes == 1) {
+        (Some(ran), true) if !observation.is_incomplete() => Ok(ran),
+        (None, _) => Err(Obstacle::NoTrace),
+        (Some(_), true) => Err(Obstacle::Incomplete),
+        (Some(_), false) => Err(Obstacle::Processes),
+    }
+}
+
 fn course_of(run: &Run) -> Course {
     let steps = run.steps.iter();
     steps.map(|step| (step.actor, step.site)).collect()
@@ -194,12 +236,10 @@ impl<T: FnMut(Observation, &Exploration) -> bool> Shared<T> {
         plan: ExplorePlan,
         run: &impl Fn(&Assignment, At) -> anyhow::Result<Observation>,
     ) -> anyhow::Result<()> {
-        let shown = saved.shown.iter().map(|one| (one, false));
+        let shown = saved.shown.iter().map(|one| (&one.schedule, false));
         let samples = saved.samples.iter().map(|one| (one, true));
+        self.shown.clone_from(&saved.shown);
         for (schedule, is_sample) in shown.chain(samples) {
-            if !is_sample {
-                self.shown.push(schedule.clone());
-            }
             if ended(plan).is_some() {
                 continue;
             }
@@ -209,7 +249,7 @@ impl<T: FnMut(Observation, &Exploration) -> bool> Shared<T> {
                 continue;
             }
             if let Some(ran) = observation.explored.pop() {
-                self.note(&ran);
+                self.outcome.note(&ran);
                 if is_sample {
                     self.samples.push((assignment, course_of(&ran.run)));
                 }
@@ -221,61 +261,61 @@ impl<T: FnMut(Observation, &Exploration) -> bool> Shared<T> {
         Ok(())
     }
 
-    /// Notes what keeps a run from being one of a proof.
-    fn note(&mut self, ran: &ExploredRun) -> bool {
-        let before = self.outcome.obstacles.len();
-        let obstacles = &mut self.outcome.obstacles;
-        obstacles.extend(ran.cut_loops.iter().map(|&site| Obstacle::Loop(site)));
-        obstacles.extend(
-            ran.bounded_waits
-                .iter()
-                .map(|&site| Obstacle::GivesUp(site)),
-        );
-        obstacles.extend(ran.run.mixed_sizes.map(Obstacle::MixedSizes));
-        obstacles.extend(ran.uncontrolled.map(Obstacle::Uncontrolled));
-        obstacles.extend(ran.ended_early.then_some(Obstacle::EndedEarly));
-        obstacles.len() > before
+    /// Takes the first run of all: a part may have none of its own.
+    fn begin(&mut self, observation: Observation, ran: &ExploredRun) {
+        self.outcome.runs = 1;
+        self.shown.push(ShownRun {
+            schedule: Schedule::of(&Assignment::again(Vec::new(), Vec::new())),
+            course: Some(course_name(&ran.run)),
+        });
+        self.outcome.note(ran);
+        (self.take)(observation, &self.outcome);
     }
 
     /// Takes what came of an assignment.
     fn finish(&mut self, assignment: &Assignment, mut observation: Observation) {
         self.outcome.runs += 1;
-        let mut explored = std::mem::take(&mut observation.explored);
         let mut is_new = false;
-        match (explored.pop(), observation.processes == 1) {
-            (Some(ran), true) if !observation.is_incomplete() => {
-                is_new = self.note(&ran);
-                let last = assignment.prefix.len().saturating_sub(1);
-                match self.explorer.finish(assignment.leaf, &ran.run) {
-                    Ok(_) => self.sample(assignment, &ran.run),
-                    // The thread had to wait where it was to go on, or had given up.
-                    Err(diverged)
-                        if !ran.bounded_waits.is_empty()
-                            || diverged.step == last
-                                && ran.run.steps.get(last).map(|step| step.actor)
-                                    != Some(diverged.actor) =>
-                    {
-                        self.explorer.discard(assignment.leaf);
-                    }
-                    Err(diverged) => {
-                        let instead = ran.run.steps.get(diverged.step);
-                        self.outcome.obstacles.insert(Obstacle::Diverged {
-                            expected: diverged.site,
-                            thread: diverged.actor.thread,
-                            instead: instead.map(|step| (step.actor.thread, step.site)),
-                        });
-                        self.stop = true;
-                    }
-                }
+        let mut course = None;
+        match sole_run(&mut observation) {
+            Ok(ran) => {
+                is_new = self.outcome.note(&ran);
+                course = Some(course_name(&ran.run));
+                self.follow(assignment, &ran);
             }
-            (None, _) => self.give_up(assignment, Obstacle::NoTrace),
-            (Some(_), true) => self.give_up(assignment, Obstacle::Incomplete),
-            (Some(_), false) => self.give_up(assignment, Obstacle::Processes),
+            Err(obstacle) => self.give_up(assignment, obstacle),
         }
         self.outcome.update(&self.explorer.progress());
         is_new |= (self.take)(observation, &self.outcome);
         if is_new {
-            self.shown.push(Schedule::of(assignment));
+            let schedule = Schedule::of(assignment);
+            self.shown.push(ShownRun { schedule, course });
+        }
+    }
+
+    /// Tells the explorer about a run.
+    fn follow(&mut self, assignment: &Assignment, ran: &ExploredRun) {
+        let last = assignment.prefix.len().saturating_sub(1);
+        match self.explorer.finish(assignment.leaf, &ran.run) {
+            Ok(_) => self.sample(assignment, &ran.run),
+            // The thread had to wait where it was to go on, or had given up.
+            Err(diverged)
+                if !ran.bounded_waits.is_empty()
+                    || diverged.step == last
+                        && ran.run.steps.get(last).map(|step| step.actor)
+                            != Some(diverged.actor) =>
+            {
+                self.explorer.discard(assignment.leaf);
+            }
+            Err(diverged) => {
+                let instead = ran.run.steps.get(diverged.step);
+                self.outcome.obstacles.insert(Obstacle::Diverged {
+                    expected: diverged.site,
+                    thread: diverged.actor.thread,
+                    instead: instead.map(|step| (step.actor.thread, step.site)),
+                });
+                self.stop = true;
+            }
         }
     }
 

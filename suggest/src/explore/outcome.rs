@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use wmfix_analysis::SiteId;
 use wmfix_analysis::explore::Progress;
 
-use crate::observe::Uncontrolled;
+use crate::observe::{ExploredRun, Uncontrolled};
 
 /// What was explored; of several programs, all together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,6 +60,12 @@ pub(crate) enum Obstacle {
     Gaps,
     /// Races were not looked for.
     RacesOff,
+    /// In a part, the same schedule did not lead to the same step again.
+    PartDiverged,
+    /// What is not in this part is explored in others.
+    OnePart,
+    /// The parts are not of one tree, or what they saw is not to be had again.
+    PartsDiffer,
 }
 
 impl Obstacle {
@@ -67,7 +73,12 @@ impl Obstacle {
     fn ends_it(&self) -> bool {
         matches!(
             self,
-            Self::Diverged { .. } | Self::Processes | Self::NoTrace | Self::Incomplete
+            Self::Diverged { .. }
+                | Self::PartDiverged
+                | Self::PartsDiffer
+                | Self::Processes
+                | Self::NoTrace
+                | Self::Incomplete
         )
     }
 }
@@ -96,13 +107,26 @@ impl Exploration {
         }
     }
 
-    /// Adds what was explored of another program.
+    /// Notes what keeps a run from being one of a proof. True if that was not known.
+    pub(super) fn note(&mut self, ran: &ExploredRun) -> bool {
+        let before = self.obstacles.len();
+        let obstacles = &mut self.obstacles;
+        obstacles.extend(ran.cut_loops.iter().map(|&site| Obstacle::Loop(site)));
+        let bounded = ran.bounded_waits.iter();
+        obstacles.extend(bounded.map(|&site| Obstacle::GivesUp(site)));
+        obstacles.extend(ran.run.mixed_sizes.map(Obstacle::MixedSizes));
+        obstacles.extend(ran.uncontrolled.map(Obstacle::Uncontrolled));
+        obstacles.extend(ran.ended_early.then_some(Obstacle::EndedEarly));
+        obstacles.len() > before
+    }
+
+    /// Adds what was explored of another program, or in another part.
     pub(crate) fn add(&mut self, other: Self) {
         self.classes += other.classes;
         self.runs += other.runs;
         self.open += other.open;
         self.estimate = match (self.estimate, other.estimate) {
-            (Some(one), Some(two)) => Some(one + two),
+            (Some(one), Some(two)) => Some(one.saturating_add(two)),
             (one, two) => one.or(two),
         };
         self.obstacles.extend(other.obstacles);

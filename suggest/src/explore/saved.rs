@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use wmfix_analysis::explore::{Access, Actor, Assignment, Explorer, SavedNode, Totals};
 
 /// The version of the format.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The explorations of all programs of a test.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -36,17 +36,38 @@ pub(crate) struct SavedProgram {
     classes: u64,
     redundant: u64,
     gaps: u64,
+    elsewhere: f64,
+    /// What it is a part of, if it is one.
+    pub top: Option<Top>,
     /// Runs that were made.
     pub runs: u64,
-    /// Schedules that are run again: they showed something for the first time.
-    pub shown: Vec<Schedule>,
+    /// Runs that are made again: they showed something for the first time.
+    pub shown: Vec<ShownRun>,
     /// Schedules of which it is seen to that they lead where they led before.
     pub samples: Vec<Schedule>,
 }
 
 /// A schedule: the threads of the first steps, and those that sleep after them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Schedule(Vec<u32>, Vec<u32>);
+
+/// A run that showed something for the first time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ShownRun {
+    /// How to have it again.
+    pub schedule: Schedule,
+    /// Equal for runs with equal steps; none if it left no trace.
+    pub course: Option<u64>,
+}
+
+/// The top of a tree that is explored in parts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Top {
+    /// Equal for equal ones.
+    pub name: String,
+    /// How many runs it took to find it.
+    pub runs: u64,
+}
 
 /// A node of the tree: its parent, its thread, what is known of it as bits, and what
 /// its step accesses as object, size and whether it writes.
@@ -56,6 +77,7 @@ struct Node(usize, u32, u8, Vec<(u64, u8, bool)>);
 const FULL: u8 = 1;
 const OPEN: u8 = 2;
 const TRUSTED: u8 = 4;
+const TOP: u8 = 8;
 
 impl SavedExploration {
     /// The explorations of all programs.
@@ -93,7 +115,10 @@ impl SavedProgram {
         let totals = explorer.totals();
         let nodes = explorer.save().into_iter().map(|node| {
             let bit = |is: bool, bit: u8| if is { bit } else { 0 };
-            let flags = bit(node.full, FULL) | bit(node.open, OPEN) | bit(node.trusted, TRUSTED);
+            let flags = bit(node.full, FULL)
+                | bit(node.open, OPEN)
+                | bit(node.trusted, TRUSTED)
+                | bit(node.top, TOP);
             let accesses = node.accesses.iter();
             let accesses = accesses.map(|access| (access.object, access.size, access.writes));
             Node(node.parent, node.actor.thread, flags, accesses.collect())
@@ -103,8 +128,14 @@ impl SavedProgram {
             classes: totals.classes,
             redundant: totals.redundant,
             gaps: totals.gaps,
+            elsewhere: totals.elsewhere,
             ..Self::default()
         }
+    }
+
+    /// Whether there is anything to go on with.
+    pub(crate) fn is_begun(&self) -> bool {
+        !self.nodes.is_empty()
     }
 
     /// The explorer that goes on; nothing if what was written down is no tree.
@@ -125,6 +156,7 @@ impl SavedProgram {
                     full: flags & FULL != 0,
                     open: flags & OPEN != 0,
                     trusted: flags & TRUSTED != 0,
+                    top: flags & TOP != 0,
                 }
             });
         let nodes: Vec<SavedNode> = nodes.collect();
@@ -132,6 +164,7 @@ impl SavedProgram {
             classes: self.classes,
             redundant: self.redundant,
             gaps: self.gaps,
+            elsewhere: self.elsewhere,
         };
         Explorer::restore(&nodes, totals)
     }

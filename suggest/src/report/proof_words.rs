@@ -125,6 +125,19 @@ pub(super) fn obstacle_text(
              signal, and others were taken to be like it"
                 .to_owned()
         }
+        Obstacle::PartDiverged => {
+            "in one of the parts the same schedule led elsewhere: what the test does must not \
+             depend on the clock, on random numbers, on addresses or on files that it changes"
+                .to_owned()
+        }
+        Obstacle::OnePart => {
+            "this is one part of the exploration: `wmfix merge` puts the parts together".to_owned()
+        }
+        Obstacle::PartsDiffer => {
+            "the parts do not fit together: the same schedule led elsewhere on another machine, \
+             or here; what the test does must be the same on all of them"
+                .to_owned()
+        }
         Obstacle::RacesOff => "races are not looked for: leave out --races off".to_owned(),
     }
 }

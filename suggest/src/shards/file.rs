@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
+use crate::explore::ExploredPart;
 use crate::private_files::make_folder;
 use crate::regular_file;
 use crate::shard_number::Shard;
@@ -58,6 +59,20 @@ pub(crate) struct ProgramRecord {
     pub cut_short: bool,
     /// The runs, in order.
     pub runs: Vec<RunRecord>,
+    /// What came of a part of an exploration, which has no runs by number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explored: Option<ExploredPart>,
+}
+
+impl ProgramRecord {
+    /// What is written down of a part of an exploration.
+    pub(crate) fn of_exploration(part: ExploredPart) -> Self {
+        Self {
+            cut_short: part.is_cut_short(),
+            runs: Vec::new(),
+            explored: Some(part),
+        }
+    }
 }
 
 /// What is known of a run.
@@ -124,6 +139,18 @@ impl ShardFile {
             command,
             programs,
         }
+    }
+
+    /// How far it came, if it is a part of an exploration: that may be run again with
+    /// more time, and which schedules come first is nobody's choice.
+    pub(super) fn explored(&self) -> Option<(bool, u64)> {
+        let parts = self
+            .programs
+            .iter()
+            .map(|program| program.explored.as_ref());
+        let parts: Vec<&ExploredPart> = parts.collect::<Option<_>>()?;
+        let whole = !parts.iter().any(|part| part.is_cut_short());
+        Some((whole, parts.iter().map(|part| part.classes).sum()))
     }
 
     /// Writes the file into a folder, whole or not at all, and says where it is.
@@ -193,7 +220,9 @@ impl ShardFile {
     fn makes_sense(&self) -> bool {
         let shard = Shard::new(self.number, self.settings.shards);
         let runs = self.programs.iter().flat_map(|program| &program.runs);
+        let mut explored = self.programs.iter().filter_map(|one| one.explored.as_ref());
         shard.is_some()
+            && explored.all(ExploredPart::makes_sense)
             && self.settings.runs <= MAX_RUNS
             && runs.into_iter().all(|run| run.number < self.settings.runs)
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::file::{RunRecord, ShardFile, ShardSettings, ShownAgain};
+use crate::explore::ExploredPart;
 
 /// All shards of an examination.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct MergedShards {
     programs: Vec<BTreeMap<u64, RunRecord>>,
     /// For each program, the runs that are there or can be made.
     numbers: Vec<Vec<u64>>,
+    /// For each program, the parts of its exploration.
+    explored: Vec<Vec<ExploredPart>>,
 }
 
 impl MergedShards {
@@ -29,6 +32,12 @@ impl MergedShards {
                 && *known != file
                 && known.settings == file.settings
             {
+                if let (Some(before), Some(now)) = (known.explored(), file.explored()) {
+                    if now > before {
+                        shards.insert(file.number, (path, file));
+                    }
+                    continue;
+                }
                 return Err(format!(
                     "shard {} of {} is there twice, and the two differ: {} and {}; remove one, or run it again",
                     file.number,
@@ -77,6 +86,7 @@ impl MergedShards {
         let count = shards.values().map(|(_, one)| one.programs.len()).max();
         let count = count.unwrap_or(0);
         let mut programs = vec![BTreeMap::new(); count];
+        let mut explored = vec![Vec::new(); count];
         let mut cut_short = Vec::new();
         let mut gone: Vec<Vec<u64>> = vec![Vec::new(); count];
         for (number, (_, shard)) in shards {
@@ -84,6 +94,7 @@ impl MergedShards {
                 cut_short.push(number);
             }
             for (at, program) in shard.programs.into_iter().enumerate() {
+                explored[at].extend(program.explored);
                 let last = program.runs.last().map(|run| run.number);
                 if program.cut_short {
                     let first_gone = last.map_or(number - 1, |last| last + settings.shards);
@@ -105,7 +116,13 @@ impl MergedShards {
             command,
             cut_short,
             programs,
+            explored,
         }
+    }
+
+    /// The parts of the exploration of a program.
+    pub(crate) fn explored(&self, program: usize) -> Vec<&ExploredPart> {
+        self.explored.get(program).into_iter().flatten().collect()
     }
 
     /// The number of the run after `count` others.
@@ -166,6 +183,7 @@ mod tests {
         let program = ProgramRecord {
             cut_short,
             runs: runs.iter().map(record).collect(),
+            explored: None,
         };
         let shard = Shard::new(number, total).expect("a shard");
         let file = ShardFile::new(shard, settings, Vec::new(), vec![program]);
@@ -205,6 +223,35 @@ mod tests {
         assert!(MergedShards::new(Vec::new()).is_err());
     }
 
+    fn explored(number: u64, classes: u64, open: u64) -> (PathBuf, ShardFile) {
+        let (path, mut file) = file(number, 2, &[], false);
+        let part = format!(
+            r#"{{"top": {{"name": "a", "runs": 9}}, "classes": {classes}, "runs": 4,
+               "open": {open}, "estimate": null, "obstacles": [], "shown": []}}"#
+        );
+        let part = serde_json::from_str(&part).expect("a part");
+        file.programs = vec![ProgramRecord::of_exploration(part)];
+        (path, file)
+    }
+
+    #[test]
+    fn of_a_part_that_was_run_again_the_one_that_came_furthest_counts() {
+        let (cut, whole, other) = (explored(1, 7, 2), explored(1, 5, 0), explored(2, 3, 0));
+        let orders = [
+            [cut.clone(), whole.clone(), other.clone()],
+            [other.clone(), whole.clone(), cut.clone()],
+        ];
+        for files in orders {
+            let merged = MergedShards::new(files.to_vec()).expect("all are there");
+            assert!(merged.cut_short.is_empty());
+            let classes: Vec<u64> = merged.explored(0).iter().map(|one| one.classes).collect();
+            assert_eq!(classes, [5, 3]);
+        }
+        let merged = MergedShards::new(vec![cut, other]).expect("all are there");
+        assert_eq!(merged.cut_short, [1]);
+        assert!(MergedShards::new(vec![whole]).is_err(), "2 is missing");
+    }
+
     /// Whatever is in the files of shards, they are put together and read again or
     /// refused.
     #[test]
@@ -227,7 +274,12 @@ mod tests {
         first.programs[0].runs[1].shown = Some(shown);
         let (_, second) = file(2, 2, &[1], true);
         let (_, only) = file(1, 1, &[0, 1, 2, 3, 4, 5], true);
-        let seeds = [first, only].map(|one| serde_json::to_vec(&one).unwrap());
+        let (_, mut explored) = file(1, 1, &[], false);
+        let part = r#"{"top": {"name": "a", "runs": 9}, "classes": 3, "runs": 4, "open": 1,
+            "estimate": 5, "obstacles": ["time_up"],
+            "shown": [{"schedule": [[0, 1], [2]], "course": 7}]}"#;
+        explored.programs[0].explored = Some(serde_json::from_str(part).unwrap());
+        let seeds = [first, only, explored].map(|one| serde_json::to_vec(&one).unwrap());
         let words = r#""number": "runs": "shards": "shown": "cut_short":true null [ ] { } , true "violations":[[0,0]]"#;
         let words: Vec<&str> = words.split_whitespace().collect();
         fuzz("file of a shard", &seeds, &words, |bytes| {

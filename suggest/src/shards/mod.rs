@@ -8,6 +8,10 @@
 //! made again shows the same; a run that is the first to show something is also the
 //! first of its shard to do so, hence made again; and all runs are taken in the
 //! order of their seeds.
+//!
+//! Of an exploration a shard is a part of the tree (`explore::part`): its file has how
+//! far it came and the schedules of the runs that showed something, which `wmfix merge`
+//! makes again.
 
 mod engine;
 mod file;
