@@ -326,12 +326,13 @@ mod tests {
 
     #[test]
     fn runs_that_were_ended_are_compared_as_far_as_both_went() {
+        let seen = |value| [store(1, RING, value), load(2, RING, value)];
         let [short, long, other] = [
-            &[store(1, RING, 1)][..],
-            &[store(1, RING, 1), store(1, RING, 2)],
-            &[store(1, RING, 3), store(1, RING, 2)],
+            seen(1).to_vec(),
+            [seen(1), seen(2)].concat(),
+            [seen(3), seen(2)].concat(),
         ]
-        .map(|events| of(events, &[]).unwrap());
+        .map(|events| of(&events, &[]).unwrap());
         assert!(!short.are_same(&long, false));
         assert!(short.are_same(&long, true));
         assert!(!other.are_same(&long, true));
