@@ -167,7 +167,9 @@ fn check(task: &Task<'_>, tally: &Mutex<Tally>) -> &'static str {
     let file = format!("litmus.{}", task.spelling.extension());
     world.write(&file, &emit(program, task.spelling));
     let mut command = world.wmfix(task.compiler);
-    let ran = CommandResult::of(command.args(["check", &file, "--format", "json", "--jobs", "1"]));
+    // Robust or not is the question, not what comes of it.
+    let options = ["--format", "json", "--jobs", "1", "--fail-on", "all"];
+    let ran = CommandResult::of(command.args(["check", &file]).args(options));
     let report = ran.json();
     let violations = report["violations"].as_array().expect("a list");
     let mut tally = tally.lock().expect("no check has panicked");
