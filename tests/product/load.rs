@@ -21,6 +21,9 @@ const PAGES: &str = "#include <pthread.h>\n#include <stdatomic.h>\n#include <std
     \x20       sscanf(line, \"RssAnon: %ld\", &used);\n\
     \x20   if (f)\n        fclose(f);\n    printf(\"%ld\\n\", used);\n}\n";
 
+/// A program that has little may take this much more later.
+const SLACK_KIB: i64 = 256;
+
 /// Blocks that one thread fills and another reads and frees, in plain accesses of all
 /// sizes, handed over under a lock. `PROGRAM BLOCKS`.
 const BLOCKS: &str = "enum { WORDS = 512 };\n\
@@ -94,7 +97,10 @@ fn stays_flat(text: &str, arguments: &[&str]) {
         panic!("{}", run.stdout);
     };
     assert!(*early > 0, "{}", run.stdout);
-    assert!(*late < early + early / 10, "{early} KiB, then {late}");
+    assert!(
+        *late < early + early / 10 + SLACK_KIB,
+        "{early} KiB, then {late}"
+    );
     let trace = run.well("load");
     let says_wrong = |record: &Record| {
         matches!(

@@ -112,7 +112,9 @@ impl ExploredPart {
 
     /// Whether it ended before its last run.
     pub(crate) fn is_cut_short(&self) -> bool {
-        self.open > 0 || self.top.is_none()
+        let ended = [PartObstacle::TimeUp, PartObstacle::Interrupted];
+        let was_ended = ended.iter().any(|one| self.obstacles.contains(one));
+        self.open > 0 || self.top.is_none() || was_ended
     }
 
     fn exploration(&self) -> Exploration {
