@@ -2,6 +2,7 @@
 //! `dlsym(RTLD_NEXT, …)`.
 
 use core::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
+use core::hint::black_box;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
@@ -40,6 +41,18 @@ impl RealFunction {
             return linked;
         }
         self.find()
+    }
+
+    /// Finds it if it is one of the C library's, and not of another one that the
+    /// program may do without.
+    fn find_in_c_library(&self) {
+        let name = self.name.to_bytes();
+        if name.starts_with(b"__atomic") || name.starts_with(b"__cxa") {
+            return;
+        }
+        // SAFETY: a zero-terminated name.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        self.found.store(found, Ordering::Relaxed);
     }
 
     #[cold]
@@ -117,6 +130,27 @@ pub(crate) fn find_allocator() {
     }
 }
 
+/// Finds what the C library has before there is a second thread: a search waits for
+/// the loader's lock, and who has that may be waiting for the turn, in the constructor
+/// of a plugin or where the loader allocates memory.
+pub(crate) fn find_functions() {
+    for function in functions::ALL {
+        function.find_in_c_library();
+    }
+    // And what compilers make of our own copies and comparisons.
+    let mut bytes = [0u8; 2];
+    let (from, to) = (bytes.as_ptr(), bytes.as_mut_ptr());
+    let size = black_box(1);
+    // SAFETY: two bytes, one of which is copied, filled or compared.
+    unsafe {
+        ptr::copy(from, to.add(1), size);
+        ptr::copy_nonoverlapping(from, to.add(1), size);
+        ptr::write_bytes(to, 0, size);
+    }
+    black_box(bytes[..size] == bytes[2 - size..]);
+    black_box(bytes[..size].cmp(&bytes[2 - size..]));
+}
+
 /// Whether the allocator is being looked up, so that a block must be leaked.
 pub(crate) fn is_finding_allocator() -> bool {
     FINDING_ALLOCATOR.load(Ordering::Relaxed)
@@ -131,21 +165,33 @@ pub(crate) const fn c_name(name: &'static str) -> &'static CStr {
 }
 
 macro_rules! real {
-    ($($name:ident ( $($argument:ident : $type:ty),* ) -> $result:ty;)*) => { $(
-        #[doc = concat!("The C library's `", stringify!($name), "`.")]
-        #[allow(non_snake_case, clippy::too_many_arguments)]
-        pub(crate) fn $name($($argument: $type),*) -> $result {
-            static REAL: RealFunction =
-                RealFunction::new(c_name(concat!(stringify!($name), "\0")));
-            // SAFETY: the C library's function of this name has this type, and
-            // is called with what the program called us with.
-            unsafe {
-                let function: unsafe extern "C" fn($($type),*) -> $result =
-                    core::mem::transmute(REAL.address());
-                function($($argument),*)
-            }
+    ($($name:ident ( $($argument:ident : $type:ty),* ) -> $result:ty;)*) => {
+        #[allow(non_upper_case_globals)]
+        mod functions {
+            use super::{RealFunction, c_name};
+
+            $(pub(super) static $name: RealFunction =
+                RealFunction::new(c_name(concat!(stringify!($name), "\0")));)*
+
+            /// All of them; nobody asks for those of some libraries.
+            #[allow(dead_code)]
+            pub(super) const ALL: &[&RealFunction] = &[$(&$name),*];
         }
-    )* };
+
+        $(
+            #[doc = concat!("The C library's `", stringify!($name), "`.")]
+            #[allow(non_snake_case, clippy::too_many_arguments)]
+            pub(crate) fn $name($($argument: $type),*) -> $result {
+                // SAFETY: the C library's function of this name has this type, and
+                // is called with what the program called us with.
+                unsafe {
+                    let function: unsafe extern "C" fn($($type),*) -> $result =
+                        core::mem::transmute(functions::$name.address());
+                    function($($argument),*)
+                }
+            }
+        )*
+    };
 }
 
 #[cfg(not(test))]

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicU8, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use wmfix_analysis::AnalyzerConfig;
 use wmfix_online::{CheckConfig, SiteTable};
@@ -67,6 +67,7 @@ fn start() {
         return;
     }
     real::find_allocator();
+    real::find_functions();
     // SAFETY: the destructor takes what `settle` puts under the key.
     if !unsafe { thread_key::create(thread_ends) } {
         cannot_start(format_args!("no thread-specific key is left"));
@@ -294,6 +295,8 @@ pub(crate) unsafe extern "C" fn thread_begins(thread: *mut Thread) -> Task {
         } else {
             if MODE.load(Ordering::SeqCst) == mode::CONTROLLED {
                 park(thread);
+            } else {
+                await_announcement(&(*thread).announced);
             }
             (*thread).phase.store(phase::OUTSIDE, Ordering::SeqCst);
         }
@@ -302,6 +305,14 @@ pub(crate) unsafe extern "C" fn thread_begins(thread: *mut Thread) -> Task {
             routine: (*thread).routine,
             argument: (*thread).argument,
         }
+    }
+}
+
+/// Under `os` a thread may run before its creator has said that it exists.
+fn await_announcement(announced: &AtomicBool) {
+    const NAP_NS: u32 = 10_000;
+    while !announced.load(Ordering::Acquire) {
+        sys::nap(NAP_NS);
     }
 }
 

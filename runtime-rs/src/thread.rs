@@ -86,6 +86,8 @@ pub(crate) struct Thread {
     pub(crate) argument: *mut c_void,
     /// It begins without the turn.
     pub(crate) starts_away: bool,
+    /// Its creator has said that it exists.
+    pub(crate) announced: AtomicBool,
     /// The signals it does not get once it has settled: those of its creator.
     pub(crate) blocked_signals: u64,
     /// How often its key's destructor may still put off its end.
@@ -168,6 +170,7 @@ impl Thread {
             routine: ptr::null_mut(),
             argument: ptr::null_mut(),
             starts_away: false,
+            announced: AtomicBool::new(false),
             blocked_signals: 0,
             rounds: DESTRUCTOR_ROUNDS,
             gives_up_at: 0,

@@ -296,6 +296,18 @@ impl Held {
         }
     }
 
+    /// Under `os`: makes a call that may wait for what another thread has. That one
+    /// may have to act before it lets go.
+    pub(crate) fn let_others_act<R>(&mut self, call: impl FnOnce() -> R) -> R {
+        if self.controlled {
+            return call();
+        }
+        GATE.unlock();
+        let result = call();
+        GATE.lock();
+        result
+    }
+
     /// The thread has ended: gives the turn away for good. Its phase stays INSIDE,
     /// so that hooks it runs into later are ignored.
     pub(crate) fn leave_for_good(mut self) {

@@ -1,6 +1,7 @@
 //! Threads: create, join, detach.
 
 use core::ffi::{c_int, c_void};
+use core::sync::atomic::Ordering;
 
 use wmfix_trace::{RecordedOperation, ThreadId, WaitsFor};
 
@@ -31,7 +32,6 @@ pub(super) unsafe extern "C" fn create(
     flush_volatile(&mut held);
     held.point(Kind::Create);
     watch_for_leaving();
-    let context = held.context(pc);
     // A library that makes threads lets them run as it likes.
     let of_library = held.controlled() && held.thread().openmp.in_library;
     let child = match held.state().scheduler.spare_record() {
@@ -44,20 +44,20 @@ pub(super) unsafe extern "C" fn create(
         (*child).routine = routine;
         (*child).argument = argument;
         (*child).starts_away = of_library;
-        (*child).id = held.state().scheduler.threads.len() as u32;
     }
     // SAFETY: nobody else knows the record yet.
     let child_record = unsafe { &mut *child };
     let (parent, state) = held.parts();
     state.create(parent, child_record);
-    // Under `os` the child may be running before the parent has said so: it
-    // waits for the lock that the parent holds now.
     let begin = wmfix_thread_start as *mut c_void;
     // A handler that runs in the child must find it settled.
     let blocked = sys::block_signals(u64::MAX);
     // SAFETY: nobody else knows the record yet.
     unsafe { (*child).blocked_signals = blocked };
-    let result = real::pthread_create(handle, attributes, begin, child.cast());
+    // The library needs the loader's lock here. Whoever has it, in `pthread_exit`
+    // for instance, may be about to allocate memory, and waits for us then.
+    let result =
+        held.let_others_act(|| real::pthread_create(handle, attributes, begin, child.cast()));
     sys::block_signals(blocked);
     if result != 0 {
         return result;
@@ -65,14 +65,17 @@ pub(super) unsafe extern "C" fn create(
     // SAFETY: the library has filled it, and the child cannot end before it has had
     // the turn.
     unsafe { thread_key::find_stack(child_record, *handle) };
+    let context = held.context(pc);
     // SAFETY: the library has filled it.
     let id = held.state().scheduler.add(child, unsafe { *handle });
+    child_record.id = id;
     let create = RecordedOperation::Create {
         child: ThreadId(id),
         start: routine as u64,
     };
     held.record(context, &create);
     held.has_changed();
+    child_record.announced.store(true, Ordering::Release);
     if of_library {
         held.unexplored(context);
         held.state().scheduler.send_away(id);
