@@ -31,6 +31,7 @@
 #![forbid(unsafe_code)]
 
 mod allocation;
+mod attribute_macros;
 mod calls;
 mod context;
 mod declarations;

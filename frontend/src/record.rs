@@ -87,7 +87,8 @@ impl Record<'_> {
         found
     }
 
-    /// The names of the data members.
+    /// The names of the data members, each once: what `#if` chooses among declarations
+    /// of one name is one member.
     fn members(&self) -> Vec<String> {
         let mut members = Vec::new();
         let mut rest = vec![self.body];
@@ -119,9 +120,8 @@ impl Record<'_> {
                     name.get_or_insert(self.file.node_text(node).into_owned());
                 }
             });
-            if let Some(name) = name.filter(|_| !is_function && !is_static) {
-                members.push(name);
-            }
+            let name = name.filter(|name| !is_function && !is_static && !members.contains(name));
+            members.extend(name);
         }
     }
 }

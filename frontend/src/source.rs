@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use tree_sitter::{Node, Parser, Range, Tree};
 
+use crate::attribute_macros::attribute_macros;
 use crate::lines::LineIndex;
 use crate::pasting::readable_body;
 use crate::site::Span;
@@ -165,21 +166,25 @@ fn parse_ranges(text: &[u8], language: Language, spans: &[Span]) -> Tree {
 
 /// The text as the grammars can read it, same length: `_Atomic(T)` is a type
 /// specifier that the C grammar knows only as a macro, so the keyword gives way to
-/// a name; a byte order mark gives way to blanks, and so do comments in definitions of
-/// macros, where the grammar takes a body to end.
+/// a name; a byte order mark gives way to blanks, and so do macros that stand for
+/// attributes, and comments in definitions of macros, where the grammar takes a body to
+/// end.
 fn readable(text: &[u8]) -> Cow<'_, [u8]> {
     const KEYWORD: &[u8] = b"_Atomic";
     let mut changed = Cow::Borrowed(text);
     if text.starts_with(b"\xef\xbb\xbf") {
         changed.to_mut()[..3].fill(b' ');
     }
-    for comment in comments_in_definitions(text) {
-        let blank = |byte: &mut u8| {
-            if !matches!(byte, b'\\' | b'\r' | b'\n') {
-                *byte = b' ';
-            }
-        };
-        changed.to_mut()[comment].iter_mut().for_each(blank);
+    let blank = |byte: &mut u8| {
+        if !matches!(byte, b'\\' | b'\r' | b'\n') {
+            *byte = b' ';
+        }
+    };
+    for span in comments_in_definitions(text)
+        .into_iter()
+        .chain(attribute_macros(text))
+    {
+        changed.to_mut()[span].iter_mut().for_each(blank);
     }
     for at in memchr::memmem::find_iter(text, KEYWORD) {
         let after = &text[at + KEYWORD.len()..];
@@ -246,7 +251,7 @@ fn without_line_comment(body: &[u8]) -> &[u8] {
 }
 
 /// The offset behind a literal, or of the end of its line.
-fn literal_end(text: &[u8], start: usize, quote: u8) -> usize {
+pub(crate) fn literal_end(text: &[u8], start: usize, quote: u8) -> usize {
     let mut i = start + 1;
     while i < text.len() && text[i] != quote && text[i] != b'\n' {
         i += if text[i] == b'\\' { 2 } else { 1 };
