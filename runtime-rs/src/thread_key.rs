@@ -47,7 +47,10 @@ pub(crate) fn find_own_stack(thread: &Thread) {
     let mark = 0u8;
     let here = &raw const mark as u64;
     if thread.id == 0 {
-        keep_bounds(thread, here.saturating_sub(1 << 30), here + 4096);
+        // The kernel keeps at least as much as the limit free of anything else. Above
+        // that there are other threads' stacks.
+        let most = sys::limit(libc::RLIMIT_STACK).min(1 << 30);
+        keep_bounds(thread, here.saturating_sub(most), here + 4096);
     } else {
         // SAFETY: the calling thread is alive.
         unsafe { find_stack(thread, libc::pthread_self()) };

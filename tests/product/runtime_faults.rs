@@ -160,6 +160,23 @@ fn an_address_used_again_is_a_new_location() {
 }
 
 #[test]
+fn what_a_thread_leaves_is_not_another_ones_stack() {
+    need_gcc();
+    let program = Program::build("stacks.c", "gcc", &[]);
+    for strategy in STRATEGIES {
+        let settings = [("WMFIX_STRATEGY", strategy), ("WMFIX_FILTER", "off")];
+        let trace = program.run_with(&settings, 1, &[]).well(strategy);
+        let births = |bytes| {
+            trace.count(
+                |operation| matches!(operation, Operation::Birth { size, .. } if *size == bytes),
+            )
+        };
+        // The pointer and what it points to; one for each call.
+        assert_eq!((births(8), births(4)), (2, 3), "{strategy}");
+    }
+}
+
+#[test]
 fn a_detached_thread_does_not_outlive_the_process() {
     need_gcc();
     let program = Program::build("detached.c", "gcc", &[]);

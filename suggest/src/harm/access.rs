@@ -44,7 +44,8 @@ impl Access {
 }
 
 /// Whether atomic objects meet in the same memory: they are told apart by their
-/// number. `bytes_of` says where one lies.
+/// number. `bytes_of` says where one lies. Those that lie in exactly the same place were
+/// there one after the other.
 pub(super) fn has_overlaps(
     events: &[Event],
     bytes_of: impl Fn(LocationId) -> Option<Bytes>,
@@ -60,7 +61,8 @@ pub(super) fn has_overlaps(
     else {
         return true;
     };
-    bytes.sort_unstable_by_key(|bytes| bytes.address);
+    bytes.sort_unstable_by_key(|bytes| (bytes.address, bytes.size));
+    bytes.dedup();
     let mut pairs = bytes.windows(2);
     pairs.any(|pair| pair[1].address < pair[0].address + pair[0].size)
 }

@@ -232,7 +232,10 @@ mod tests {
             Some(Bytes { address, size: 8 })
         };
         assert!(is_delayed(&events, 2, &UnseenWrites::default(), apart));
-        let together = |_| apart(LocationId(0));
+        let together = |location: LocationId| {
+            let address = 4 * u64::from(location.0);
+            Some(Bytes { address, size: 8 })
+        };
         assert!(!is_delayed(&events, 2, &UnseenWrites::default(), together));
     }
 }

@@ -9,12 +9,14 @@ use wmfix_analysis::{
 use wmfix_trace::{AccessName, StaleTarget, TakenWrite};
 
 use super::FailedProcess;
+use super::access::Access;
 use super::choices::{access_names, prefix};
 use super::conduct::{Conduct, Moment};
 use super::delayed::is_delayed;
 use super::discard::{is_discarded, is_same_variable};
+use super::earlier::EarlierSchedule;
 use super::effects::Effects;
-use super::sequential::is_sequential;
+use super::sequential::{is_sequential, next_write};
 use super::unseen::UnseenWrites;
 use crate::findings::{EndCause, ProcessEnd, RaceKey, fingerprint, race_key};
 use crate::observe::{DecodedTrace, Places, decode};
@@ -46,6 +48,8 @@ pub(super) struct RunRecord {
     pub(super) conduct: Conduct,
     /// What of that others could notice.
     pub(super) effects: Effects,
+    /// For a choice whose value was used: how the read comes before the newer write.
+    pub(super) earlier: Option<EarlierSchedule>,
 }
 
 /// A stale choice that was made.
@@ -61,6 +65,13 @@ pub(super) struct ChoiceRecord {
     pub(super) is_repeated: bool,
     /// An interleaving has the same run, but for attempts that were given up.
     pub(super) is_sequential: bool,
+}
+
+impl ChoiceRecord {
+    /// Whether only other runs can tell what came of it.
+    fn is_open(&self) -> bool {
+        self.as_planned && self.is_repeated && !self.discarded && !self.is_sequential
+    }
 }
 
 /// An access that took an old write.
@@ -114,11 +125,14 @@ pub(super) fn examine(
         taken: Vec::new(),
         conduct: Conduct::default(),
         effects: Effects::default(),
+        earlier: None,
     };
     let mut processes = Vec::new();
+    let mut traces = Vec::new();
     for path in &finished.traces {
         let bytes = std::fs::read(path)?;
         processes.extend(decode(&bytes, places));
+        traces.push(bytes);
     }
     let unseen: Vec<UnseenWrites> = processes.iter().map(unseen_writes).collect();
     for (decoded, unseen) in processes.iter().zip(&unseen) {
@@ -135,7 +149,25 @@ pub(super) fn examine(
         }
         record.effects.may_go_on = record.ended_early;
     }
+    // A schedule is one process's.
+    if let (Some(choice), [decoded], [trace]) = (record.choice, &processes[..], &traces[..])
+        && choice.is_open()
+    {
+        record.earlier = earlier_schedule(decoded, trace);
+    }
     Ok(record)
+}
+
+/// How the one access of the run that took an old write comes before the next write.
+fn earlier_schedule(decoded: &DecodedTrace, trace: &[u8]) -> Option<EarlierSchedule> {
+    let [stale] = &stale_accesses(decoded)[..] else {
+        return None;
+    };
+    let at = stale.at;
+    let location = Access::of(&decoded.events[at].operation)?.location();
+    let is_known = stale.source.is_some() == stale.writer.is_some();
+    let newer = next_write(&decoded.events[..at], location, stale.writer).filter(|_| is_known)?;
+    EarlierSchedule::of(trace, &decoded.events, newer, at)
 }
 
 fn unseen_writes(decoded: &DecodedTrace) -> UnseenWrites {

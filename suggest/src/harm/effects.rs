@@ -14,7 +14,7 @@ use wmfix_analysis::{Bytes, Event, LocationId, Operation, ThreadId};
 
 use super::access::{Access, written};
 use super::conduct::{Moment, is_only_read};
-use super::later_readers::{LaterReaders, MOST_BYTES, granules};
+use super::later_readers::{GRANULE, LaterReaders, MOST_BYTES, granules};
 use super::unseen::UnseenWrites;
 use crate::observe::DecodedTrace;
 
@@ -235,27 +235,29 @@ fn noticed(events: &[Event]) -> HashSet<usize> {
 
 /// The events that give memory back which other threads have accessed.
 fn shared_deaths(events: &[Event]) -> HashSet<usize> {
-    let mut users: HashMap<u64, Option<ThreadId>> = HashMap::new();
+    let mut users: BTreeMap<u64, Option<ThreadId>> = BTreeMap::new();
+    // More was accessed at once than is looked at piece by piece.
+    let mut of_much = false;
     let mut deaths = HashSet::new();
     for (index, event) in events.iter().enumerate() {
         let thread = event.thread;
         match event.operation {
-            Operation::Death { bytes } if bytes.size > MOST_BYTES => {
-                deaths.insert(index);
-            }
             Operation::Death { bytes } => {
-                let users = granules(bytes).map(|granule| users.remove(&granule));
+                // Much may be given back: a stack.
+                let last = bytes.address.saturating_add(bytes.size.saturating_sub(1));
+                let within = users.range(bytes.address / GRANULE..=last / GRANULE);
+                let within: Vec<u64> = within.map(|(&granule, _)| granule).collect();
+                let users = within.iter().map(|granule| users.remove(granule));
                 let others = users.flatten().filter(|user| *user != Some(thread));
-                if others.count() > 0 {
+                if others.count() > 0 || of_much {
                     deaths.insert(index);
                 }
             }
             Operation::Read { bytes }
             | Operation::Write { bytes }
-            | Operation::Birth { bytes, .. }
-                if bytes.size <= MOST_BYTES =>
-            {
-                for granule in granules(bytes) {
+            | Operation::Birth { bytes, .. } => {
+                of_much |= bytes.size > MOST_BYTES;
+                for granule in granules(bytes).take(MOST_BYTES as usize) {
                     let user = users.entry(granule).or_insert(Some(thread));
                     *user = user.filter(|user| *user == thread);
                 }

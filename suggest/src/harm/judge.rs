@@ -5,6 +5,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use anyhow::Context as _;
 use wmfix_analysis::AnalyzerConfig;
 use wmfix_trace::{StaleTarget, TakenWrite};
 
@@ -187,6 +188,12 @@ impl Judge<'_> {
             {
                 effect = Effect::NoDifference;
             }
+            if effect == Effect::Nothing
+                && is_first
+                && self.is_as_if_earlier(candidate, &record, choice.moment, limit)?
+            {
+                effect = Effect::Sequential;
+            }
             let verdict = effect.verdict();
             let shown = harm.shown_by.as_ref().map(|shown_by| shown_by.effect);
             // What says more about the value is what is shown.
@@ -262,6 +269,34 @@ impl Judge<'_> {
         let printed_same = control.printed == record.printed || record.ended_early;
         let looks_same = printed_same && control.effects.are_same(&record.effects);
         Ok(is_whole && (control.conduct.is_same(&record.conduct) || looks_same))
+    }
+
+    /// Whether the run did nothing that could be noticed but what the one does in which the
+    /// read came before the newer write.
+    fn is_as_if_earlier(
+        &self,
+        candidate: &Candidate,
+        record: &RunRecord,
+        moment: Moment,
+        limit: Duration,
+    ) -> anyhow::Result<bool> {
+        let Some(schedule) = &record.earlier else {
+            return Ok(false);
+        };
+        let watchdog = Watchdog::new(limit, self.plan.deadline);
+        let folder = self.folders.take()?;
+        let file = folder.path().join("plan.wmtrace");
+        std::fs::write(&file, &schedule.plan)
+            .with_context(|| format!("cannot write {}", file.display()))?;
+        let launch = self.launch.with_stale(&candidate.control(None));
+        let launch = launch.replaying(&file);
+        let finished = launch.once(candidate.seed, &folder, &watchdog)?;
+        let at = schedule.at;
+        let expected = Expectation::Control(Moment { at, ..moment });
+        let earlier = examine(&finished, expected, self.places, self.config)?;
+        let ended_same = earlier.ended == record.ended && earlier.ended_early == record.ended_early;
+        let printed_same = earlier.printed == record.printed || record.ended_early;
+        Ok(ended_same && printed_same && earlier.effects.are_same(&record.effects))
     }
 
     fn longest(&self) -> Duration {

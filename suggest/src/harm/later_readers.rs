@@ -9,7 +9,7 @@ use wmfix_analysis::{Bytes, ThreadId};
 pub(super) const MOST_BYTES: u64 = 1 << 20;
 
 /// The size of what plain accesses are told apart by.
-const GRANULE: u64 = 8;
+pub(super) const GRANULE: u64 = 8;
 
 /// What bytes are told apart by.
 pub(super) fn granules(bytes: Bytes) -> impl Iterator<Item = u64> {

@@ -8,6 +8,7 @@ mod conduct;
 mod delayed;
 mod directed_run;
 mod discard;
+mod earlier;
 mod effects;
 mod free;
 mod judge;

@@ -57,7 +57,11 @@ pub(super) fn is_sequential(
 }
 
 /// The first write of the object after this one, or after its first value.
-fn next_write(events: &[Event], location: LocationId, writer: Option<usize>) -> Option<usize> {
+pub(super) fn next_write(
+    events: &[Event],
+    location: LocationId,
+    writer: Option<usize>,
+) -> Option<usize> {
     let born = |event: &Event| matches!(event.operation, Operation::Birth { location: here, .. } if here == location);
     let after = writer.or_else(|| events.iter().rposition(born));
     let start = after.map_or(0, |index| index + 1);
@@ -387,7 +391,10 @@ mod tests {
     fn objects_that_meet_in_memory_are_not_told_apart() {
         let run = [store(1, 1, X), load(2, 3, Y), load(2, 2, X)];
         assert!(is_at_home(&run, 2));
-        let together = |_| apart(X);
+        let together = |location: LocationId| {
+            let address = 4 * u64::from(location.0);
+            Some(Bytes { address, size: 8 })
+        };
         assert!(!is_sequential_after(&run, 2, None, together));
         assert!(!is_sequential_after(&run, 2, None, |_| None));
     }

@@ -194,7 +194,11 @@ mod tests {
         assert_eq!(unseen(&[store(1, 0), store(1, 0), read(1)]), [0]);
         assert_eq!(unseen(&[store(1, 0), read(2), store(1, 0)]), [0; 0]);
         let events = [store(1, 0), load(2, 1), store(1, 0)];
-        let found = UnseenWrites::of(&events, |_| apart(LocationId(0)));
+        let together = |location: LocationId| {
+            let address = 4 * u64::from(location.0);
+            Some(Bytes { address, size: 8 })
+        };
+        let found = UnseenWrites::of(&events, together);
         assert!(!found.contains(0));
     }
 }
