@@ -756,7 +756,8 @@ impl Observation {
                 Ok(witness) => {
                     let mut prediction =
                         Prediction::new(run.decoded, run.places, run.events, &found, &witness);
-                    prediction.plan = planned_schedule(run.bytes, &witness.schedule).map(Arc::from);
+                    let plan = planned_schedule(run.bytes, run.decoded, &witness.schedule);
+                    prediction.plan = plan.map(Arc::from);
                     let race = FoundRace {
                         race: found.race,
                         count: 1,

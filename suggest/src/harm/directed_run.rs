@@ -167,7 +167,7 @@ fn earlier_schedule(decoded: &DecodedTrace, trace: &[u8]) -> Option<EarlierSched
     let location = Access::of(&decoded.events[at].operation)?.location();
     let is_known = stale.source.is_some() == stale.writer.is_some();
     let newer = next_write(&decoded.events[..at], location, stale.writer).filter(|_| is_known)?;
-    EarlierSchedule::of(trace, &decoded.events, newer, at)
+    EarlierSchedule::of(trace, decoded, newer, at)
 }
 
 fn unseen_writes(decoded: &DecodedTrace) -> UnseenWrites {

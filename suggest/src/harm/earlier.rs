@@ -14,7 +14,7 @@ use std::ops::Range;
 use wmfix_analysis::{Bytes, Event, EventIndex, LocationId, LockId, Operation, SiteId, ThreadId};
 
 use super::access::Access;
-use crate::observe::planned_schedule;
+use crate::observe::{DecodedTrace, planned_schedule};
 
 /// A schedule that makes such a run.
 #[derive(Clone, Debug)]
@@ -27,10 +27,15 @@ pub(super) struct EarlierSchedule {
 
 impl EarlierSchedule {
     /// The schedule in which the read at `at` comes before the write at `newer`, from the
-    /// trace of a run and its events.
-    pub(super) fn of(trace: &[u8], events: &[Event], newer: usize, at: usize) -> Option<Self> {
-        let EarlierRead { order, at } = EarlierRead::of(events, newer, at)?;
-        let plan = planned_schedule(trace, &order)?;
+    /// trace of a run and what it says.
+    pub(super) fn of(
+        trace: &[u8],
+        decoded: &DecodedTrace,
+        newer: usize,
+        at: usize,
+    ) -> Option<Self> {
+        let EarlierRead { order, at } = EarlierRead::of(&decoded.events, newer, at)?;
+        let plan = planned_schedule(trace, decoded, &order)?;
         Some(Self { plan, at })
     }
 }

@@ -63,6 +63,9 @@ pub(crate) struct DecodedTrace {
     pub checked: Option<CheckedRun>,
     /// A thread spun on a volatile object that was taken for a plain one.
     pub volatile_spin: bool,
+    /// The events, by number, that belong to the record of another one: what an
+    /// operation does besides.
+    pub implied: Vec<usize>,
     /// What the program does that is not modelled to the end.
     pub limits: Vec<Limit>,
     /// The run followed an assignment of an exploration: all choices are in `turns`.
@@ -167,6 +170,7 @@ pub(crate) fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrac
         checked: CheckedRun::default(),
         volatile_spin: false,
         limits: Vec::new(),
+        implied: Vec::new(),
         is_explored: reader.header().strategy == trace::Strategy::Explore,
         turns: vec![RecordedTurn {
             thread: 0,
@@ -219,6 +223,7 @@ pub(crate) fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrac
         checked: checked.then_some(decoder.checked),
         volatile_spin: decoder.volatile_spin,
         limits: decoder.limits,
+        implied: decoder.implied,
     })
 }
 
@@ -251,6 +256,7 @@ struct Decoder<'a> {
     checked: CheckedRun,
     volatile_spin: bool,
     limits: Vec<Limit>,
+    implied: Vec<usize>,
     is_explored: bool,
     turns: Vec<RecordedTurn>,
     marks: Vec<Mark>,
@@ -397,6 +403,7 @@ impl Decoder<'_> {
         let thread = analysis::ThreadId(event.thread.0);
         self.thread = thread;
         if let Some(operation) = write_of_free(&event.operation) {
+            self.implied.push(self.events.len());
             self.events.push(analysis::Event {
                 thread,
                 site: role.site,
@@ -429,6 +436,7 @@ impl Decoder<'_> {
         let operation = analysis::Operation::Fence { order };
         let round = round_of(&operation, role, 0);
         self.operands.event(number, thread, round);
+        self.implied.push(self.events.len());
         self.events.push(analysis::Event {
             thread,
             site: role.site,

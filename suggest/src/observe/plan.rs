@@ -10,6 +10,8 @@ use wmfix_trace::{
     encode_event, encode_header, encode_turn,
 };
 
+use super::decode::DecodedTrace;
+
 /// What a schedule counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counted {
@@ -25,13 +27,24 @@ enum Counted {
 type ReadKey = (ContextId, u32, u128, Order);
 
 /// The schedule in which these events of a recorded run come in this order, as a
-/// trace to replay. `None` if the run's trace cannot be read.
-pub(crate) fn planned_schedule(trace: &[u8], schedule: &[EventIndex]) -> Option<Vec<u8>> {
+/// trace to replay; `decoded` is what the trace says. `None` if it cannot be read.
+pub(crate) fn planned_schedule(
+    trace: &[u8],
+    decoded: &DecodedTrace,
+    schedule: &[EventIndex],
+) -> Option<Vec<u8>> {
+    let mut implied = decoded.implied.iter().peekable();
     let mut reader = Reader::new(trace).ok()?;
     let header = reader.header().clone();
     let mut events: Vec<(ThreadId, Counted, u64)> = Vec::new();
     // Operations that are no events to the analysis, before the next one that is.
     let mut uncounted: HashMap<ThreadId, u64> = HashMap::new();
+    let mut skip_implied = |events: &mut Vec<(ThreadId, Counted, u64)>| {
+        while let Some(&number) = implied.next_if(|number| **number == events.len()) {
+            let thread = ThreadId(decoded.events[number].thread.0);
+            events.push((thread, Counted::Plain, 0));
+        }
+    };
     for record in reader.by_ref() {
         let Record::Event(event) = record else {
             continue;
@@ -41,10 +54,12 @@ pub(crate) fn planned_schedule(trace: &[u8], schedule: &[EventIndex]) -> Option<
             *uncounted.entry(event.thread).or_default() += 1;
             continue;
         }
+        skip_implied(&mut events);
         let before = uncounted.remove(&event.thread).unwrap_or(0);
         let counted = counted(event.context, &event.operation);
         events.push((event.thread, counted, before));
     }
+    skip_implied(&mut events);
     let mut planner = Planner::default();
     for index in schedule {
         let &(thread, counted, before) = events.get(usize::try_from(index.0).ok()?)?;
