@@ -74,6 +74,7 @@ impl RuntimeConfig {
                 ("mixed", Strategy::Mixed),
                 ("seek", Strategy::Seek),
                 ("pct", Strategy::Pct),
+                ("pos", Strategy::Pos),
                 ("random", Strategy::Random),
                 ("os", Strategy::Os),
             ],

@@ -186,7 +186,7 @@ impl Scheduler {
     /// Whether the strategy wants to know what threads are about to access.
     #[inline(always)]
     pub(crate) fn asks_for_objects(&self) -> bool {
-        matches!(self.strategy, AnyStrategy::Seek(_))
+        self.strategy.asks_for_objects()
     }
 
     /// The thread has written an atomic object.

@@ -25,7 +25,7 @@ use crate::recorder::Recorder;
 use crate::scheduler::Scheduler;
 use crate::stale_run::{StaleRun, StaleRunKind};
 use crate::state::{self, State};
-use crate::strategy::{AnyStrategy, Explore, Pct, Plan, Random, Replay, Seek};
+use crate::strategy::{AnyStrategy, Explore, Pct, Plan, Pos, Random, Replay, Seek};
 use crate::sys;
 use crate::thread::{Thread, phase};
 use crate::thread_key::{self, settle};
@@ -86,6 +86,7 @@ pub(crate) fn begin_run(config: RuntimeConfig, forked: bool) {
     let chosen = match strategy {
         Named::Mixed => AnyStrategy::mixed(config.seed, config.length, config.depth),
         Named::Seek => AnyStrategy::Seek(Seek::new(config.seed)),
+        Named::Pos => AnyStrategy::Pos(Pos::new(config.seed)),
         Named::Pct => AnyStrategy::Pct(Pct::new(config.seed, config.length, config.depth)),
         Named::Random | Named::Os => AnyStrategy::Random(Random::new(config.seed)),
         Named::Replay => recorded_schedule(&config),

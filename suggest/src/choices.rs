@@ -74,12 +74,14 @@ pub(crate) enum Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Strategy {
-    /// Seek or pct: the seed decides
+    /// Seek, pct or pos: the seed decides
     Mixed,
     /// A random thread, rarely one that is about to use what it wrote itself
     Seek,
     /// Random priorities with a few changes: finds rare orderings with known probability
     Pct,
+    /// Random priorities of operations: draws orders of operations that matter evenly
+    Pos,
     /// A random thread at every step
     Random,
     /// The operating system's scheduler, without control

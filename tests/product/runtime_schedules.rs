@@ -11,7 +11,7 @@ use wmfix_trace::{Record, RecordedOperation as Operation};
 fn a_seed_gives_the_same_trace_fifty_times() {
     need(&[Need::Program("gcc")]);
     let program = Program::build("four_threads.c", "gcc", &[]);
-    for strategy in ["pct", "random", "seek", "mixed"] {
+    for strategy in ["pct", "pos", "random", "seek", "mixed"] {
         let first = program.run(strategy, 7);
         let output = first.stdout.clone();
         let first = first.well(strategy).without_addresses();
@@ -67,7 +67,7 @@ fn without_address_randomisation_the_bytes_are_the_same() {
 fn other_seeds_give_other_schedules() {
     need(&[Need::Program("gcc")]);
     let program = Program::build("four_threads.c", "gcc", &[]);
-    for strategy in ["pct", "random", "seek", "mixed"] {
+    for strategy in ["pct", "pos", "random", "seek", "mixed"] {
         let schedules: BTreeSet<Vec<String>> = (0..30)
             .map(|seed| program.run(strategy, seed).well(strategy))
             .map(|trace| trace.without_addresses())

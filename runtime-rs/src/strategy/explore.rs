@@ -45,7 +45,7 @@ pub(crate) enum Pending {
 impl Pending {
     /// Whether the order of two operations could matter. Accesses and operations of
     /// another kind do not see each other.
-    fn may_depend_on(self, other: Self) -> bool {
+    pub(super) fn may_depend_on(self, other: Self) -> bool {
         match (self, other) {
             (
                 Self::Access {

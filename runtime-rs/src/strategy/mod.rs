@@ -3,8 +3,10 @@
 //! that a run leaves open is decided here and nowhere else.
 
 mod explore;
+mod pace;
 mod pct;
 mod plan;
+mod pos;
 mod random;
 mod replay;
 mod seek;
@@ -15,6 +17,7 @@ mod tests;
 pub(crate) use explore::{Explore, Pending};
 pub(crate) use pct::Pct;
 pub(crate) use plan::Plan;
+pub(crate) use pos::Pos;
 pub(crate) use random::Random;
 pub(crate) use replay::Replay;
 pub(crate) use seek::Seek;
@@ -81,18 +84,29 @@ pub(crate) enum AnyStrategy {
     Random(Random),
     Pct(Pct),
     Seek(Seek),
+    Pos(Pos),
     Replay(Replay),
     Plan(Plan),
     Explore(Explore),
 }
 
-/// Of this many runs half have priorities, which leave threads much room to miss what
-/// others do, and the others seek.
+/// Of this many runs most seek. Priorities and samples of partial orders, which leave
+/// threads much room to miss what others do, are for bugs that need it.
 const MIXED_RUNS: u64 = 16;
 /// Draws which, apart from what the strategy draws.
 const MIX_SEED: u64 = 0x6d69_7865;
 
 impl AnyStrategy {
+    /// Whether it wants to know which objects threads are about to access.
+    #[inline]
+    pub(crate) fn asks_for_objects(&self) -> bool {
+        match self {
+            Self::Seek(_) => true,
+            Self::Pct(strategy) => strategy.current_walk().is_some_and(Self::asks_for_objects),
+            _ => false,
+        }
+    }
+
     /// The strategy of a run of which none was asked for: programs differ in what
     /// finds their bugs, so runs differ in how they are scheduled.
     pub(crate) fn mixed(seed: u64, length: Option<u64>, depth: Option<u64>) -> Self {
@@ -101,7 +115,8 @@ impl AnyStrategy {
             return Self::Pct(Pct::new(seed, length, depth));
         }
         match Rng::new(seed ^ MIX_SEED).below(MIXED_RUNS) {
-            0..8 => Self::Pct(Pct::new(seed, None, None)),
+            0..3 => Self::Pct(Pct::mixed(seed)),
+            3 => Self::Pos(Pos::new(seed)),
             _ => Self::Seek(Seek::new(seed)),
         }
     }
@@ -112,6 +127,7 @@ impl Strategy for AnyStrategy {
         match self {
             Self::Random(strategy) => strategy.started(thread),
             Self::Seek(strategy) => strategy.started(thread),
+            Self::Pos(strategy) => strategy.started(thread),
             Self::Pct(strategy) => strategy.started(thread),
             Self::Replay(strategy) => strategy.started(thread),
             Self::Plan(strategy) => strategy.started(thread),
@@ -124,6 +140,7 @@ impl Strategy for AnyStrategy {
         match self {
             Self::Random(strategy) => strategy.choose(point),
             Self::Seek(strategy) => strategy.choose(point),
+            Self::Pos(strategy) => strategy.choose(point),
             Self::Pct(strategy) => strategy.choose(point),
             Self::Replay(strategy) => strategy.choose(point),
             Self::Plan(strategy) => strategy.choose(point),
@@ -135,6 +152,7 @@ impl Strategy for AnyStrategy {
         match self {
             Self::Random(strategy) => strategy.pick(end),
             Self::Seek(strategy) => strategy.pick(end),
+            Self::Pos(strategy) => strategy.pick(end),
             Self::Pct(strategy) => strategy.pick(end),
             Self::Replay(strategy) => strategy.pick(end),
             Self::Plan(strategy) => strategy.pick(end),
@@ -143,8 +161,10 @@ impl Strategy for AnyStrategy {
     }
     #[inline]
     fn wrote(&mut self, thread: u32, object: u32) {
-        if let Self::Seek(strategy) = self {
-            strategy.wrote(thread, object);
+        match self {
+            Self::Seek(strategy) => strategy.wrote(thread, object),
+            Self::Pct(strategy) => strategy.wrote(thread, object),
+            _ => {}
         }
     }
 }

@@ -17,13 +17,16 @@
 //!    most runs, so that being started first is no advantage.
 //! 4. A thread that keeps the turn for very long falls behind, so that no loop
 //!    of a high priority starves the one it waits for.
-//! 5. Five runs in eight begin with a uniform walk, which reaches what needs
-//!    many changes within a few operations.
+//! 5. Five runs in eight begin with a uniform walk, which reaches what needs many
+//!    changes within a few operations; where strategies are mixed, nearly all begin
+//!    with one that seeks communication. The probability holds for the other runs, and
+//!    for what comes after the walk.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::replay::PICK_SEED;
-use super::{Kind, Point, Random, Strategy};
+use super::{AnyStrategy, Kind, Point, Random, Seek, Strategy};
 use crate::rng::Rng;
 
 /// Draws of k are powers of two up to this one.
@@ -32,6 +35,11 @@ const LONGEST_LENGTH_BITS: u64 = 11;
 const SHORT_LENGTH_BITS: u64 = 3;
 /// Draws of d are below this.
 const DEPTH_LIMIT: u64 = 6;
+/// How many runs in 16 begin with a walk.
+const WALKS: u64 = 10;
+/// The same where strategies are mixed: walks are what most of the other runs are, and
+/// what finds most in short programs.
+const MIXED_WALKS: u64 = 15;
 /// How long a walk at the beginning is.
 const WALK_CHOICES: u64 = 64;
 /// The most choices in a row that one thread may have.
@@ -57,14 +65,33 @@ pub(crate) struct Pct {
     looked_at: Option<u64>,
     stops: u64,
     together: bool,
-    walk: Option<Random>,
+    walk: Option<Box<AnyStrategy>>,
 }
 
 impl Pct {
     pub(crate) fn new(seed: u64, length: Option<u64>, depth: Option<u64>) -> Self {
+        Self::with_walk(seed, length, depth, |rng| {
+            (depth.is_none() && rng.below(16) < WALKS)
+                .then(|| AnyStrategy::Random(Random::new(rng.next())))
+        })
+    }
+
+    /// As one of several strategies.
+    pub(crate) fn mixed(seed: u64) -> Self {
+        Self::with_walk(seed, None, None, |rng| {
+            (rng.below(16) < MIXED_WALKS).then(|| AnyStrategy::Seek(Seek::new(rng.next())))
+        })
+    }
+
+    fn with_walk(
+        seed: u64,
+        length: Option<u64>,
+        depth: Option<u64>,
+        draw_walk: impl FnOnce(&mut Rng) -> Option<AnyStrategy>,
+    ) -> Self {
         let mut rng = Rng::new(seed);
         let together = !rng.one_in(8);
-        let walk = (depth.is_none() && rng.below(8) < 5).then(|| Random::new(rng.next()));
+        let walk = draw_walk(&mut rng).map(Box::new);
         let length = match length {
             // An estimate from another run: somewhat more, as runs differ.
             Some(length) => length + length / 4 + 1,
@@ -105,6 +132,11 @@ impl Pct {
             && self.changes.last().is_none_or(|&at| at > self.choices + 1)
     }
 
+    /// The walk at the beginning, if the run is still in it.
+    pub(super) fn current_walk(&self) -> Option<&AnyStrategy> {
+        self.walk.as_deref().filter(|_| self.choices < WALK_CHOICES)
+    }
+
     fn fall_behind(&mut self, thread: u32) {
         self.lowest -= 1;
         self.priorities[thread as usize] = self.lowest;
@@ -138,6 +170,9 @@ impl Strategy for Pct {
         let known = self.priorities.len().max(thread as usize + 1);
         self.priorities.resize(known, 0);
         self.priorities[thread as usize] = priority as i64;
+        if let Some(walk) = &mut self.walk {
+            walk.started(thread);
+        }
     }
 
     fn choose(&mut self, point: &Point<'_>) -> u32 {
@@ -186,5 +221,13 @@ impl Strategy for Pct {
 
     fn pick(&mut self, end: u64) -> u64 {
         self.picks.below(end)
+    }
+
+    fn wrote(&mut self, thread: u32, object: u32) {
+        if self.choices < WALK_CHOICES
+            && let Some(walk) = &mut self.walk
+        {
+            walk.wrote(thread, object);
+        }
     }
 }

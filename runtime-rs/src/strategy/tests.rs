@@ -10,6 +10,16 @@ use super::*;
 /// Runs `operations` under a strategy, as the scheduler would: thread 0 starts
 /// the others and waits for them. The order in which operations happened.
 fn run(strategy: &mut impl Strategy, operations: &[usize]) -> Vec<u32> {
+    run_accesses(strategy, operations, |_, _| Pending::Other)
+}
+
+/// The same of operations of which something is known: what a thread is about to do
+/// that has so many operations left.
+fn run_accesses(
+    strategy: &mut impl Strategy,
+    operations: &[usize],
+    pending: impl Fn(u32, usize) -> Pending,
+) -> Vec<u32> {
     let threads = operations.len() as u32;
     let mut left = vec![0];
     left.extend_from_slice(operations);
@@ -50,13 +60,17 @@ fn run(strategy: &mut impl Strategy, operations: &[usize]) -> Vec<u32> {
             return order;
         }
         let kind = if done { Kind::Stop } else { Kind::Operation };
+        let pending = match done {
+            true => Pending::Other,
+            false => pending(current, left[current as usize]),
+        };
         let next = strategy.choose(&Point {
             current,
             candidates: &candidates,
             version,
             kind,
             object: None,
-            pending: Pending::Other,
+            pending,
         });
         assert!(candidates.contains(&next));
         if next == current && !done {
@@ -88,54 +102,97 @@ fn random(seed: u64) -> AnyStrategy {
     AnyStrategy::Random(Random::new(seed))
 }
 
+fn seek(seed: u64) -> AnyStrategy {
+    AnyStrategy::Seek(Seek::new(seed))
+}
+
+fn pos(seed: u64) -> AnyStrategy {
+    AnyStrategy::Pos(Pos::new(seed))
+}
+
 fn mixed(seed: u64) -> AnyStrategy {
     AnyStrategy::mixed(seed, None, None)
 }
 
 #[test]
 fn runs_of_which_no_strategy_was_asked_for_differ() {
-    let kinds: Vec<char> = (0..64)
+    let kinds: Vec<char> = (0..160)
         .map(|seed| match mixed(seed) {
             AnyStrategy::Seek(_) => 's',
             AnyStrategy::Pct(_) => 'p',
+            AnyStrategy::Pos(_) => 'o',
             other => panic!("{other:?}"),
         })
         .collect();
     let count = |kind| kinds.iter().filter(|&&one| one == kind).count();
-    assert!(count('s') > 20 && count('p') > 20, "{kinds:?}");
+    assert!(
+        count('s') > 100 && count('p') > 15 && count('o') > 4,
+        "{kinds:?}"
+    );
     assert_eq!(reached(&[2, 2], 100, mixed), 6);
     assert!(reached(&[3, 3], 100, mixed) >= 17);
 }
 
+/// A point before an access of thread 0 to an object.
+fn before_access(object: u32) -> Point<'static> {
+    Point {
+        current: 0,
+        candidates: &[0, 1],
+        version: 0,
+        kind: Kind::Operation,
+        object: Some(object),
+        pending: Pending::Other,
+    }
+}
+
 #[test]
 fn a_thread_that_would_look_at_its_own_write_lets_others_look_first() {
-    let mut others = 0;
-    for seed in 0..100 {
-        let mut seek = Seek::new(seed);
-        (0..2).for_each(|thread| seek.started(thread));
-        let mut choose = |object| {
-            seek.choose(&Point {
-                current: 0,
-                candidates: &[0, 1],
-                version: 0,
-                kind: Kind::Operation,
-                object,
-                pending: Pending::Other,
-            })
-        };
-        while choose(None) != 0 {}
-        seek.wrote(0, 5);
-        let next = seek.choose(&Point {
-            current: 0,
-            candidates: &[0, 1],
-            version: 0,
-            kind: Kind::Operation,
-            object: Some(5),
-            pending: Pending::Other,
+    // How often the other thread is next, where thread 0 has written the object, and
+    // where thread 1 has.
+    let others = [0, 1].map(|writer| {
+        let goes_on = (0..1000).filter(|&seed| {
+            let mut seek = Seek::new(seed);
+            (0..2).for_each(|thread| seek.started(thread));
+            seek.wrote(writer, 5);
+            seek.choose(&before_access(5)) == 1
         });
-        others += usize::from(next == 1);
-    }
-    assert!((85..100).contains(&others), "{others} of 100");
+        goes_on.count()
+    });
+    assert!(others[0] > others[1] + 250, "{others:?} of 1000");
+}
+
+/// Threads 1 and 2 write an object each, 3 and 4 read both: in how many runs of
+/// 20,000 both reads of thread 3 come between the two writes, and thread 4 reads when
+/// all is written.
+fn readers_between_writers(make: impl Fn(u64) -> AnyStrategy) -> usize {
+    let access = |thread: u32, left: usize| Pending::Access {
+        address: match (thread, left) {
+            (1, _) | (3, 2) | (4, 1) => 8,
+            _ => 16,
+        },
+        size: 4,
+        writes: thread < 3,
+    };
+    let is_rare = |seed: &u64| {
+        let order = run_accesses(&mut make(*seed), &[1, 1, 2, 2], access);
+        let first = |thread| order.iter().position(|&one| one == thread);
+        let last = |thread| order.iter().rposition(|&one| one == thread);
+        first(1) < first(3) && last(3) < first(2) && first(2) < first(4)
+    };
+    (0..20_000).filter(is_rare).count()
+}
+
+#[test]
+fn samples_of_partial_orders_reach_rare_ones_more_often_than_a_uniform_walk() {
+    let [by_samples, by_walk] = [
+        readers_between_writers(pos),
+        readers_between_writers(random),
+    ];
+    assert!(
+        4 * by_samples > 5 * by_walk,
+        "{by_samples}, {by_walk} of 20000"
+    );
+    assert_eq!(reached(&[2, 2], 100, pos), 6);
 }
 
 #[test]
@@ -184,14 +241,10 @@ fn the_turn_is_taken_between_any_two_operations() {
 fn the_same_seed_makes_the_same_choices() {
     for seed in 0..50 {
         let operations = [5, 3, 7, 2];
-        assert_eq!(
-            run(&mut pct(seed), &operations),
-            run(&mut pct(seed), &operations)
-        );
-        assert_eq!(
-            run(&mut random(seed), &operations),
-            run(&mut random(seed), &operations)
-        );
+        for make in [pct, random, seek, pos, mixed] {
+            let [first, again] = [0; 2].map(|_| run(&mut make(seed), &operations));
+            assert_eq!(first, again);
+        }
     }
 }
 

@@ -41,6 +41,8 @@ pub enum Strategy {
     Seek,
     /// Steps that an exploration of all runs asked for.
     Explore,
+    /// Partial order sampling.
+    Pos,
 }
 
 /// What a volatile access is taken for.
@@ -170,6 +172,7 @@ pub(crate) fn decode_header(bytes: &[u8]) -> Result<(Header, usize), HeaderError
         4 => Strategy::Mixed,
         5 => Strategy::Seek,
         6 => Strategy::Explore,
+        7 => Strategy::Pos,
         _ => return Err(HeaderError::Field("an unknown strategy")),
     };
     let volatile = match source.byte()? {

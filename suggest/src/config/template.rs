@@ -52,7 +52,7 @@ pub(crate) fn template(values: &TemplateValues<'_>) -> String {
          # runs = 100 # stop after this many consecutive runs without a new finding\n\
          # time = 300 # or after this many seconds\n\
          # seed = 1\n\
-         # strategy = \"mixed\" # or \"seek\", \"pct\", \"random\", \"os\"\n\
+         # strategy = \"mixed\" # or \"seek\", \"pct\", \"pos\", \"random\", \"os\"\n\
          # sleeps = \"any\" # or \"clock\": sleeps end in the order of the clock\n\
          # jobs = 4 # parallel runs; 1 if the tests share files or ports\n\
          # annotations = \"ignore\" # or \"trust\": of happens-before\n\
