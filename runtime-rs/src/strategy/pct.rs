@@ -18,9 +18,9 @@
 //! 4. A thread that keeps the turn for very long falls behind, so that no loop
 //!    of a high priority starves the one it waits for.
 //! 5. Five runs in eight begin with a uniform walk, which reaches what needs many
-//!    changes within a few operations; where strategies are mixed, nearly all begin
-//!    with one that seeks communication. The probability holds for the other runs, and
-//!    for what comes after the walk.
+//!    changes within a few operations; where strategies are mixed, seven in eight begin
+//!    with one that seeks communication, and k counts from its end. The probability
+//!    holds for the other runs, and for what comes after the walk.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -39,7 +39,7 @@ const DEPTH_LIMIT: u64 = 6;
 const WALKS: u64 = 10;
 /// The same where strategies are mixed: walks are what most of the other runs are, and
 /// what finds most in short programs.
-const MIXED_WALKS: u64 = 15;
+const MIXED_WALKS: u64 = 14;
 /// How long a walk at the beginning is.
 const WALK_CHOICES: u64 = 64;
 /// The most choices in a row that one thread may have.
@@ -78,9 +78,14 @@ impl Pct {
 
     /// As one of several strategies.
     pub(crate) fn mixed(seed: u64) -> Self {
-        Self::with_walk(seed, None, None, |rng| {
+        let mut pct = Self::with_walk(seed, None, None, |rng| {
             (rng.below(16) < MIXED_WALKS).then(|| AnyStrategy::Seek(Seek::new(rng.next())))
-        })
+        });
+        // Most lengths are short: within the walk, such changes would be lost.
+        if pct.walk.is_some() {
+            pct.changes.iter_mut().for_each(|at| *at += WALK_CHOICES);
+        }
+        pct
     }
 
     fn with_walk(

@@ -5,11 +5,20 @@
 //! missing orders matter, and a uniform walk rarely comes there, as threads of the
 //! same kind keep step.
 //!
-//! Programs differ in what else they need, and so do the parts of one run: how readily a
-//! thread lets go of the turn after it has read and after it has written, whether threads
-//! are put off at all, and who goes on when all are. That is the walk's manner. It is
-//! drawn anew every few choices: a program that does the same several times meets
-//! several manners in one run.
+//! Programs differ in what else they need, and so do the parts of one run:
+//! 1. How readily a thread lets go of the turn after it has read and after it has
+//!    written: what it has read grows old meanwhile, what it has written is found before
+//!    it writes more.
+//! 2. How often threads are put off: some bugs need a thread that uses its own writes.
+//! 3. For how long. A thread that goes on as soon as another one has written what it is
+//!    about to look at meets that write at once: threads take turns, many times in a row.
+//!    One that stays until all are put off meets what is left in the end, and what it
+//!    knows grows old.
+//! 4. Who goes on when all are put off: the last one, while the others stay where they
+//!    are, or any.
+//!
+//! That is the walk's manner. It is drawn anew every few choices: a program that does the
+//! same several times meets several manners in one run.
 //!
 //! No thread is put off for ever: every now and then all are drawn from.
 
@@ -30,6 +39,18 @@ const CHOICES_PER_FREE_DRAW: u64 = 64;
 /// it has read, and after it has written.
 const STAYS: [(u64, u64); 4] = [(0, 0), (4, 13), (0, 13), (13, 13)];
 
+/// How often a thread is put off that is about to look at its own write, in 16 times.
+/// Never in all 16, so that it sometimes looks before another one writes.
+const PUTS_OFF: [u64; 4] = [0, 8, 15, 15];
+
+/// In one manner of this many, threads are put off only until another one has written the
+/// object. More would be too many: no thread then stays where it is for long.
+const MANNERS_PER_UNTIL_WRITTEN: u64 = 4;
+
+/// In one manner of this many any thread goes on when all are put off, so that the others
+/// do not always fall behind the last one.
+const MANNERS_PER_ANY_GOES_ON: u64 = 3;
+
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Seek {
@@ -41,8 +62,8 @@ pub(crate) struct Seek {
     choices: u64,
     /// Whether what was done last was a write.
     wrote: bool,
-    /// By thread: at which choice it was put off, if it is.
-    put_off: Vec<Option<u64>>,
+    /// By thread: since when and before which object it is put off, if it is.
+    put_off: Vec<Option<PutOff>>,
     /// By object: who wrote it last.
     writers: Vec<u32>,
 }
@@ -52,11 +73,22 @@ pub(crate) struct Seek {
 struct Manner {
     /// One of [`STAYS`].
     stays: (u64, u64),
-    /// How often a thread is put off that is about to look at its own write, in 16 times.
+    /// One of [`PUTS_OFF`].
     puts_off: u64,
+    /// Whether a thread is put off only until another one has written the object.
+    until_written: bool,
     /// Where all are put off: whether it is the one that was put off last that goes on,
     /// so that the others stay where they are.
     last_goes_on: bool,
+}
+
+/// A thread that lets others go first.
+#[derive(Clone, Copy, Debug)]
+struct PutOff {
+    /// The number of the choice.
+    since: u64,
+    /// What it is about to look at, and wrote itself.
+    object: u32,
 }
 
 const NOBODY: u32 = u32::MAX;
@@ -65,12 +97,9 @@ impl Manner {
     fn draw(rng: &mut Rng) -> Self {
         Self {
             stays: STAYS[rng.below(STAYS.len() as u64) as usize],
-            puts_off: match rng.below(16) {
-                0..6 => 0,
-                6..9 => 8,
-                _ => 15,
-            },
-            last_goes_on: !rng.one_in(4),
+            puts_off: PUTS_OFF[rng.below(PUTS_OFF.len() as u64) as usize],
+            until_written: rng.one_in(MANNERS_PER_UNTIL_WRITTEN),
+            last_goes_on: !rng.one_in(MANNERS_PER_ANY_GOES_ON),
         }
     }
 }
@@ -99,12 +128,27 @@ impl Seek {
         }
     }
 
-    /// Whether the thread is put off from here on.
-    fn puts_off(&mut self, point: &Point<'_>) -> bool {
-        let object = point.object.map(|object| object as usize);
-        let writer = object.and_then(|object| self.writers.get(object));
-        let is_own = writer == Some(&point.current);
-        is_own && self.rng.below(16) < self.manner.puts_off
+    /// Whether the thread that has the turn is put off from here on.
+    fn put_off(&mut self, point: &Point<'_>) -> Option<PutOff> {
+        let object = point.object?;
+        let is_put_off =
+            self.is_writer(point.current, object) && self.rng.below(16) < self.manner.puts_off;
+        is_put_off.then_some(PutOff {
+            since: self.choices,
+            object,
+        })
+    }
+
+    /// Whether the thread wrote the object last.
+    fn is_writer(&self, thread: u32, object: u32) -> bool {
+        self.writers.get(object as usize) == Some(&thread)
+    }
+
+    /// Whether the thread is not put off, or no longer.
+    fn is_ready(&self, thread: u32) -> bool {
+        self.put_off[thread as usize].is_none_or(|put_off| {
+            self.manner.until_written && !self.is_writer(thread, put_off.object)
+        })
     }
 
     /// Whether the thread that has the turn keeps it without a draw.
@@ -117,16 +161,14 @@ impl Seek {
 
     /// One of those that are not put off; where all are, the last of them, or none.
     fn draw(&mut self, candidates: &[u32]) -> Option<u32> {
-        let since = |seek: &Self, thread: u32| seek.put_off[thread as usize];
-        let is_ready = |seek: &Self, thread: u32| since(seek, thread).is_none();
-        let ready = candidates.iter().filter(|&&one| is_ready(self, one));
-        let count = ready.count() as u64;
+        let count = candidates.iter().filter(|&&one| self.is_ready(one)).count();
         if count > 0 {
-            let at = self.rng.below(count) as usize;
-            let mut ready = candidates.iter().filter(|&&one| is_ready(self, one));
+            let at = self.rng.below(count as u64) as usize;
+            let mut ready = candidates.iter().filter(|&&one| self.is_ready(one));
             return ready.nth(at).copied();
         }
-        let last = candidates.iter().max_by_key(|&&one| since(self, one));
+        let since = |&&one: &&u32| self.put_off[one as usize].map(|put_off| put_off.since);
+        let last = candidates.iter().max_by_key(since);
         last.copied().filter(|_| self.manner.last_goes_on)
     }
 }
@@ -147,9 +189,9 @@ impl Strategy for Seek {
             self.change_manner();
         }
         let wrote = core::mem::take(&mut self.wrote);
-        let is_put_off = self.puts_off(point);
-        self.put_off[current as usize] = is_put_off.then_some(self.choices);
-        if point.can_stay() && !is_put_off && self.stays(wrote) {
+        let put_off = self.put_off(point);
+        self.put_off[current as usize] = put_off;
+        if point.can_stay() && put_off.is_none() && self.stays(wrote) {
             return current;
         }
         let drawn = match self.rng.one_in(CHOICES_PER_FREE_DRAW) {
