@@ -23,6 +23,8 @@ pub(super) struct EarlierSchedule {
     pub(super) plan: Vec<u8>,
     /// The number of the event that the read is then.
     pub(super) at: usize,
+    /// No run that follows it takes more steps than this.
+    pub(super) most_steps: u64,
 }
 
 impl EarlierSchedule {
@@ -36,7 +38,13 @@ impl EarlierSchedule {
     ) -> Option<Self> {
         let EarlierRead { order, at } = EarlierRead::of(&decoded.events, newer, at)?;
         let plan = planned_schedule(trace, decoded, &order)?;
-        Some(Self { plan, at })
+        // An event is a step at most, but rounds of a loop that waits are left out.
+        let most_steps = 4 * order.len() as u64 + 10_000;
+        Some(Self {
+            plan,
+            at,
+            most_steps,
+        })
     }
 }
 

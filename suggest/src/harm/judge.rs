@@ -289,7 +289,11 @@ impl Judge<'_> {
         std::fs::write(&file, &schedule.plan)
             .with_context(|| format!("cannot write {}", file.display()))?;
         let launch = self.launch.with_stale(&candidate.control(None));
-        let launch = launch.replaying(&file);
+        let mut launch = launch.replaying(&file);
+        if !record.ended_early {
+            // Where the schedule cannot be followed, threads that wait may go on for long.
+            launch = launch.with_steps(schedule.most_steps);
+        }
         let finished = launch.once(candidate.seed, &folder, &watchdog)?;
         let at = schedule.at;
         let expected = Expectation::Control(Moment { at, ..moment });
