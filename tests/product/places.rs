@@ -19,6 +19,7 @@ const BUILDS: [(&str, &str, &str); 4] = [
 const C_LAYERS: &str = include_str!("../corpus/places/layers.c");
 const CPP_LAYERS: &str = include_str!("../corpus/places/layers.cc");
 const CPP_HEADER: &str = include_str!("../corpus/places/cell.h");
+const MACRO_HEADER: &str = include_str!("../corpus/places/macro_cell.h");
 const ORDER_AT_THE_CALL: &str = include_str!("../corpus/places/order_at_the_call.c");
 const LIBRARY: &str = include_str!("../corpus/places/library.cc");
 const BOX: &str = include_str!("../corpus/places/box.h");
@@ -94,6 +95,14 @@ fn classes_operators_and_lambdas_are_looked_through() {
     need_tools();
     for build in BUILDS {
         assert_marked(build, "layers.cc", CPP_LAYERS, CPP_HEADER);
+    }
+}
+
+#[test]
+fn macros_for_attributes_are_no_obstacle() {
+    need_tools();
+    for build in BUILDS {
+        assert_marked(build, "layers.cc", CPP_LAYERS, MACRO_HEADER);
     }
 }
 
