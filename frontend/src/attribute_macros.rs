@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::literal::literal_end;
 use crate::site::Span;
-use crate::source::literal_end;
 
 /// The names, with their arguments, that the grammars had better not see.
 pub(crate) fn attribute_macros(text: &[u8]) -> Vec<Span> {

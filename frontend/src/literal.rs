@@ -1,4 +1,17 @@
-//! Integer literals of C and C++, and the words that stand for one.
+//! Literals of C and C++: where one ends, the value of an integer, and the words that
+//! stand for one.
+
+/// The offset behind a literal, or of the end of its line.
+pub(crate) fn literal_end(text: &[u8], start: usize, quote: u8) -> usize {
+    let mut i = start + 1;
+    while i < text.len() && text[i] != quote && text[i] != b'\n' {
+        i += if text[i] == b'\\' { 2 } else { 1 };
+    }
+    match text.get(i) {
+        Some(&byte) if byte == quote => i + 1,
+        _ => i.min(text.len()),
+    }
+}
 
 /// The value of an integer literal, or of a word that stands for one.
 pub(crate) fn integer(text: &str) -> Option<i128> {

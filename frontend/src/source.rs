@@ -10,6 +10,7 @@ use tree_sitter::{Node, Parser, Range, Tree};
 
 use crate::attribute_macros::attribute_macros;
 use crate::lines::LineIndex;
+use crate::literal::literal_end;
 use crate::pasting::readable_body;
 use crate::site::Span;
 
@@ -248,18 +249,6 @@ fn without_line_comment(body: &[u8]) -> &[u8] {
         };
     }
     &body[..i.min(body.len())]
-}
-
-/// The offset behind a literal, or of the end of its line.
-pub(crate) fn literal_end(text: &[u8], start: usize, quote: u8) -> usize {
-    let mut i = start + 1;
-    while i < text.len() && text[i] != quote && text[i] != b'\n' {
-        i += if text[i] == b'\\' { 2 } else { 1 };
-    }
-    match text.get(i) {
-        Some(&byte) if byte == quote => i + 1,
-        _ => i.min(text.len()),
-    }
 }
 
 /// Whether a header holds C++ outside what is guarded by `__cplusplus`.
