@@ -132,11 +132,11 @@ impl Watch {
         let ready = ready.load(SeqCst)
             || phase_of_me.load(SeqCst) == phase::ARRIVED
             || deferred.load(SeqCst) != 0;
-        if holder.is_null() {
-            return ready && take_from_nobody(me);
-        }
         // SAFETY: as above.
         let timed = unsafe { &(*me).timed }.load(SeqCst);
+        if holder.is_null() {
+            return (ready || timed) && take_from_nobody(me, ready);
+        }
         if holder == me || !(ready || timed) {
             return false;
         }
@@ -184,8 +184,9 @@ impl Watch {
             if (*me).deferred.load(SeqCst) != 0 {
                 state.scheduler.wake((*me).id);
             }
-            if !ready {
-                // Nobody else can go on, so the time is all there is to wait for.
+            // Nobody else can go on, so the time is all there is to wait for, or what
+            // the holder has written before it fell asleep.
+            if !ready && !state.scheduler.has_message_looked_for((*me).id) {
                 state.scheduler.reach_deadline((*me).id);
             }
             let choices = core::mem::take(&mut state.scheduler.choices);
@@ -196,7 +197,9 @@ impl Watch {
     }
 }
 
-fn take_from_nobody(me: *mut Thread) -> bool {
+/// Takes the turn, which nobody has: if this thread can go on, or if there may be a message
+/// for it.
+fn take_from_nobody(me: *mut Thread, ready: bool) -> bool {
     if HOLDER
         .compare_exchange(ptr::null_mut(), me, SeqCst, SeqCst)
         .is_err()
@@ -209,6 +212,9 @@ fn take_from_nobody(me: *mut Thread) -> bool {
         state.scheduler.let_in();
         if (*me).deferred.load(SeqCst) != 0 {
             state.scheduler.wake((*me).id);
+        } else if !ready && !state.scheduler.has_message_looked_for((*me).id) {
+            HOLDER.store(ptr::null_mut(), SeqCst);
+            return false;
         }
         let choices = core::mem::take(&mut state.scheduler.choices);
         write_turn(state, (*me).id, choices, Cause::Watchdog);

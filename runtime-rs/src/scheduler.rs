@@ -376,7 +376,9 @@ impl Scheduler {
         entry.timed_out = false;
         self.timed += usize::from(deadline.is_some());
         self.set_ready(thread, false);
-        self.set_timed(thread, deadline.is_some());
+        // A message may come from somebody who is in a call that is not controlled.
+        let may_come = matches!(what, WaitsFor::Descriptor(_));
+        self.set_timed(thread, deadline.is_some() || may_come);
     }
 
     /// The thread need not wait any longer.
@@ -423,6 +425,16 @@ impl Scheduler {
                 self.wake(thread);
             }
         }
+    }
+
+    /// Has a thread look again that waits for a message; whether it does.
+    pub(crate) fn has_message_looked_for(&mut self, thread: u32) -> bool {
+        let status = self.entry(thread).status;
+        let waits = matches!(status, Status::Waiting(WaitsFor::Descriptor(_)));
+        if waits {
+            self.wake(thread);
+        }
+        waits
     }
 
     /// Ends all waits for conditions, as may happen for no reason: another process may

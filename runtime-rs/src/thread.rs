@@ -55,7 +55,7 @@ pub(crate) struct Thread {
     pub(crate) go: AtomicU32,
     /// Whether it could be handed the turn: what a watcher needs to know.
     pub(crate) ready: AtomicBool,
-    /// Whether it waits for a time, or for something until then.
+    /// Whether it waits for a time, for something until then, or for a message.
     pub(crate) timed: AtomicBool,
     /// The signals, a bit each, that came while it was in the runtime.
     pub(crate) pending_signals: AtomicU64,

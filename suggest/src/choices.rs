@@ -78,10 +78,10 @@ pub(crate) enum Strategy {
     Mixed,
     /// A random thread, rarely one that is about to use what it wrote itself
     Seek,
-    /// Random priorities with a few changes: finds rare orderings with known probability
-    Pct,
     /// Random priorities of operations: draws orders of operations that matter evenly
     Pos,
+    /// Random priorities with a few changes: finds rare orderings with known probability
+    Pct,
     /// A random thread at every step
     Random,
     /// The operating system's scheduler, without control

@@ -230,7 +230,7 @@ fn bash_completes_commands_options_and_values() {
     for (line, completed) in [
         ("wmfix s", "suggest scan"),
         ("wmfix check --strat", "--strategy"),
-        ("wmfix check --strategy p", "pct"),
+        ("wmfix check --strategy p", "pos pct"),
         ("wmfix suggest --format g", "github gitlab"),
         ("wmfix check --fail-on h", "harmful"),
         ("wmfix suggest --baseline wmfix.b", "wmfix.bash"),

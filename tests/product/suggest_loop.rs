@@ -67,7 +67,7 @@ fn runs_of_a_patched_program_teach_the_search() {
         for seed in 1..=12 {
             let world = World::new();
             world.write(name, text);
-            let (_, report) = suggest(&world, &format!("{name} --runs 3 --seed {seed}"));
+            let (_, report) = suggest(&world, &format!("{name} --runs 3 --seed {seed} --fix all"));
             let verification = &report["repair"]["verification"];
             if verification.is_null() {
                 continue;
