@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::literal::literal_end;
 use crate::site::Span;
+use crate::tokens::{Token, TokenKind, tokens};
 
 /// The names, with their arguments, that the grammars had better not see.
 pub(crate) fn attribute_macros(text: &[u8]) -> Vec<Span> {
@@ -19,28 +19,16 @@ pub(crate) fn attribute_macros(text: &[u8]) -> Vec<Span> {
     let mut found = Vec::new();
     for (index, token) in tokens.iter().enumerate() {
         match token.kind {
-            Kind::Word if reader.is_before_declaration(index) => found.push(token.span.clone()),
-            Kind::Closing(opening) => found.extend(reader.between_head_and_body(opening, index)),
+            TokenKind::Word if reader.is_before_declaration(index) => {
+                found.push(token.span.clone())
+            }
+            TokenKind::Closing(opening) => {
+                found.extend(reader.between_head_and_body(opening, index))
+            }
             _ => {}
         }
     }
     found
-}
-
-/// A token; comments, directives and blanks are none.
-struct Token {
-    kind: Kind,
-    span: Span,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// A name or keyword.
-    Word,
-    /// A closing parenthesis, and the index of the token that opened it.
-    Closing(usize),
-    /// Anything else, by its first byte; `::` and `->` are one token.
-    Mark(u8),
 }
 
 /// Words that no macro of this kind is called, and that are no types either.
@@ -253,9 +241,9 @@ impl Reader<'_> {
         let mut depth = 0usize;
         for at in index..(index + MOST_TOKENS).min(self.tokens.len()) {
             match self.tokens[at].kind {
-                Kind::Mark(b'<') => depth += 1,
-                Kind::Mark(b'>') => depth -= 1,
-                Kind::Mark(b';' | b'{' | b'}' | b'=') => return None,
+                TokenKind::Mark(b'<') => depth += 1,
+                TokenKind::Mark(b'>') => depth -= 1,
+                TokenKind::Mark(b';' | b'{' | b'}' | b'=') => return None,
                 _ => {}
             }
             if depth == 0 {
@@ -270,14 +258,14 @@ impl Reader<'_> {
         if !self.is(index, b"(") {
             return index;
         }
-        let closes = |token: &Token| token.kind == Kind::Closing(index);
+        let closes = |token: &Token| token.kind == TokenKind::Closing(index);
         let closing = self.tokens[index..].iter().position(closes);
         closing.map_or(index, |length| index + length + 1)
     }
 
     fn word(&self, index: usize) -> &[u8] {
         match self.tokens.get(index) {
-            Some(token) if token.kind == Kind::Word => &self.text[token.span.clone()],
+            Some(token) if token.kind == TokenKind::Word => &self.text[token.span.clone()],
             _ => b"",
         }
     }
@@ -299,89 +287,6 @@ impl Reader<'_> {
 /// Whether a name is in capitals, as those of macros are.
 fn is_shouted(name: &[u8]) -> bool {
     name.len() > 1 && !name.iter().any(u8::is_ascii_lowercase)
-}
-
-fn tokens(text: &[u8]) -> Vec<Token> {
-    let mut tokens: Vec<Token> = Vec::new();
-    let mut open = Vec::new();
-    let mut at = 0;
-    let mut line_has_token = false;
-    while at < text.len() {
-        let rest = &text[at..];
-        let end = match rest {
-            [b'\n', ..] => {
-                line_has_token = false;
-                at += 1;
-                continue;
-            }
-            [byte, ..] if byte.is_ascii_whitespace() => {
-                at += 1;
-                continue;
-            }
-            [b'#', ..] if !line_has_token => {
-                at = behind_line(text, at);
-                continue;
-            }
-            [b'/', b'/', ..] => {
-                at = behind_line(text, at);
-                line_has_token = false;
-                continue;
-            }
-            [b'/', b'*', ..] => {
-                at += memchr::memmem::find(rest, b"*/").map_or(rest.len(), |end| end + 2);
-                continue;
-            }
-            [b'R', b'"', ..] => behind_raw_string(text, at),
-            [quote @ (b'"' | b'\''), ..] => literal_end(text, at, *quote),
-            [b':', b':', ..] | [b'-', b'>', ..] => at + 2,
-            [byte, ..] if is_word_byte(*byte) => {
-                at + rest.iter().take_while(|byte| is_word_byte(**byte)).count()
-            }
-            _ => at + 1,
-        };
-        line_has_token = true;
-        let kind = match rest[0] {
-            b'R' if rest.get(1) == Some(&b'"') => Kind::Mark(b'"'),
-            byte if is_word_byte(byte) && !byte.is_ascii_digit() => Kind::Word,
-            b'(' => {
-                open.push(tokens.len());
-                Kind::Mark(b'(')
-            }
-            b')' => open.pop().map_or(Kind::Mark(b')'), Kind::Closing),
-            byte => Kind::Mark(byte),
-        };
-        tokens.push(Token {
-            kind,
-            span: at..end,
-        });
-        at = end;
-    }
-    tokens
-}
-
-fn is_word_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
-}
-
-/// The offset behind a line and those that continue it.
-fn behind_line(text: &[u8], start: usize) -> usize {
-    for end in memchr::memchr_iter(b'\n', &text[start..]) {
-        let line = text[start..start + end].trim_ascii_end();
-        if !line.ends_with(b"\\") {
-            return start + end;
-        }
-    }
-    text.len()
-}
-
-/// The offset behind `R"name(…)name"`.
-fn behind_raw_string(text: &[u8], start: usize) -> usize {
-    let rest = &text[start + 2..];
-    let Some(length) = memchr::memchr(b'(', rest) else {
-        return text.len();
-    };
-    let end = [b")", &rest[..length], b"\""].concat();
-    memchr::memmem::find(rest, &end).map_or(text.len(), |at| start + 2 + at + end.len())
 }
 
 #[cfg(test)]

@@ -67,6 +67,7 @@ mod site;
 mod site_lines;
 mod source;
 mod syntax;
+mod tokens;
 mod tree;
 mod vocabulary;
 mod walk;

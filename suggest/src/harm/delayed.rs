@@ -137,39 +137,11 @@ fn read(operation: &Operation) -> Option<(LocationId, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use wmfix_analysis::{LoadOrder, SiteId, StoreOrder};
-
     use super::*;
+    use crate::harm::sample_events::{apart, event, load, store, together};
 
     const LOCK: u32 = 0;
     const OTHER: u32 = 1;
-
-    fn event(thread: u32, operation: Operation) -> Event {
-        Event {
-            thread: ThreadId(thread),
-            site: SiteId(0),
-            operation,
-        }
-    }
-
-    fn load(thread: u32, location: u32, value: u64) -> Event {
-        let operation = Operation::Load {
-            location: LocationId(location),
-            order: LoadOrder::Relaxed,
-            value,
-            exit: None,
-        };
-        event(thread, operation)
-    }
-
-    fn store(thread: u32, location: u32, value: u64) -> Event {
-        let operation = Operation::Store {
-            location: LocationId(location),
-            order: StoreOrder::Relaxed,
-            value,
-        };
-        event(thread, operation)
-    }
 
     /// Thread 1 reads 0 at event 1, which thread 2 has written over with 1.
     fn is_late(then: &[Event]) -> bool {
@@ -227,15 +199,7 @@ mod tests {
             load(1, LOCK, 0),
             store(1, OTHER, 1),
         ];
-        let apart = |location: LocationId| {
-            let address = 8 * u64::from(location.0);
-            Some(Bytes { address, size: 8 })
-        };
         assert!(is_delayed(&events, 2, &UnseenWrites::default(), apart));
-        let together = |location: LocationId| {
-            let address = 4 * u64::from(location.0);
-            Some(Bytes { address, size: 8 })
-        };
         assert!(!is_delayed(&events, 2, &UnseenWrites::default(), together));
     }
 }

@@ -175,6 +175,12 @@ fn unseen_writes(decoded: &DecodedTrace) -> UnseenWrites {
 }
 
 impl RunRecord {
+    /// Whether nobody could tell this run from the other by what it printed and did.
+    pub(super) fn looks_like(&self, other: &Self) -> bool {
+        let printed_same = self.printed == other.printed || other.ended_early;
+        printed_same && self.effects.are_same(&other.effects)
+    }
+
     fn add(
         &mut self,
         decoded: &DecodedTrace,

@@ -200,9 +200,10 @@ fn next_use(events: &[Event], at: usize, bytes: Bytes) -> (usize, bool) {
 
 #[cfg(test)]
 mod tests {
-    use wmfix_analysis::{LoadOrder, LocationId, LockId, LockMode, SiteId, StoreOrder, ThreadId};
+    use wmfix_analysis::{LoadOrder, LocationId, LockId, LockMode, ThreadId};
 
     use super::*;
+    use crate::harm::sample_events::{self, at};
 
     fn discards(events: &[Event]) -> bool {
         let unseen = UnseenWrites::of(events, apart);
@@ -215,35 +216,15 @@ mod tests {
     }
 
     fn event(thread: u32, site: u32, operation: Operation) -> Event {
-        Event {
-            thread: ThreadId(thread),
-            site: SiteId(site),
-            operation,
-        }
+        at(site, sample_events::event(thread, operation))
     }
 
     fn load(thread: u32, site: u32, location: u32) -> Event {
-        let location = LocationId(location);
-        let (order, value, exit) = (LoadOrder::Relaxed, 0, None);
-        event(
-            thread,
-            site,
-            Operation::Load {
-                location,
-                order,
-                value,
-                exit,
-            },
-        )
+        at(site, sample_events::load(thread, location, 0))
     }
 
     fn store(thread: u32, site: u32) -> Event {
-        let operation = Operation::Store {
-            location: LocationId(9),
-            order: StoreOrder::Relaxed,
-            value: 1,
-        };
-        event(thread, site, operation)
+        at(site, sample_events::store(thread, 9, 1))
     }
 
     fn cas(site: u32, location: u32, outcome: CasOutcome) -> Event {

@@ -11,7 +11,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
-use wmfix_analysis::{Bytes, Event, EventIndex, LocationId, LockId, Operation, SiteId, ThreadId};
+use wmfix_analysis::{Bytes, Event, EventIndex, LocationId, LockId, Operation, ThreadId};
 
 use super::access::Access;
 use crate::observe::{DecodedTrace, planned_schedule};
@@ -113,10 +113,7 @@ impl Needs {
         match event.operation {
             Operation::Write { bytes } | Operation::Death { bytes } => self.accessed.has(bytes),
             // Noted at the first access, whoever makes it.
-            Operation::Birth { .. } if event.site == SiteId(0) => false,
-            Operation::Birth {
-                bytes, location, ..
-            } => self.objects.contains(&location) || self.accessed.has(bytes),
+            Operation::Birth { .. } => false,
             Operation::Read { bytes } => self.written.has(bytes),
             Operation::Acquire { lock, .. } | Operation::Release { lock, .. } => {
                 self.locks.contains(&lock)
@@ -134,15 +131,8 @@ impl Needs {
         let thread = event.thread;
         self.threads.insert(thread);
         match event.operation {
-            Operation::Read { bytes } => self.accessed.add(bytes),
+            Operation::Read { bytes } | Operation::Birth { bytes, .. } => self.accessed.add(bytes),
             Operation::Write { bytes } | Operation::Death { bytes } => {
-                self.accessed.add(bytes);
-                self.written.add(bytes);
-            }
-            Operation::Birth {
-                bytes, location, ..
-            } => {
-                self.objects.insert(location);
                 self.accessed.add(bytes);
                 self.written.add(bytes);
             }
@@ -193,9 +183,8 @@ fn range(bytes: Bytes) -> Range<u64> {
 
 #[cfg(test)]
 mod tests {
-    use wmfix_analysis::{LoadOrder, StoreOrder};
-
     use super::*;
+    use crate::harm::sample_events::{self, event};
 
     const X: u32 = 0;
     const Y: u32 = 1;
@@ -205,31 +194,12 @@ mod tests {
         event(thread, Operation::Write { bytes })
     }
 
-    fn event(thread: u32, operation: Operation) -> Event {
-        Event {
-            thread: ThreadId(thread),
-            site: SiteId(0),
-            operation,
-        }
-    }
-
     fn load(thread: u32, location: u32) -> Event {
-        let operation = Operation::Load {
-            location: LocationId(location),
-            order: LoadOrder::Relaxed,
-            value: 0,
-            exit: None,
-        };
-        event(thread, operation)
+        sample_events::load(thread, location, 0)
     }
 
     fn store(thread: u32, location: u32) -> Event {
-        let operation = Operation::Store {
-            location: LocationId(location),
-            order: StoreOrder::Relaxed,
-            value: 1,
-        };
-        event(thread, operation)
+        sample_events::store(thread, location, 1)
     }
 
     /// The order, by numbers, and where the last event is in it.

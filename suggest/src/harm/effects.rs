@@ -270,9 +270,10 @@ fn shared_deaths(events: &[Event]) -> HashSet<usize> {
 
 #[cfg(test)]
 mod tests {
-    use wmfix_analysis::{LoadOrder, LockId, LockMode, SiteId, StoreOrder};
+    use wmfix_analysis::{LockId, LockMode};
 
     use super::*;
+    use crate::harm::sample_events::{event, load, store};
 
     const RING: u32 = 0;
     const OTHER: u32 = 1;
@@ -280,33 +281,6 @@ mod tests {
         address: 640,
         size: 8,
     };
-
-    fn event(thread: u32, operation: Operation) -> Event {
-        Event {
-            thread: ThreadId(thread),
-            site: SiteId(0),
-            operation,
-        }
-    }
-
-    fn load(thread: u32, location: u32, value: u64) -> Event {
-        let operation = Operation::Load {
-            location: LocationId(location),
-            order: LoadOrder::Relaxed,
-            value,
-            exit: None,
-        };
-        event(thread, operation)
-    }
-
-    fn store(thread: u32, location: u32, value: u64) -> Event {
-        let operation = Operation::Store {
-            location: LocationId(location),
-            order: StoreOrder::Relaxed,
-            value,
-        };
-        event(thread, operation)
-    }
 
     fn write(thread: u32) -> Event {
         event(thread, Operation::Write { bytes: DATA })

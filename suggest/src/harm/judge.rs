@@ -266,9 +266,7 @@ impl Judge<'_> {
         let expected = Expectation::Control(moment);
         let control = self.run(candidate.seed, &control, expected, limit)?;
         let is_whole = control.ended != RunEnd::Interrupted && control.ended == record.ended;
-        let printed_same = control.printed == record.printed || record.ended_early;
-        let looks_same = printed_same && control.effects.are_same(&record.effects);
-        Ok(is_whole && (control.conduct.is_same(&record.conduct) || looks_same))
+        Ok(is_whole && (control.conduct.is_same(&record.conduct) || control.looks_like(record)))
     }
 
     /// Whether the run did nothing that could be noticed but what the one does in which the
@@ -299,8 +297,7 @@ impl Judge<'_> {
         let expected = Expectation::Control(Moment { at, ..moment });
         let earlier = examine(&finished, expected, self.places, self.config)?;
         let ended_same = earlier.ended == record.ended && earlier.ended_early == record.ended_early;
-        let printed_same = earlier.printed == record.printed || record.ended_early;
-        Ok(ended_same && printed_same && earlier.effects.are_same(&record.effects))
+        Ok(ended_same && earlier.looks_like(record))
     }
 
     fn longest(&self) -> Duration {

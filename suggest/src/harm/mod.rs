@@ -15,6 +15,8 @@ mod judge;
 mod later_readers;
 mod parallel;
 mod reduce;
+#[cfg(test)]
+mod sample_events;
 mod seen;
 mod sequential;
 mod unseen;

@@ -221,40 +221,24 @@ fn ends_of_attempts(events: &[Event], is_unseen: impl Fn(usize) -> bool) -> Hash
 
 #[cfg(test)]
 mod tests {
-    use wmfix_analysis::{LoadOrder, LockMode, RmwOrder, StoreOrder};
+    use wmfix_analysis::{LockMode, RmwOrder};
 
     use super::*;
+    use crate::harm::sample_events::{self, apart, at, together};
 
     const X: LocationId = LocationId(0);
     const Y: LocationId = LocationId(1);
 
     fn event(thread: u32, site: u32, operation: Operation) -> Event {
-        Event {
-            thread: ThreadId(thread),
-            site: SiteId(site),
-            operation,
-        }
+        at(site, sample_events::event(thread, operation))
     }
 
     fn load(thread: u32, site: u32, location: LocationId) -> Event {
-        let (order, value, exit) = (LoadOrder::Relaxed, 0, None);
-        let operation = Operation::Load {
-            location,
-            order,
-            value,
-            exit,
-        };
-        event(thread, site, operation)
+        at(site, sample_events::load(thread, location.0, 0))
     }
 
     fn store(thread: u32, site: u32, location: LocationId) -> Event {
-        let (order, value) = (StoreOrder::Relaxed, 1);
-        let operation = Operation::Store {
-            location,
-            order,
-            value,
-        };
-        event(thread, site, operation)
+        at(site, sample_events::store(thread, location.0, 1))
     }
 
     fn is_at_home(events: &[Event], at: usize) -> bool {
@@ -269,11 +253,6 @@ mod tests {
     ) -> bool {
         let unseen = UnseenWrites::of(events, bytes_of);
         is_sequential(events, at, writer, &unseen, bytes_of)
-    }
-
-    fn apart(location: LocationId) -> Option<Bytes> {
-        let address = 8 * u64::from(location.0);
-        Some(Bytes { address, size: 8 })
     }
 
     #[test]
@@ -391,10 +370,6 @@ mod tests {
     fn objects_that_meet_in_memory_are_not_told_apart() {
         let run = [store(1, 1, X), load(2, 3, Y), load(2, 2, X)];
         assert!(is_at_home(&run, 2));
-        let together = |location: LocationId| {
-            let address = 4 * u64::from(location.0);
-            Some(Bytes { address, size: 8 })
-        };
         assert!(!is_sequential_after(&run, 2, None, together));
         assert!(!is_sequential_after(&run, 2, None, |_| None));
     }

@@ -108,35 +108,17 @@ impl Later {
 
 #[cfg(test)]
 mod tests {
-    use wmfix_analysis::{LoadOrder, RmwOrder, SiteId, StoreOrder};
+    use wmfix_analysis::RmwOrder;
 
     use super::*;
-
-    fn event(thread: u32, operation: Operation) -> Event {
-        Event {
-            thread: ThreadId(thread),
-            site: SiteId(0),
-            operation,
-        }
-    }
+    use crate::harm::sample_events::{self, apart, event, together};
 
     fn load(thread: u32, location: u32) -> Event {
-        let operation = Operation::Load {
-            location: LocationId(location),
-            order: LoadOrder::Relaxed,
-            value: 0,
-            exit: None,
-        };
-        event(thread, operation)
+        sample_events::load(thread, location, 0)
     }
 
     fn store(thread: u32, location: u32) -> Event {
-        let operation = Operation::Store {
-            location: LocationId(location),
-            order: StoreOrder::Relaxed,
-            value: 1,
-        };
-        event(thread, operation)
+        sample_events::store(thread, location, 1)
     }
 
     fn exchange(thread: u32, read: u64, written: u64) -> Event {
@@ -148,11 +130,6 @@ mod tests {
             exit: None,
         };
         event(thread, operation)
-    }
-
-    fn apart(location: LocationId) -> Option<Bytes> {
-        let address = 8 * u64::from(location.0);
-        Some(Bytes { address, size: 8 })
     }
 
     fn unseen(events: &[Event]) -> Vec<usize> {
@@ -194,10 +171,6 @@ mod tests {
         assert_eq!(unseen(&[store(1, 0), store(1, 0), read(1)]), [0]);
         assert_eq!(unseen(&[store(1, 0), read(2), store(1, 0)]), [0; 0]);
         let events = [store(1, 0), load(2, 1), store(1, 0)];
-        let together = |location: LocationId| {
-            let address = 4 * u64::from(location.0);
-            Some(Bytes { address, size: 8 })
-        };
         let found = UnseenWrites::of(&events, together);
         assert!(!found.contains(0));
     }
