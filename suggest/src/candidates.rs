@@ -679,7 +679,7 @@ fn operations(
     let mut found: BTreeMap<Key, (Vec<SiteId>, Orders)> = BTreeMap::new();
     for (&site, &orders) in weakest {
         let place = places.get(site);
-        if place.is_library {
+        if place.is_foreign() {
             continue;
         }
         let key = match &place.site {

@@ -22,6 +22,7 @@ const CPP_HEADER: &str = include_str!("../corpus/places/cell.h");
 const MACRO_HEADER: &str = include_str!("../corpus/places/macro_cell.h");
 const ORDER_AT_THE_CALL: &str = include_str!("../corpus/places/order_at_the_call.c");
 const LIBRARY: &str = include_str!("../corpus/places/library.cc");
+const REDUCTION: &str = include_str!("../corpus/places/reduction.c");
 const BOX: &str = include_str!("../corpus/places/box.h");
 const CHANGED_COUNT: &str = include_str!("../corpus/places/changed_count.c");
 const LONG_NAMES: &str = include_str!("../corpus/places/long_names.cc");
@@ -171,6 +172,24 @@ fn what_the_standard_library_does_inside_is_its_own() {
     let shown = check(&["--system-headers"]);
     let all = list(&shown, "violations").len() + list(&shown, "races").len();
     assert!(all > 0, "{shown}");
+}
+
+/// The atomic update of a reduction is tried again when it read an old value: nothing
+/// that the author of the directive could change. The library's threads do not do the
+/// same in every run, so that there are many.
+#[test]
+fn what_a_compiler_makes_of_a_directive_is_not_the_authors() {
+    let library = "/usr/lib/x86_64-linux-gnu/libomp.so.5";
+    need(&[Need::Program("clang"), Need::File(library, "libomp-dev")]);
+    let world = World::new();
+    world.write("reduction.c", REDUCTION);
+    let mut command = world.wmfix("clang");
+    command.args(["check", "reduction.c", "--runs", "300", "--format", "json"]);
+    command.args(["--cflags", "-fopenmp", "--ldflags", "-fopenmp"]);
+    let ran = CommandResult::of(&mut command);
+    let report = ran.json();
+    assert_eq!((ran.code, list(&report, "violations").len()), (Some(0), 0));
+    assert_eq!(report["verdict"], "clean", "{report}");
 }
 
 #[test]

@@ -464,7 +464,7 @@ impl Observation {
         self.lacks_text |= checked.lacked_text;
         for &(access, newer, kind) in &checked.violations {
             let key = violation_key(access, newer, kind, places);
-            if is_library_at(access, places) {
+            if is_foreign_at(access, places) {
                 self.of_libraries.insert((key.0, key.1, Some(key.2)));
                 continue;
             }
@@ -674,7 +674,7 @@ impl Observation {
             for violation in violations {
                 let newer = violation.newer.origin.map(|(_, site)| site);
                 let key = (shown(violation.site), newer.map(shown), violation.kind);
-                if places.get(violation.site).is_library {
+                if places.get(violation.site).is_foreign() {
                     self.of_libraries.insert((key.0, key.1, Some(key.2)));
                     continue;
                 }
@@ -847,9 +847,9 @@ fn contains<K: Eq + Hash>(keys: &RwLock<HashSet<K>>, key: &K) -> bool {
     keys.read().expect("no panic while locked").contains(key)
 }
 
-fn is_library_at(site: SiteId, places: &Mutex<Places>) -> bool {
+fn is_foreign_at(site: SiteId, places: &Mutex<Places>) -> bool {
     let places = places.lock().expect("no panic while locked");
-    places.get(site).is_library
+    places.get(site).is_foreign()
 }
 
 fn violation_key(

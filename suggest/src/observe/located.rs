@@ -5,6 +5,7 @@
 use wmfix_frontend::{MemoryOrder, Site};
 use wmfix_trace::{Order, RecordedOperation as Operation};
 
+use super::directive::makes_operations;
 use super::scope::{Editing, Scope};
 use super::sources::Sources;
 use crate::symbols::{
@@ -30,6 +31,8 @@ pub(super) struct Located {
     pub is_bare: bool,
     /// It is the access of a library to an object of its own.
     pub is_library: bool,
+    /// The compiler makes it for a directive of OpenMP.
+    pub is_generated: bool,
 }
 
 /// Finds the place of an event with these frames, innermost first.
@@ -62,6 +65,9 @@ pub(super) fn locate(
     located.site = described.or_else(|| sources.site(point?, kind));
     located.own = Some(own);
     located.at = Some(own);
+    located.is_generated = !scope.system_headers
+        && located.site.is_none()
+        && point.is_some_and(|point| is_of_directive(point, sources));
     located.walk_out(frames, sources, scope);
     let at = located.at.unwrap_or(own);
     if let (true, Some(site)) = (at > own, &located.site) {
@@ -108,6 +114,11 @@ impl Located {
             self.at = Some(at + 1);
         }
     }
+}
+
+fn is_of_directive(point: &SourcePoint, sources: &mut Sources) -> bool {
+    let line = sources.line(&point.file, point.line);
+    line.is_some_and(|line| makes_operations(&line))
 }
 
 /// Whether a call leads from a test into what is tested: the test's line is not

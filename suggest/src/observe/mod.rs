@@ -6,6 +6,7 @@ mod blocks;
 mod call_chain;
 mod checked;
 mod decode;
+mod directive;
 mod located;
 mod places;
 mod plan;

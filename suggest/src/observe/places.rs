@@ -41,6 +41,8 @@ pub(crate) struct Place {
     pub is_bare: bool,
     /// It is the access of a library to an object of its own.
     pub is_library: bool,
+    /// The compiler makes it for a directive of OpenMP.
+    pub is_generated: bool,
     /// It orders everything before it with everything after it.
     pub is_full_barrier: bool,
     /// The module and address, for places without a source.
@@ -92,6 +94,12 @@ type Execution = (CallChain, EventKind, Option<Order>);
 type SourceWay = Vec<SourcePoint>;
 
 impl Place {
+    /// Whether the operation is not one of the program's text: the program's author can
+    /// do nothing about its order.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.is_library || self.is_generated
+    }
+
     /// What the text has at the point: the call that leads to the operation, or the
     /// operation itself.
     pub(crate) fn shown(&self) -> Option<&Site> {
@@ -281,6 +289,7 @@ impl Places {
             call: located.call,
             is_bare: located.is_bare,
             is_library: located.is_library,
+            is_generated: located.is_generated,
             address,
             waits: site
                 .as_ref()

@@ -177,7 +177,7 @@ const VIOLATION_KINDS: [ViolationKind; 3] = [
 fn allow_libraries(allowed: &mut AllowedFindings, places: &Places) {
     for (site, place) in places.iter() {
         let point = place.point.as_ref();
-        if place.is_library {
+        if place.is_foreign() {
             for kind in VIOLATION_KINDS {
                 allowed.allow_violation(site, kind);
             }

@@ -1,5 +1,6 @@
 //! What is found and not shown as a finding: what libraries do with objects of
-//! their own, and what the independent checker did not confirm.
+//! their own, what the compiler makes of directives, and what the independent checker
+//! did not confirm.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,23 +8,35 @@ use std::sync::Arc;
 use wmfix_analysis::witness::check::MAX_NODES;
 
 use super::spots::SpotFinder;
-use crate::findings::{CollectedFindings, Doubt};
+use crate::findings::{CollectedFindings, Doubt, FindingKey};
+use crate::observe::Places;
 use crate::report::dossier::UnconfirmedFinding;
 
-/// A note on what libraries do.
-pub(super) fn libraries(collected: &CollectedFindings) -> Option<String> {
-    match collected.of_libraries.len() {
+/// Notes on what libraries do, and on what the compiler makes of directives.
+pub(super) fn libraries(collected: &CollectedFindings, places: &Places) -> Vec<String> {
+    let all = collected.of_libraries.len();
+    let is_generated = |key: &&FindingKey| places.get(key.0).is_generated;
+    let generated = collected.of_libraries.iter().filter(is_generated).count();
+    let note = |count: usize, one: &str, several: &str| match count {
         0 => None,
-        1 => Some(
-            "1 finding is inside the standard library or another system header and not shown: \
-             --system-headers shows it"
-                .to_owned(),
-        ),
-        count => Some(format!(
-            "{count} findings are inside the standard library or other system headers and not \
-             shown: --system-headers shows them"
+        1 => Some(format!(
+            "1 finding is {one} and not shown: --system-headers shows it"
         )),
-    }
+        count => Some(format!(
+            "{count} findings are {several} and not shown: --system-headers shows them"
+        )),
+    };
+    let of_libraries = note(
+        all - generated,
+        "inside the standard library or another system header",
+        "inside the standard library or other system headers",
+    );
+    let generated = note(
+        generated,
+        "in what the compiler makes of an OpenMP directive",
+        "in what the compiler makes of OpenMP directives",
+    );
+    of_libraries.into_iter().chain(generated).collect()
 }
 
 /// What the checker confirmed in no run, with notes on it. The traces are kept by

@@ -142,7 +142,7 @@ pub(crate) fn assemble(
             "{hidden} of {all} violations are left out: {target} cannot show them"
         ));
     }
-    notes.extend(hidden::libraries(collected));
+    notes.extend(hidden::libraries(collected, spots.places));
     let (unconfirmed, on_unconfirmed) =
         hidden::unconfirmed(collected, &mut spots, &mut found.traces);
     notes.extend(on_unconfirmed);
