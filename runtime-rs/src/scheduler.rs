@@ -236,7 +236,7 @@ impl Scheduler {
             self.gets_on(due);
         }
         if let AnyStrategy::Plan(plan) = &self.strategy
-            && let Some(due) = plan.due()
+            && let Some(due) = plan.due(kind, pending)
         {
             self.wake_for_no_reason(due);
         }

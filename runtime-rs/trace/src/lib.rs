@@ -84,8 +84,8 @@ pub use header::{
 pub use read::{Corruption, Ending, Reader};
 pub use record::{
     AccessName, Cause, CheckRecord, ContextId, Counts, End, Event, GiveUp, Limit, LocalSite,
-    LocationId, LockMode, Misuse, MisuseKind, Module, Order, Record, RecordedOperation, RmwKind,
-    StackId, StuckThread, SyncRecord, ThreadId, Turn, WaitsFor,
+    LocationId, LockMode, LooseCount, Misuse, MisuseKind, Module, Order, Record, RecordedOperation,
+    RmwKind, StackId, StuckThread, SyncRecord, ThreadId, Turn, WaitsFor,
 };
 pub use serve::{
     CANNOT, INHERITED_VARIABLE, Obstacle, READY, RUN_VARIABLES, SERVER_SYMBOL, SERVER_VARIABLE,

@@ -165,6 +165,7 @@ impl<'a> Reader<'a> {
                     4 => Cause::System,
                     5 => Cause::Planned,
                     6 => Cause::Unexplored,
+                    7 => Cause::PlannedLoosely,
                     _ => return Err(Fault::field("an unknown cause of a turn")),
                 };
                 self.thread = thread;

@@ -103,6 +103,7 @@ pub fn encode_turn(out: &mut [u8], turn: Turn) -> usize {
         Cause::System => 4,
         Cause::Planned => 5,
         Cause::Unexplored => 6,
+        Cause::PlannedLoosely => 7,
     });
     sink.commit(tag::TURN)
 }

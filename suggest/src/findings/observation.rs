@@ -26,8 +26,8 @@ use super::private_accesses::without_private_accesses;
 use super::process_end::{EndCause, ProcessEnd};
 use super::story::{self, StoryStep};
 use crate::observe::{
-    AllocationPlace, CheckedRun, DecodedTrace, EventKind, ExploredRun, Place, Places, decode,
-    explored, planned_schedule,
+    Adherence, AllocationPlace, CheckedRun, DecodedTrace, EventKind, ExploredRun, Place, Places,
+    decode, explored, planned_schedule,
 };
 use crate::options::ReadLimits;
 use crate::run::{FinishedRun, RunEnd};
@@ -756,7 +756,12 @@ impl Observation {
                 Ok(witness) => {
                     let mut prediction =
                         Prediction::new(run.decoded, run.places, run.events, &found, &witness);
-                    let plan = planned_schedule(run.bytes, run.decoded, &witness.schedule);
+                    let plan = planned_schedule(
+                        run.bytes,
+                        run.decoded,
+                        &witness.schedule,
+                        Adherence::Strict,
+                    );
                     prediction.plan = plan.map(Arc::from);
                     let race = FoundRace {
                         race: found.race,

@@ -21,7 +21,7 @@ pub(crate) use call_chain::CallChain;
 pub(crate) use checked::CheckedRun;
 pub(crate) use decode::{DecodedTrace, decode};
 pub(crate) use places::{Place, Places};
-pub(crate) use plan::planned_schedule;
+pub(crate) use plan::{Adherence, planned_schedule};
 pub(crate) use scope::{Editing, Scope};
 pub(crate) use sources::{SourceFile, Sources};
 pub(crate) use steps::{ExploredRun, MOST_ROUNDS, Uncontrolled, explored};

@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use wmfix_analysis::EventIndex;
 use wmfix_online::of_fence;
 use wmfix_trace::{
-    Cause, ContextId, Header, MAX_RECORD, Order, Reader, Record, RecordedOperation, ThreadId, Turn,
-    encode_event, encode_header, encode_turn,
+    Cause, ContextId, Header, LooseCount, MAX_RECORD, Order, Reader, Record, RecordedOperation,
+    ThreadId, Turn, encode_event, encode_header, encode_turn,
 };
 
 use super::decode::DecodedTrace;
@@ -19,6 +19,8 @@ enum Counted {
     Plain,
     /// A read that changes nothing; not if it repeats what was just read.
     Read(ReadKey),
+    /// A compare-exchange that failed, the same.
+    Attempt(ReadKey),
     /// Anything else.
     Operation,
 }
@@ -26,12 +28,22 @@ enum Counted {
 /// What tells reads apart that do not repeat each other.
 type ReadKey = (ContextId, u32, u128, Order);
 
+/// How exactly a schedule is to be followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Adherence {
+    /// By every operation.
+    Strict,
+    /// By what changes something: threads may look more or less often than they did.
+    Loose,
+}
+
 /// The schedule in which these events of a recorded run come in this order, as a
 /// trace to replay; `decoded` is what the trace says. `None` if it cannot be read.
 pub(crate) fn planned_schedule(
     trace: &[u8],
     decoded: &DecodedTrace,
     schedule: &[EventIndex],
+    adherence: Adherence,
 ) -> Option<Vec<u8>> {
     let mut implied = decoded.implied.iter().peekable();
     let mut reader = Reader::new(trace).ok()?;
@@ -60,7 +72,7 @@ pub(crate) fn planned_schedule(
         events.push((event.thread, counted, before));
     }
     skip_implied(&mut events);
-    let mut planner = Planner::default();
+    let mut planner = Planner::new(adherence);
     for index in schedule {
         let &(thread, counted, before) = events.get(usize::try_from(index.0).ok()?)?;
         planner.add(thread, counted, before);
@@ -102,19 +114,20 @@ fn counted(context: ContextId, operation: &RecordedOperation) -> Counted {
             read,
             written: None,
             ..
-        } => Counted::Read((context, location.0, read, failure)),
+        } => Counted::Attempt((context, location.0, read, failure)),
         operation if operation.is_plain() => Counted::Plain,
         _ => Counted::Operation,
     }
 }
 
 /// Turns, while they are put together.
-#[derive(Default)]
 struct Planner {
+    adherence: Adherence,
     turns: Vec<Turn>,
     current: u32,
-    /// Operations since the turn last changed hands.
+    /// Operations since the turn last changed hands, and the same loosely.
     operations: u64,
+    loosely: LooseCount,
     /// Threads that have had a turn.
     begun: HashSet<ThreadId>,
     /// What each thread has read since it did anything else.
@@ -122,13 +135,25 @@ struct Planner {
 }
 
 impl Planner {
+    fn new(adherence: Adherence) -> Self {
+        Self {
+            adherence,
+            turns: Vec::new(),
+            current: 0,
+            operations: 0,
+            loosely: LooseCount::default(),
+            begun: HashSet::new(),
+            reads: HashMap::new(),
+        }
+    }
+
     fn add(&mut self, thread: ThreadId, counted: Counted, before: u64) {
         let reads = self.reads.entry(thread).or_default();
         let operations = before
             + match counted {
                 Counted::Plain => 0,
-                Counted::Read(key) if reads.contains(&key) => 0,
-                Counted::Read(key) => {
+                Counted::Read(key) | Counted::Attempt(key) if reads.contains(&key) => 0,
+                Counted::Read(key) | Counted::Attempt(key) => {
                     reads.push(key);
                     1
                 }
@@ -143,15 +168,31 @@ impl Planner {
             return;
         }
         if thread.0 != self.current {
+            let (choices, cause) = match self.adherence {
+                Adherence::Strict => (self.operations, Cause::Planned),
+                Adherence::Loose => (self.loosely.pack(), Cause::PlannedLoosely),
+            };
             self.turns.push(Turn {
                 thread,
-                choices: self.operations,
-                cause: Cause::Planned,
+                choices,
+                cause,
             });
             self.current = thread.0;
             self.operations = 0;
+            self.loosely = LooseCount::default();
         }
         self.operations += operations;
+        let loosely = &mut self.loosely;
+        let changes = before + u64::from(counted == Counted::Operation);
+        if changes > 0 {
+            loosely.changes = loosely.changes.saturating_add(changes as u32);
+            (loosely.attempts, loosely.reads) = (0, 0);
+        }
+        if operations > before && counted != Counted::Operation {
+            loosely.reads = loosely.reads.saturating_add(1);
+            let is_attempt = matches!(counted, Counted::Attempt(_));
+            loosely.attempts = loosely.attempts.saturating_add(u16::from(is_attempt));
+        }
     }
 
     fn finish(self) -> Vec<Turn> {
@@ -188,7 +229,7 @@ mod tests {
 
     #[test]
     fn turns_count_operations_and_begin_threads() {
-        let mut planner = Planner::default();
+        let mut planner = Planner::new(Adherence::Strict);
         let read = |value| Counted::Read((ContextId(1), 0, value, Order::Relaxed));
         let steps = [
             (0, Counted::Operation),
