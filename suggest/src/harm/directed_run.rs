@@ -14,11 +14,13 @@ use super::choices::{access_names, prefix};
 use super::conduct::{Conduct, Moment};
 use super::delayed::is_delayed;
 use super::discard::{is_discarded, is_same_variable};
-use super::earlier::EarlierSchedule;
 use super::effects::Effects;
+use super::noise::Noise;
+use super::other_schedule::OtherSchedule;
+use super::printed::Printed;
 use super::sequential::{is_sequential, next_write};
 use super::unseen::UnseenWrites;
-use crate::findings::{EndCause, ProcessEnd, RaceKey, fingerprint, race_key};
+use crate::findings::{EndCause, ProcessEnd, RaceKey, race_key};
 use crate::observe::{DecodedTrace, Places, decode};
 use crate::run::{FinishedRun, RunEnd};
 
@@ -35,8 +37,8 @@ pub(super) struct RunRecord {
     pub(super) freed: Vec<SiteId>,
     /// A process was ended before the program was at its end.
     pub(super) ended_early: bool,
-    /// Equal for runs that printed the same.
-    pub(super) printed: u64,
+    /// What it printed.
+    pub(super) printed: Printed,
     /// The end of what was printed.
     pub(super) last_words: String,
     /// What became of the stale choice; `None` if none was made.
@@ -48,8 +50,8 @@ pub(super) struct RunRecord {
     pub(super) conduct: Conduct,
     /// What of that others could notice.
     pub(super) effects: Effects,
-    /// For a choice whose value was used: how the read comes before the newer write.
-    pub(super) earlier: Option<EarlierSchedule>,
+    /// For a choice whose value was used: schedules that may do the same without it.
+    pub(super) others: Vec<OtherSchedule>,
 }
 
 /// A stale choice that was made.
@@ -102,6 +104,9 @@ pub(super) enum Expectation {
     Choice(u64),
     /// It makes none, and is held against one that made a choice there.
     Control(Moment),
+    /// It makes none, and follows a schedule of its own to what one that made a choice
+    /// did.
+    OtherSchedule,
 }
 
 /// Looks at a finished run.
@@ -119,13 +124,13 @@ pub(super) fn examine(
         races: Vec::new(),
         freed: Vec::new(),
         ended_early: false,
-        printed: fingerprint(&printed),
+        printed: Printed::of(&printed),
         last_words: String::from_utf8_lossy(&printed[end..]).into_owned(),
         choice: None,
         taken: Vec::new(),
         conduct: Conduct::default(),
         effects: Effects::default(),
-        earlier: None,
+        others: Vec::new(),
     };
     let mut processes = Vec::new();
     let mut traces = Vec::new();
@@ -142,9 +147,11 @@ pub(super) fn examine(
         Expectation::Control(moment) => Some(moment),
         _ => record.choice.map(|choice| choice.moment),
     };
-    if let Some(moment) = moment {
+    if moment.is_some() || matches!(expected, Expectation::OtherSchedule) {
         for (decoded, unseen) in processes.iter().zip(&unseen) {
-            record.conduct.add(decoded, moment);
+            if let Some(moment) = moment {
+                record.conduct.add(decoded, moment);
+            }
             record.effects.add(decoded, moment, unseen);
         }
         record.effects.may_go_on = record.ended_early;
@@ -153,21 +160,24 @@ pub(super) fn examine(
     if let (Some(choice), [decoded], [trace]) = (record.choice, &processes[..], &traces[..])
         && choice.is_open()
     {
-        record.earlier = earlier_schedule(decoded, trace);
+        record.others = other_schedules(decoded, trace);
     }
     Ok(record)
 }
 
-/// How the one access of the run that took an old write comes before the next write.
-fn earlier_schedule(decoded: &DecodedTrace, trace: &[u8]) -> Option<EarlierSchedule> {
+/// The schedules that may do the same as a run in which one access took an old write.
+fn other_schedules(decoded: &DecodedTrace, trace: &[u8]) -> Vec<OtherSchedule> {
     let [stale] = &stale_accesses(decoded)[..] else {
-        return None;
+        return Vec::new();
     };
     let at = stale.at;
-    let location = Access::of(&decoded.events[at].operation)?.location();
+    let access = Access::of(&decoded.events[at].operation);
     let is_known = stale.source.is_some() == stale.writer.is_some();
-    let newer = next_write(&decoded.events[..at], location, stale.writer).filter(|_| is_known)?;
-    EarlierSchedule::of(trace, decoded, newer, at)
+    let newer = access.filter(|_| is_known).and_then(|access| {
+        let before = &decoded.events[..at];
+        next_write(before, access.location(), stale.writer)
+    });
+    OtherSchedule::all(trace, decoded, newer, at)
 }
 
 fn unseen_writes(decoded: &DecodedTrace) -> UnseenWrites {
@@ -175,10 +185,11 @@ fn unseen_writes(decoded: &DecodedTrace) -> UnseenWrites {
 }
 
 impl RunRecord {
-    /// Whether nobody could tell this run from the other by what it printed and did.
-    pub(super) fn looks_like(&self, other: &Self) -> bool {
-        let printed_same = self.printed == other.printed || other.ended_early;
-        printed_same && self.effects.are_same(&other.effects)
+    /// Whether nobody could tell this run from the other by what it printed and did, but
+    /// for noise.
+    pub(super) fn looks_like(&self, other: &Self, noise: &Noise) -> bool {
+        let printed_same = other.ended_early || self.printed.is_same(&other.printed, noise);
+        printed_same && self.effects.are_same(&other.effects, noise)
     }
 
     fn add(

@@ -14,62 +14,15 @@ use std::ops::Range;
 use wmfix_analysis::{Bytes, Event, EventIndex, LocationId, LockId, Operation, ThreadId};
 
 use super::access::Access;
-use crate::observe::{DecodedTrace, planned_schedule};
 
-/// A schedule that makes such a run.
-#[derive(Clone, Debug)]
-pub(super) struct EarlierSchedule {
-    /// The schedule, as a trace to replay.
-    pub(super) plan: Vec<u8>,
-    /// The number of the event that the read is then.
-    pub(super) at: usize,
-    /// No run that follows it takes more steps than this.
-    pub(super) most_steps: u64,
-}
-
-impl EarlierSchedule {
-    /// The schedule in which the read at `at` comes before the write at `newer`, from the
-    /// trace of a run and what it says.
-    pub(super) fn of(
-        trace: &[u8],
-        decoded: &DecodedTrace,
-        newer: usize,
-        at: usize,
-    ) -> Option<Self> {
-        let EarlierRead { order, at } = EarlierRead::of(&decoded.events, newer, at)?;
-        let plan = planned_schedule(trace, decoded, &order)?;
-        // An event is a step at most, but rounds of a loop that waits are left out.
-        let most_steps = 4 * order.len() as u64 + 10_000;
-        Some(Self {
-            plan,
-            at,
-            most_steps,
-        })
-    }
-}
-
-/// The events of a run in another order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct EarlierRead {
-    order: Vec<EventIndex>,
-    /// Where the read is then.
-    at: usize,
-}
-
-impl EarlierRead {
-    /// The order in which the read at `at` comes before the write at `newer`; `None` if it
-    /// cannot: it needs that write for something else.
-    fn of(events: &[Event], newer: usize, at: usize) -> Option<Self> {
-        let needed = needed(&events[newer..=at])?;
-        let is_needed = |index: &usize| *index < newer || needed.contains(&(index - newer));
-        let (first, then): (Vec<usize>, Vec<usize>) = (0..=at).partition(is_needed);
-        let place = first.len() - 1;
-        let order = first.into_iter().chain(then).chain(at + 1..events.len());
-        Some(Self {
-            order: order.map(|index| EventIndex(index as u64)).collect(),
-            at: place,
-        })
-    }
+/// The order of the events in which the read at `at` comes before the write at `newer`;
+/// `None` if it cannot: it needs that write for something else.
+pub(super) fn earlier_read(events: &[Event], newer: usize, at: usize) -> Option<Vec<EventIndex>> {
+    let needed = needed(&events[newer..=at])?;
+    let is_needed = |index: &usize| *index < newer || needed.contains(&(index - newer));
+    let (first, then): (Vec<usize>, Vec<usize>) = (0..=at).partition(is_needed);
+    let order = first.into_iter().chain(then).chain(at + 1..events.len());
+    Some(order.map(|index| EventIndex(index as u64)).collect())
 }
 
 /// Which of these events the last one needs, itself included, without what it reads. `None`
@@ -202,18 +155,17 @@ mod tests {
         sample_events::store(thread, location, 1)
     }
 
-    /// The order, by numbers, and where the last event is in it.
-    fn earlier(events: &[Event]) -> Option<(Vec<u64>, usize)> {
-        let found = EarlierRead::of(events, 0, events.len() - 1)?;
-        let order = found.order.iter().map(|index| index.0);
-        Some((order.collect(), found.at))
+    /// The order, by numbers.
+    fn earlier(events: &[Event]) -> Option<Vec<u64>> {
+        let order = earlier_read(events, 0, events.len() - 1)?;
+        Some(order.iter().map(|index| index.0).collect())
     }
 
     #[test]
     fn the_other_side_of_a_store_buffer_reads_the_new_value() {
         // Thread 0 writes X and reads Y; thread 1 writes Y and reads the old X.
         let events = [store(0, X), load(0, Y), store(1, Y), load(1, X)];
-        assert_eq!(earlier(&events), Some((vec![2, 3, 0, 1], 1)));
+        assert_eq!(earlier(&events), Some(vec![2, 3, 0, 1]));
     }
 
     #[test]
@@ -223,9 +175,8 @@ mod tests {
         assert_eq!(earlier(&events), None);
         // What thread 2 wrote comes along.
         let events = [store(0, X), store(2, Y), load(1, Y), load(1, X), load(2, X)];
-        let found = EarlierRead::of(&events, 0, 3).unwrap();
-        assert_eq!(found.order, [1, 2, 3, 0, 4].map(EventIndex));
-        assert_eq!(found.at, 2);
+        let order = earlier_read(&events, 0, 3).unwrap();
+        assert_eq!(order, [1, 2, 3, 0, 4].map(EventIndex));
     }
 
     #[test]
@@ -235,7 +186,7 @@ mod tests {
         let events = [store(0, X), write(0, 640), write(1, 640), load(1, X)];
         assert_eq!(earlier(&events), None);
         let neighbours = [store(0, X), write(0, 640), write(1, 644), load(1, X)];
-        assert_eq!(earlier(&neighbours), Some((vec![2, 3, 0, 1], 1)));
+        assert_eq!(earlier(&neighbours), Some(vec![2, 3, 0, 1]));
     }
 
     #[test]

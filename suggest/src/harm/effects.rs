@@ -15,6 +15,7 @@ use wmfix_analysis::{Bytes, Event, LocationId, Operation, ThreadId};
 use super::access::{Access, written};
 use super::conduct::{Moment, is_only_read};
 use super::later_readers::{GRANULE, LaterReaders, MOST_BYTES, granules};
+use super::noise::Noise;
 use super::unseen::UnseenWrites;
 use crate::observe::DecodedTrace;
 
@@ -29,11 +30,19 @@ pub(super) struct Effects {
 }
 
 impl Effects {
-    /// Adds a process, with the writes of it that nobody else sees.
-    pub(super) fn add(&mut self, decoded: &DecodedTrace, moment: Moment, unseen: &UnseenWrites) {
-        let is_here = decoded.process == moment.process;
-        let access = decoded.events.get(moment.at).filter(|_| is_here);
-        self.is_incomparable |= is_here && !access.is_some_and(is_only_read);
+    /// Adds a process, with the writes of it that nobody else sees, and when it made the
+    /// access that took an old write or would have.
+    pub(super) fn add(
+        &mut self,
+        decoded: &DecodedTrace,
+        moment: Option<Moment>,
+        unseen: &UnseenWrites,
+    ) {
+        let here = moment.filter(|moment| moment.process == decoded.process);
+        if let Some(moment) = here {
+            let access = decoded.events.get(moment.at);
+            self.is_incomparable |= !access.is_some_and(is_only_read);
+        }
         let bytes_of = |location| decoded.bytes_of(location);
         match ProcessEffects::of(&decoded.events, &digests(decoded), unseen, bytes_of) {
             Some(effects) => {
@@ -44,8 +53,9 @@ impl Effects {
         }
     }
 
-    /// Whether the processes of the other run had the same effects, as far as both went.
-    pub(super) fn are_same(&self, other: &Self) -> bool {
+    /// Whether the processes of the other run had the same effects but for noise, as far as
+    /// both went.
+    pub(super) fn are_same(&self, other: &Self, noise: &Noise) -> bool {
         let is_comparable = !self.is_incomparable && !other.is_incomparable;
         let names = |effects: &Self| effects.processes.keys().copied().collect::<Vec<_>>();
         let mut pairs = self.processes.values().zip(other.processes.values());
@@ -53,7 +63,30 @@ impl Effects {
             && !self.processes.is_empty()
             && names(self) == names(other)
             && self.may_go_on == other.may_go_on
-            && pairs.all(|(one, other)| one.are_same(other, self.may_go_on))
+            && pairs.all(|(one, other)| one.are_same(other, self.may_go_on, noise))
+    }
+
+    /// The addresses to which a run with effects that are the same but for values wrote
+    /// other ones.
+    pub(super) fn different_values(&self, other: &Self) -> BTreeSet<u64> {
+        let pairs = self.processes.values().zip(other.processes.values());
+        let mut addresses = BTreeSet::new();
+        for (one, other) in pairs {
+            let differ = |(address, effects): &(&u64, &Vec<Effect>)| {
+                let others = other.memory.get(address).map_or(&[][..], Vec::as_slice);
+                let pairs = effects.iter().zip(others);
+                pairs
+                    .into_iter()
+                    .any(|(one, other)| one.digest != other.digest)
+            };
+            addresses.extend(
+                one.memory
+                    .iter()
+                    .filter(differ)
+                    .map(|(address, _)| *address),
+            );
+        }
+        addresses
     }
 }
 
@@ -70,14 +103,24 @@ struct ProcessEffects {
 struct Effect {
     /// Equal for equal ones.
     digest: u64,
+    /// Equal for those that differ in nothing but what was written there.
+    outline: Option<(u64, u64)>,
     /// It was not noticed in its run: whether it was there at all makes no difference.
     is_unseen: bool,
 }
 
+impl Effect {
+    fn is_same(&self, other: &Self, noise: &Noise) -> bool {
+        let is_noise = |outline: (u64, u64)| noise.has_address(outline.0);
+        self.digest == other.digest
+            || self.outline == other.outline && self.outline.is_some_and(is_noise)
+    }
+}
+
 impl ProcessEffects {
-    fn are_same(&self, other: &Self, may_go_on: bool) -> bool {
-        are_same_by_key(&self.threads, &other.threads, may_go_on)
-            && are_same_by_key(&self.memory, &other.memory, may_go_on)
+    fn are_same(&self, other: &Self, may_go_on: bool, noise: &Noise) -> bool {
+        are_same_by_key(&self.threads, &other.threads, may_go_on, noise)
+            && are_same_by_key(&self.memory, &other.memory, may_go_on, noise)
     }
 }
 
@@ -85,22 +128,24 @@ fn are_same_by_key<K: Ord + Copy>(
     one: &BTreeMap<K, Vec<Effect>>,
     other: &BTreeMap<K, Vec<Effect>>,
     may_go_on: bool,
+    noise: &Noise,
 ) -> bool {
     let keys: BTreeSet<K> = one.keys().chain(other.keys()).copied().collect();
     keys.iter().all(|key| {
         let [one, other] = [one, other].map(|all| all.get(key).map_or(&[][..], Vec::as_slice));
-        are_same_in_turn(one, other, may_go_on) || are_same_if_noticed(one, other, may_go_on)
+        are_same_in_turn(one, other, may_go_on, noise)
+            || are_same_if_noticed(one, other, may_go_on, noise)
     })
 }
 
 /// Whether the two differ in nothing but what was not noticed.
-fn are_same_in_turn(one: &[Effect], other: &[Effect], may_go_on: bool) -> bool {
+fn are_same_in_turn(one: &[Effect], other: &[Effect], may_go_on: bool, noise: &Noise) -> bool {
     let (mut one, mut other) = (one, other);
     loop {
         match (one.split_first(), other.split_first()) {
             (None, None) => return true,
             (None, _) | (_, None) if may_go_on => return true,
-            (Some((a, rest)), Some((b, other_rest))) if a.digest == b.digest => {
+            (Some((a, rest)), Some((b, other_rest))) if a.is_same(b, noise) => {
                 (one, other) = (rest, other_rest);
             }
             (Some((effect, rest)), _) if effect.is_unseen => one = rest,
@@ -113,17 +158,15 @@ fn are_same_in_turn(one: &[Effect], other: &[Effect], may_go_on: bool) -> bool {
 /// Whether the two are the same without what was not noticed. Going through them in turn
 /// takes the first of equal ones for the same, and that may be one that was not noticed
 /// where a later one was: a flag that is set and cleared once more.
-fn are_same_if_noticed(one: &[Effect], other: &[Effect], may_go_on: bool) -> bool {
-    let [mut one, mut other] = [one, other].map(|all| {
-        let noticed = all.iter().filter(|effect| !effect.is_unseen);
-        noticed.map(|effect| effect.digest)
-    });
+fn are_same_if_noticed(one: &[Effect], other: &[Effect], may_go_on: bool, noise: &Noise) -> bool {
+    let noticed = |effect: &&Effect| !effect.is_unseen;
+    let [mut one, mut other] = [one, other].map(|all| all.iter().filter(noticed));
     loop {
         match (one.next(), other.next()) {
             (None, None) => return true,
             (None, _) | (_, None) => return may_go_on,
-            (one, other) if one != other => return false,
-            _ => {}
+            (Some(one), Some(other)) if one.is_same(other, noise) => {}
+            _ => return false,
         }
     }
 }
@@ -166,7 +209,7 @@ impl ProcessEffects {
                     (bytes, Some(value))
                 }
                 Operation::Create { .. } | Operation::Exit | Operation::Release { .. } => {
-                    effects.add(event.thread, &event.operation, false);
+                    effects.add(event.thread, &event.operation, None, false);
                     continue;
                 }
                 operation => match written(&operation) {
@@ -174,19 +217,30 @@ impl ProcessEffects {
                     None => continue,
                 },
             };
-            let effect = effects.add(event.thread, &written, unseen.contains(index));
+            let outline = written.1.map(|_| (written.0.address, digest(&written.0)));
+            let effect = effects.add(event.thread, &written, outline, unseen.contains(index));
             let by_address = effects.memory.entry(written.0.address).or_default();
             by_address.push(Effect {
                 digest: digest(&(event.thread, effect.digest)),
+                outline: outline.map(|(at, rest)| (at, digest(&(event.thread, rest)))),
                 ..effect
             });
         }
         Some(effects)
     }
 
-    fn add(&mut self, thread: ThreadId, what: &impl Hash, is_unseen: bool) -> Effect {
-        let digest = digest(what);
-        let effect = Effect { digest, is_unseen };
+    fn add(
+        &mut self,
+        thread: ThreadId,
+        what: &impl Hash,
+        outline: Option<(u64, u64)>,
+        is_unseen: bool,
+    ) -> Effect {
+        let effect = Effect {
+            digest: digest(what),
+            outline,
+            is_unseen,
+        };
         self.threads.entry(thread).or_default().push(effect);
         effect
     }
@@ -300,7 +354,8 @@ mod tests {
     }
 
     fn are_same(one: Option<ProcessEffects>, other: Option<ProcessEffects>) -> bool {
-        one.unwrap().are_same(&other.unwrap(), false)
+        one.unwrap()
+            .are_same(&other.unwrap(), false, &Noise::default())
     }
 
     #[test]
@@ -320,6 +375,32 @@ mod tests {
         let mut seen = guarded(3);
         seen.insert(7, load(0, OTHER, 1));
         assert!(!are_same(of(&guarded(2), &[]), of(&seen, &[])));
+    }
+
+    #[test]
+    fn values_that_differ_anyway_may_differ() {
+        let run = |clock: u64, count: u64| {
+            let events = [
+                store(1, RING, clock),
+                store(1, OTHER, count),
+                load(2, RING, 1),
+            ];
+            of(&events, &[]).unwrap()
+        };
+        let whole = |one: ProcessEffects| Effects {
+            processes: BTreeMap::from([(1, one)]),
+            ..Effects::default()
+        };
+        let [one, again] = [whole(run(5, 1)), whole(run(6, 1))];
+        let noise = Noise::Of {
+            addresses: one.different_values(&again),
+            words: BTreeSet::new(),
+        };
+        assert!(!one.are_same(&again, &Noise::default()));
+        assert!(one.are_same(&whole(run(7, 1)), &noise));
+        assert!(!one.are_same(&whole(run(7, 2)), &noise), "no noise");
+        let fewer = of(&[store(1, OTHER, 1)], &[]).unwrap();
+        assert!(!one.are_same(&whole(fewer), &Noise::AllValues));
     }
 
     #[test]
@@ -346,9 +427,9 @@ mod tests {
             [seen(3), seen(2)].concat(),
         ]
         .map(|events| of(&events, &[]).unwrap());
-        assert!(!short.are_same(&long, false));
-        assert!(short.are_same(&long, true));
-        assert!(!other.are_same(&long, true));
+        assert!(!short.are_same(&long, false, &Noise::default()));
+        assert!(short.are_same(&long, true, &Noise::default()));
+        assert!(!other.are_same(&long, true, &Noise::default()));
     }
 
     #[test]

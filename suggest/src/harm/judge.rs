@@ -12,6 +12,7 @@ use wmfix_trace::{StaleTarget, TakenWrite};
 use super::choices::{Candidate, candidates};
 use super::conduct::Moment;
 use super::directed_run::{Expectation, RunRecord, examine};
+use super::noise::Noise;
 use super::parallel::each;
 use super::seen::SeenWithout;
 use super::{Effect, Harm, HarmVerdict, Harms, ShownBy, UntriedReason};
@@ -27,6 +28,10 @@ const RUNS_PER_VIOLATION: usize = 32;
 
 /// Choices are taken from this many runs that showed the violation.
 const MOST_SOURCES: usize = 8;
+
+/// A run is made again this often to find out what of it is noise: a clock may show
+/// the same time twice.
+const RUNS_FOR_NOISE: usize = 3;
 
 /// A longer trace is not worth the time that all of its directed runs would take.
 const LONGEST_TRACE_BYTES: u64 = 64 << 20;
@@ -188,11 +193,8 @@ impl Judge<'_> {
             {
                 effect = Effect::NoDifference;
             }
-            if effect == Effect::Nothing
-                && is_first
-                && self.is_as_if_earlier(candidate, &record, choice.moment, limit)?
-            {
-                effect = Effect::Sequential;
+            if effect == Effect::Nothing && is_first {
+                effect = self.without(candidate, &record, limit)?;
             }
             let verdict = effect.verdict();
             let shown = harm.shown_by.as_ref().map(|shown_by| shown_by.effect);
@@ -264,40 +266,47 @@ impl Judge<'_> {
     ) -> anyhow::Result<bool> {
         let control = candidate.control(candidate.target.seed);
         let expected = Expectation::Control(moment);
-        let control = self.run(candidate.seed, &control, expected, limit)?;
-        let is_whole = control.ended != RunEnd::Interrupted && control.ended == record.ended;
-        Ok(is_whole && (control.conduct.is_same(&record.conduct) || control.looks_like(record)))
+        let run = || self.run(candidate.seed, &control, expected, limit);
+        let first = run()?;
+        let is_whole = first.ended != RunEnd::Interrupted && first.ended == record.ended;
+        Ok(is_whole
+            && (first.conduct.is_same(&record.conduct)
+                || looks_like_but_for_noise(&first, record, run)?))
     }
 
-    /// Whether the run did nothing that could be noticed but what the one does in which the
-    /// read came before the newer write.
-    fn is_as_if_earlier(
+    /// What the value came to, as far as runs without it show: whether one of them did
+    /// nothing that could be noticed but what this one did.
+    fn without(
         &self,
         candidate: &Candidate,
         record: &RunRecord,
-        moment: Moment,
         limit: Duration,
-    ) -> anyhow::Result<bool> {
-        let Some(schedule) = &record.earlier else {
-            return Ok(false);
-        };
-        let watchdog = Watchdog::new(limit, self.plan.deadline);
-        let folder = self.folders.take()?;
-        let file = folder.path().join("plan.wmtrace");
-        std::fs::write(&file, &schedule.plan)
-            .with_context(|| format!("cannot write {}", file.display()))?;
-        let launch = self.launch.with_stale(&candidate.control(None));
-        let mut launch = launch.replaying(&file);
-        if !record.ended_early {
-            // Where the schedule cannot be followed, threads that wait may go on for long.
-            launch = launch.with_steps(schedule.most_steps);
+    ) -> anyhow::Result<Effect> {
+        for schedule in &record.others {
+            let folder = self.folders.take()?;
+            let file = folder.path().join("plan.wmtrace");
+            std::fs::write(&file, &schedule.plan)
+                .with_context(|| format!("cannot write {}", file.display()))?;
+            let launch = self.launch.with_stale(&candidate.control(None));
+            let mut launch = launch.replaying(&file);
+            if !record.ended_early {
+                // Where the schedule cannot be followed, threads that wait may go on for long.
+                launch = launch.with_steps(schedule.most_steps);
+            }
+            let run = || {
+                let watchdog = Watchdog::new(limit, self.plan.deadline);
+                let folder = self.folders.take()?;
+                let finished = launch.once(candidate.seed, &folder, &watchdog)?;
+                let expected = Expectation::OtherSchedule;
+                examine(&finished, expected, self.places, self.config)
+            };
+            let first = run()?;
+            let ended_same = first.ended == record.ended && first.ended_early == record.ended_early;
+            if ended_same && looks_like_but_for_noise(&first, record, run)? {
+                return Ok(schedule.shows);
+            }
         }
-        let finished = launch.once(candidate.seed, &folder, &watchdog)?;
-        let at = schedule.at;
-        let expected = Expectation::Control(Moment { at, ..moment });
-        let earlier = examine(&finished, expected, self.places, self.config)?;
-        let ended_same = earlier.ended == record.ended && earlier.ended_early == record.ended_early;
-        Ok(ended_same && earlier.looks_like(record))
+        Ok(Effect::Nothing)
     }
 
     fn longest(&self) -> Duration {
@@ -381,6 +390,27 @@ impl Judge<'_> {
         records.retain(|(_, record)| record.ended != RunEnd::Interrupted);
         Ok(records)
     }
+}
+
+/// Whether a run without a stale value looks like the one with it, but for what differs
+/// when it is made again.
+fn looks_like_but_for_noise(
+    without: &RunRecord,
+    with: &RunRecord,
+    again: impl Fn() -> anyhow::Result<RunRecord>,
+) -> anyhow::Result<bool> {
+    let mut noise = Noise::default();
+    let differs_in_values = without.looks_like(with, &Noise::AllValues);
+    for _ in 0..RUNS_FOR_NOISE {
+        if without.looks_like(with, &noise) {
+            return Ok(true);
+        }
+        if !differs_in_values {
+            return Ok(false);
+        }
+        noise.add(without, &again()?);
+    }
+    Ok(without.looks_like(with, &noise))
 }
 
 impl Candidate {

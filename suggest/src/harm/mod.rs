@@ -13,7 +13,10 @@ mod effects;
 mod free;
 mod judge;
 mod later_readers;
+mod noise;
+mod other_schedule;
 mod parallel;
+mod printed;
 mod reduce;
 #[cfg(test)]
 mod sample_events;

@@ -58,7 +58,7 @@ impl SeenWithout {
         if let Some(printed) = &mut self.printed
             && !record.ended_early
         {
-            printed.insert(record.printed);
+            printed.insert(record.printed.fingerprint);
         }
     }
 
@@ -80,6 +80,6 @@ impl SeenWithout {
         }
         // What a run prints when it is ended says nothing.
         let printed = self.printed.as_ref().filter(|_| !record.ended_early)?;
-        (!printed.contains(&record.printed)).then_some(Effect::Printed)
+        (!printed.contains(&record.printed.fingerprint)).then_some(Effect::Printed)
     }
 }

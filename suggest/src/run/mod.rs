@@ -8,6 +8,7 @@ mod fork_server;
 pub(crate) mod guard;
 mod left_behind;
 mod output_file;
+mod padding;
 mod patience;
 mod process;
 mod run_end;

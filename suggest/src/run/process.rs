@@ -16,6 +16,7 @@ use wmfix_trace::{RECORDED_BESIDE, RUN_VARIABLES, StaleTarget, StaleTargets, UNF
 
 use super::folders::RunFolder;
 use super::fork_server::{ForkServer, ServerLost, ServerRequest, ServerStart};
+use super::padding::pad;
 use super::run_end::RunEnd;
 use super::start::ProgramKey;
 use super::trace_folder::TraceFolder;
@@ -399,25 +400,7 @@ impl Launch {
 }
 
 /// What configures the runtime, by name.
-type RunVariables = BTreeMap<&'static OsStr, OsString>;
-
-/// What the variables of a run take of its stack is a multiple of this.
-const ENVIRONMENT_STEP: usize = 1024;
-
-/// Lets the variables of all runs take as much room: the stack of the program begins
-/// below its environment, and runs that differ in a setting are compared by what they
-/// do to their memory.
-fn pad(variables: &mut RunVariables) {
-    // Each has a `=`, a zero at its end, and a pointer.
-    let room = |name: &OsStr, value: usize| name.len() + value + 2 + size_of::<usize>();
-    let taken = variables
-        .iter()
-        .map(|(name, value)| room(name, value.len()));
-    let padding = OsStr::new("WMFIX_PADDING");
-    let taken = taken.sum::<usize>() + room(padding, 0);
-    let missing = taken.next_multiple_of(ENVIRONMENT_STEP) - taken;
-    variables.insert(padding, "-".repeat(missing).into());
-}
+pub(super) type RunVariables = BTreeMap<&'static OsStr, OsString>;
 
 /// Has whatever we start lie at the same addresses every time, so that a seed gives
 /// the same run of programs that look at addresses, too, or lets them vary. Where the
@@ -560,29 +543,4 @@ fn without_addresses(text: &[u8]) -> Vec<u8> {
         }
     }
     result
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn runs_with_other_settings_have_their_stacks_at_the_same_place() {
-        let room = |settings: &[(&'static str, &str)]| {
-            let settings = settings.iter();
-            let mut variables: RunVariables = settings
-                .map(|(name, value)| (OsStr::new(*name), OsString::from(value)))
-                .collect();
-            pad(&mut variables);
-            let each = variables.iter();
-            let bytes: usize = each.map(|(name, value)| name.len() + value.len() + 2).sum();
-            bytes + variables.len() * size_of::<usize>()
-        };
-        let stale = [("WMFIX_SEED", "7"), ("WMFIX_STALE", "2.17=1.5~3/1f")];
-        assert_eq!(room(&[("WMFIX_SEED", "4294967297")]), ENVIRONMENT_STEP);
-        assert_eq!(room(&stale), ENVIRONMENT_STEP);
-        // The longest part of it is as long for all runs.
-        let long = "x".repeat(ENVIRONMENT_STEP);
-        assert_eq!(room(&[("WMFIX_OUT", &long)]), 2 * ENVIRONMENT_STEP);
-    }
 }
