@@ -3,6 +3,7 @@
 //! of the stages before it and gives one of its own; the one loop is repair and
 //! verify, where a patched copy goes through the first stages once more.
 
+mod modest;
 mod relax;
 
 use std::collections::BTreeSet;
@@ -28,8 +29,8 @@ use crate::preparation::{Settings, find_project, prepare, prepare_command};
 use crate::progress::Stage;
 use crate::project::{Prepared, Project, left_out};
 use crate::repair_loop::{
-    NextRound, PatchedRuns, RepairLoop, RepairNote, RepairResult, RepairTask, Trial, Verification,
-    ViolationPlaces, violation_places,
+    NextRound, PatchedRuns, Ranking, RepairLoop, RepairNote, RepairResult, RepairTask, Trial,
+    Verification, ViolationPlaces, violation_places,
 };
 use crate::report::{self, Dossier, Judged, RepairInputs, ReportInputs};
 use crate::run::{Deadline, StopReason, interrupted};
@@ -37,6 +38,7 @@ use crate::shard_number::Shard;
 use crate::shards::{ProgramRecord, Selection, ShardFile, ShardSettings};
 use crate::stopped;
 use crate::subject::{PatchedFile, Subject};
+use modest::Modest;
 
 pub(crate) use crate::preparation::Request;
 pub(crate) use relax::{RelaxRequest, RelaxStage, Relaxed, relax};
@@ -385,15 +387,34 @@ fn repaired(
         options: &settings.options,
         deadline,
     });
+    let mut was_modest = false;
     let mut result = loop {
         let names = wanted
             .annotate
             .then(|| finding_names(&mut evidence, &harms, &settings));
         let names = names.transpose()?;
+        if !std::mem::replace(&mut was_modest, true) && cost != Cost::Fewest {
+            let modest = Modest {
+                settings: &settings,
+                project,
+                wanted,
+                names: names.as_ref(),
+                deadline,
+            };
+            if let Some(result) = modest.repair(&mut repair_loop, &mut evidence, &harms)? {
+                break result;
+            }
+            repair_loop.begins_anew();
+        }
         let target = settings.options.target;
         let left: BTreeSet<ViolationKey> = harms.below(wanted.fix, target).copied().collect();
         let minor = harms.below(HarmLevel::Visible, target).copied().collect();
-        let proposal = repair_loop.propose(&mut evidence, (&left, &minor), names.as_ref())?;
+        let rank = Ranking {
+            left_alone: &left,
+            minor: &minor,
+            spared: &BTreeSet::new(),
+        };
+        let proposal = repair_loop.propose(&mut evidence, rank, names.as_ref())?;
         let seed = repair_loop.seed();
         let places = evidence.places();
         let left = left.iter().map(|key| violation_places(places, key));

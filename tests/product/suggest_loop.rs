@@ -11,6 +11,7 @@ use wmfix_tests::tools::{Need, need};
 
 const SEQLOCK: &str = include_str!("../corpus/suggest/seqlock.c");
 const DEQUE: &str = include_str!("../corpus/suggest/deque.c");
+const COMBINER: &str = include_str!("../corpus/suggest/combiner.cc");
 const HELPERS_AT_CALLS: &str = include_str!("../corpus/suggest/helpers_at_calls.c");
 const WRAPPER_AT_CALLS: &str = include_str!("../corpus/suggest/wrapper_at_calls.cpp");
 const ORDER_FROM_A_CALLER: &str = include_str!("../corpus/suggest/order_from_a_caller.c");
@@ -56,6 +57,35 @@ fn changes(report: &Value) -> &[Value] {
 
 fn count(report: &Value, fits: impl Fn(&Value) -> bool) -> usize {
     changes(report).iter().filter(|change| fits(change)).count()
+}
+
+/// Requests that are seen late do harm only because the lock orders nothing: repairing
+/// that is enough, and the patched program is seen to throw the old values away.
+#[test]
+fn what_does_harm_only_because_of_a_race_needs_no_change_of_its_own() {
+    need_tools();
+    let world = World::new();
+    world.write("combiner.cc", COMBINER);
+    let (ran, report) = suggest(&world, "combiner.cc --runs 300");
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let harmful = list(&report, "violations").iter();
+    let harmful = harmful.filter(|violation| violation["harm"]["verdict"] == "harmful");
+    assert!(harmful.count() > 0, "{report}");
+    assert_eq!(changes(&report).len(), 1, "{report}");
+    let is_at_the_lock = |change: &Value| {
+        change["place"]["line"] == 27 && change["to"] == "acquire" && change["kind"] == "order"
+    };
+    assert_eq!(count(&report, is_at_the_lock), 1, "{report}");
+    assert_eq!(
+        report["repair"]["verification"]["outcome"], "held",
+        "{report}"
+    );
+    assert!(
+        report["repair"]["searched"]["spared"].as_u64() > Some(0),
+        "{report}"
+    );
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("no change of their own"), "{notes}");
 }
 
 #[test]

@@ -78,6 +78,7 @@ impl Explainer<'_> {
             lower_bound: outcome.lower_bound,
             recorded_runs: outcome.runs,
             layers: layers.iter().collect::<BTreeSet<_>>().len().max(1) as u64,
+            spared: 0,
             verification: Verification::NoPatch,
             remaining: needed.chain(beyond).collect(),
             rounds: 0,

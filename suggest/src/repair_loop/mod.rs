@@ -64,6 +64,19 @@ pub(crate) struct Proposal {
     remaining: BTreeSet<PlaceKey>,
     /// The places of each finding that is to be repaired.
     wanted: Vec<Vec<PlaceKey>>,
+    /// The violations that are spared and that recorded runs have with the changes, too.
+    open: BTreeSet<ViolationPlaces>,
+}
+
+/// Which violations a repair is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ranking<'a> {
+    /// Not for these: they do too little harm, or are spared.
+    pub left_alone: &'a BTreeSet<ViolationKey>,
+    /// For these last.
+    pub minor: &'a BTreeSet<ViolationKey>,
+    /// Of those that are left alone, the ones that count all the same.
+    pub spared: &'a BTreeSet<ViolationKey>,
 }
 
 /// What became of a proposal's patched program.
@@ -100,6 +113,8 @@ pub(crate) enum NextRound {
 pub(crate) struct RepairLoop<'a> {
     task: RepairTask<'a>,
     round: u64,
+    /// Rounds that do not count any more, whose seeds were used.
+    spent: u64,
     refused: Vec<RefusedChange>,
     notes: Vec<RepairNote>,
     /// Patches that did not hold.
@@ -116,6 +131,7 @@ impl<'a> RepairLoop<'a> {
         Self {
             task,
             round: 0,
+            spent: 0,
             refused: Vec::new(),
             notes: Vec::new(),
             failed: BTreeSet::new(),
@@ -125,19 +141,23 @@ impl<'a> RepairLoop<'a> {
         }
     }
 
+    /// Lets the rounds so far not count: they were for a part of the findings.
+    pub(crate) fn begins_anew(&mut self) {
+        self.spent += std::mem::take(&mut self.round);
+        self.notes.clear();
+    }
+
     /// Starts a round: the cheapest repair of the recorded runs. The patch names
-    /// the findings that a change removes beside it, if `names` are given. What is
-    /// `left_alone` does too little harm to be repaired, and what is `minor` is
-    /// repaired last.
+    /// the findings that a change removes beside it, if `names` are given.
     pub(crate) fn propose(
         &mut self,
         evidence: &mut Evidence,
-        (left_alone, minor): (&BTreeSet<ViolationKey>, &BTreeSet<ViolationKey>),
+        rank: Ranking<'_>,
         names: Option<&FindingNames>,
     ) -> anyhow::Result<Proposal> {
         self.round += 1;
         loop {
-            if let Some(proposal) = self.search(evidence, (left_alone, minor), names)? {
+            if let Some(proposal) = self.search(evidence, rank, names)? {
                 return Ok(proposal);
             }
         }
@@ -146,7 +166,7 @@ impl<'a> RepairLoop<'a> {
     /// The first seed for the patched program of this round: no round before has
     /// used it.
     pub(crate) fn seed(&self) -> u64 {
-        let offset = SEEDS_PER_ROUND.wrapping_mul(self.round);
+        let offset = SEEDS_PER_ROUND.wrapping_mul(self.spent + self.round);
         self.task.options.seed.wrapping_add(offset)
     }
 
@@ -195,6 +215,36 @@ impl<'a> RepairLoop<'a> {
             // A patch that removes something is better than none.
             result = best;
         }
+        NextRound::Finished(Box::new(self.finished(result)))
+    }
+
+    /// Ends a round that was for a part of the findings: the result, if the patched
+    /// program shows nothing more that counts. `spared` violations were left alone.
+    pub(crate) fn accept(
+        &mut self,
+        evidence: &mut Evidence,
+        proposal: Proposal,
+        trial: Trial,
+        spared: u64,
+    ) -> Option<RepairResult> {
+        self.verification_time += trial.elapsed;
+        let mut runs = trial
+            .runs
+            .filter(|_| matches!(trial.verification, Verification::Clean(_)))?;
+        if !proposal.is_enough(&mut runs.evidence, &runs.harmless) {
+            return None;
+        }
+        let mut result = proposal.result;
+        result.rounds = self.round;
+        result.verification = trial.verification;
+        count_runs_at_changes(&mut result, evidence.places(), &mut runs);
+        result.spared = spared;
+        self.notes.push(RepairNote::NoOwnChange(spared));
+        Some(self.finished(result))
+    }
+
+    /// A result with what is known about how it was found.
+    fn finished(&mut self, mut result: RepairResult) -> RepairResult {
         result.notes = std::mem::take(&mut self.notes);
         if !result.changes.is_empty() {
             // It is that of a round before.
@@ -206,7 +256,7 @@ impl<'a> RepairLoop<'a> {
         }
         result.search_time = self.search_time;
         result.verification_time = self.verification_time;
-        NextRound::Finished(Box::new(result))
+        result
     }
 
     /// Takes moved fences out of the search: runs without a fence at its place are no
@@ -286,6 +336,16 @@ fn changed_site(change: &ExplainedChange) -> Option<ChangedSite> {
 }
 
 impl Proposal {
+    /// Whether nothing that is spared is left to chance: what recorded runs have with the
+    /// changes, too, the patched program has shown, and it does too little harm there.
+    fn is_enough(&self, patched: &mut Evidence, harmless: &BTreeSet<ViolationKey>) -> bool {
+        let (found, places) = patched.findings();
+        let keys = found.violations.iter().map(|finding| finding.key);
+        let keys = keys.filter(|key| harmless.contains(key));
+        let shown: BTreeSet<_> = keys.map(|key| violation_places(places, &key)).collect();
+        self.open.is_subset(&shown)
+    }
+
     /// The patched files; none if there is no repair.
     pub(crate) fn files(&self) -> &[PatchedFile] {
         &self.result.files

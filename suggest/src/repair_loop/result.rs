@@ -35,6 +35,8 @@ pub(crate) struct RepairResult {
     pub recorded_runs: u64,
     /// In how many layers: with one, it is the cheapest of all findings at once.
     pub layers: u64,
+    /// How many violations that count were left alone.
+    pub spared: u64,
     /// What the patched program showed.
     pub verification: Verification,
     /// What cannot be repaired.
@@ -178,6 +180,8 @@ pub(crate) enum RepairNote {
     VolatileTakenForAtomic,
     /// Plain accesses become atomic: nothing else removes races on them.
     PlainMadeAtomic,
+    /// So many violations that count need no change of their own.
+    NoOwnChange(u64),
     /// A patch did not build: it was searched for another one.
     PatchDidNotBuild,
     /// The runs of a patched program did not explain its finding: the original

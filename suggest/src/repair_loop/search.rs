@@ -10,12 +10,12 @@ use std::time::Duration;
 use wmfix_analysis::{SiteId, ViolationKind};
 use wmfix_repair::{
     AllowedFindings, Change, ChangeKind, Options, Outcome, Problem, Profile, ReasonedChange,
-    SearchEnd, repair_in_layers, unneeded,
+    SearchEnd, holds, repair_in_layers, unneeded,
 };
 
 use super::explain::{Explainer, carriers};
-use super::verify::finding_keys;
-use super::{Proposal, RepairLoop, RepairNote, RepairTask};
+use super::verify::{finding_keys, violation_places};
+use super::{Proposal, Ranking, RepairLoop, RepairNote, RepairTask};
 use crate::candidates::{Candidates, Purpose};
 use crate::evidence::Evidence;
 use crate::findings::{FindingNames, ViolationKey};
@@ -27,6 +27,9 @@ use crate::run::interrupted;
 
 /// How long a search may take: it then ends with the best repair it knows.
 pub(crate) const SEARCH_TIME: Duration = Duration::from_secs(60);
+
+/// More events than this, once for each violation that is spared, are not looked through.
+const MOST_EVENTS_PROBED: usize = 2_000_000;
 
 /// A change that cannot be made together with others.
 pub(super) struct RefusedChange {
@@ -42,9 +45,13 @@ impl RepairLoop<'_> {
     pub(super) fn search(
         &mut self,
         evidence: &mut Evidence,
-        (left_alone, minor): (&BTreeSet<ViolationKey>, &BTreeSet<ViolationKey>),
+        rank: Ranking<'_>,
         names: Option<&FindingNames>,
     ) -> anyhow::Result<Option<Proposal>> {
+        let Ranking {
+            left_alone, minor, ..
+        } = rank;
+        let spared = self.spared(evidence, rank);
         let wanted = finding_keys(evidence, left_alone, self.task.limit);
         let allowed = allowed_findings(evidence, left_alone, self.task.limit);
         let layers = self.layers(&allowed, minor, evidence.places());
@@ -57,7 +64,7 @@ impl RepairLoop<'_> {
         for refused in &self.refused {
             candidates.refuse(&refused.at, refused.kind, &refused.reason);
         }
-        let problem = Problem {
+        let mut problem = Problem {
             traces,
             points: candidates.points.clone(),
             moves: candidates.moves(places, self.task.tree),
@@ -70,7 +77,12 @@ impl RepairLoop<'_> {
         let mut outcome = cheapest(&problem, &layers, &self.task, budget)?;
         drop_unneeded(&problem, &mut outcome, budget / 4)?;
         self.search_time += outcome.work.total;
+        let open = still_there(&mut problem, &outcome, spared)?;
         let places = evidence.take_back(problem.traces);
+        let open = open
+            .iter()
+            .map(|key| violation_places(places, key))
+            .collect();
         if let Some(names) = names {
             let explainer = Explainer {
                 candidates: &candidates,
@@ -106,11 +118,26 @@ impl RepairLoop<'_> {
             result: explainer.result(&outcome, files),
             remaining: explainer.remaining_places(&outcome),
             wanted,
+            open,
         }))
     }
 }
 
 impl RepairLoop<'_> {
+    /// The violations that are spared, each with what is allowed if it is not.
+    fn spared(
+        &self,
+        evidence: &mut Evidence,
+        rank: Ranking<'_>,
+    ) -> Vec<(ViolationKey, AllowedFindings)> {
+        let all = rank.spared.iter().map(|key| {
+            let mut others = rank.left_alone.clone();
+            others.remove(key);
+            (*key, allowed_findings(evidence, &others, self.task.limit))
+        });
+        all.collect()
+    }
+
     /// What is allowed while the findings are repaired that matter most: first all
     /// but races, then what does little harm. Nothing comes first where it is the
     /// number of changes that counts.
@@ -251,6 +278,27 @@ fn cheapest(
         cancel.store(task.deadline.is_over(), Ordering::Relaxed);
     })?;
     Ok(outcome)
+}
+
+/// Which of the violations that are spared some recorded run has with the changes made.
+fn still_there(
+    problem: &mut Problem,
+    outcome: &Outcome,
+    spared: Vec<(ViolationKey, AllowedFindings)>,
+) -> anyhow::Result<Vec<ViolationKey>> {
+    let changes: Vec<Change> = chosen(outcome).iter().map(|c| c.change).collect();
+    let events: usize = problem.traces.iter().map(Vec::len).sum();
+    if events.saturating_mul(spared.len()) > MOST_EVENTS_PROBED {
+        return Ok(spared.into_iter().map(|(key, _)| key).collect());
+    }
+    let mut open = Vec::new();
+    for (key, allowed) in spared {
+        problem.allowed = allowed;
+        if !holds(problem, &changes)? {
+            open.push(key);
+        }
+    }
+    Ok(open)
 }
 
 /// Drops changes that no run needs: a search that was stopped may have some.

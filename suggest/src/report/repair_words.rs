@@ -23,6 +23,18 @@ pub(super) fn repair_note_text(note: &RepairNote) -> String {
         RepairNote::PlainMadeAtomic => {
             "no order of the atomic operations that there are keeps threads from racing on some plain objects: the patch makes their accesses atomic. What has to happen in one step with another access needs a lock instead".to_owned()
         }
+        RepairNote::NoOwnChange(count) => {
+            let (findings, they) = match count {
+                1 => ("1 violation needs no change of its own".to_owned(), "it is gone or does"),
+                _ => (
+                    format!("{count} violations need no change of their own"),
+                    "they are gone or do",
+                ),
+            };
+            format!(
+                "{findings}: in the runs of the patched program, {they} too little harm to count"
+            )
+        }
         RepairNote::VolatileTakenForAtomic => {
             "threads race on volatile objects, which no order prevents: their accesses were taken for relaxed atomic ones (--volatile relaxed), and the patch makes atomic those that have to order something; `wmfix check` names the races".to_owned()
         }

@@ -81,6 +81,7 @@ pub(super) fn add(
         searched: model::SearchedRepairs {
             runs: result.recorded_runs,
             layers: result.layers,
+            spared: result.spared,
             kinds: model::ReportedChangeKind::SEARCHED.to_vec(),
         },
         lower_bound: result.lower_bound,

@@ -97,7 +97,8 @@ fn verdict(repair: &Repair, report: &Report) -> Markup {
             @if repair.optimal {
                 ": "
                 @if repair.searched.layers > 1 { "races first, then harmful findings, then the rest, each on top of what comes before: " }
-                "no cheaper set of stronger orders and fences repairs "
+                "no cheaper set of stronger orders and fences "
+                @if repair.searched.spared > 0 { "removes the other findings from " } @else { "repairs " }
                 @if verification.is_proved() { "the runs of this test, all of them" } @else { "the " (repair.searched.runs) " recorded runs" }
                 " (cost " (repair.cost) ", profile " (repair.profile) ")."
             } @else {

@@ -175,8 +175,17 @@ pub(crate) struct SearchedRepairs {
     /// on top of those before.
     #[serde(default = "one_layer")]
     pub layers: u64,
+    /// How many violations that count it was not searched for, as they are gone or do too
+    /// little harm with it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub spared: u64,
     /// The kinds of change that it was chosen from.
     pub kinds: Vec<ReportedChangeKind>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 fn one_layer() -> u64 {

@@ -167,6 +167,9 @@ fn verdict(repair: &Repair, report: &Report) -> String {
             false => "no cheaper set of stronger orders and fences",
         };
         match repair.searched.layers {
+            _ if repair.searched.spared > 0 => {
+                format!("{set} removes the other findings from the {runs}")
+            }
             0 | 1 => format!("{set} repairs the {runs}"),
             _ => format!(
                 "races first, then harmful findings, then the rest: for each, {set} repairs the {runs} on top of what comes before"

@@ -1,0 +1,103 @@
+//! Repairs of the worst findings alone. What a stale value does depends on the rest of the
+//! program: where a lock orders nothing, values that its holder reads are old as well, and
+//! do no harm once the lock is repaired. Such a repair is cheaper than one of everything. It
+//! is enough if the patched program shows nothing that counts, and what the recorded runs
+//! have in spite of it is seen there to do no harm.
+
+use std::collections::BTreeSet;
+
+use super::{RepairRequest, VerificationPlan, verify};
+use crate::cli::{HarmLevel, Target};
+use crate::evidence::Evidence;
+use crate::findings::{FindingNames, ViolationKey};
+use crate::harm::Harms;
+use crate::preparation::Settings;
+use crate::project::Project;
+use crate::repair_loop::{Ranking, RepairLoop, RepairResult, violation_places};
+use crate::run::{Deadline, interrupted};
+
+/// The part of the time that is left for each of them.
+const SHARE: f64 = 0.25;
+
+/// What the repairs are made with.
+pub(super) struct Modest<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) project: &'a Project,
+    pub(super) wanted: &'a RepairRequest,
+    pub(super) names: Option<&'a FindingNames>,
+    pub(super) deadline: Deadline,
+}
+
+impl Modest<'_> {
+    /// The first repair that is enough, if there is one.
+    pub(super) fn repair(
+        &self,
+        repair_loop: &mut RepairLoop<'_>,
+        evidence: &mut Evidence,
+        harms: &Harms,
+    ) -> anyhow::Result<Option<RepairResult>> {
+        let target = self.settings.options.target;
+        let below =
+            |level| -> BTreeSet<ViolationKey> { harms.below(level, target).copied().collect() };
+        let (left, minor) = (below(self.wanted.fix), below(HarmLevel::Visible));
+        for spared in self.spared(evidence, harms, target) {
+            if interrupted() || self.deadline.is_over() {
+                break;
+            }
+            let alone: BTreeSet<ViolationKey> = left.union(&spared).copied().collect();
+            let rank = Ranking {
+                left_alone: &alone,
+                minor: &minor,
+                spared: &spared,
+            };
+            let proposal = repair_loop.propose(evidence, rank, self.names)?;
+            if proposal.files().is_empty() {
+                continue;
+            }
+            let places = evidence.places();
+            let in_original = left.iter().map(|key| violation_places(places, key));
+            let plan = VerificationPlan {
+                settings: self.settings,
+                seed: repair_loop.seed(),
+                fix: self.wanted.fix,
+                left: &in_original.collect(),
+                deadline: self.deadline.share(SHARE),
+            };
+            let compare = |original: &mut _, patched: &mut _, left: &_, limit: &_| {
+                proposal.verify(original, patched, left, limit)
+            };
+            let trial = verify(evidence, proposal.files(), self.project, plan, compare)?;
+            let accepted = repair_loop.accept(evidence, proposal, trial, spared.len() as u64);
+            if accepted.is_some() {
+                return Ok(accepted);
+            }
+        }
+        Ok(None)
+    }
+
+    /// What each of them leaves alone of what counts: all but races, then what the test
+    /// does not see. None of them is a repair of everything, or of nothing.
+    fn spared(
+        &self,
+        evidence: &mut Evidence,
+        harms: &Harms,
+        target: Target,
+    ) -> Vec<BTreeSet<ViolationKey>> {
+        let (found, _) = evidence.findings();
+        let has_races = !found.races.is_empty();
+        let keys = found.violations.iter().map(|finding| finding.key);
+        let counts = |key: &ViolationKey, level| harms.counts(key, level, target);
+        let counting: BTreeSet<ViolationKey> =
+            keys.filter(|key| counts(key, self.wanted.fix)).collect();
+        let hidden = |key: &&ViolationKey| !counts(key, HarmLevel::Visible);
+        let hidden: BTreeSet<ViolationKey> = counting.iter().filter(hidden).copied().collect();
+        let mut all = Vec::new();
+        if has_races && !counting.is_empty() {
+            all.push(counting.clone());
+        }
+        if !hidden.is_empty() && hidden.len() < counting.len() {
+            all.push(hidden);
+        }
+        all
+    }
+}
