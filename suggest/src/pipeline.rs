@@ -5,11 +5,12 @@
 
 mod modest;
 mod relax;
+mod repair;
+mod verify;
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context;
 use wmfix_frontend::{Vocabularies, scan_tree};
@@ -19,26 +20,22 @@ use crate::baseline;
 use crate::cli::{Cost, HarmLevel, Races, Volatile};
 use crate::evidence::{Evidence, NotRun, RunLimit, RunPlan};
 use crate::exit::{ExitStatus, Stop};
-use crate::findings::{FindingNames, ViolationKey};
+use crate::findings::FindingNames;
 use crate::harm::Harms;
 use crate::observe::{EventKind, Sources};
-use crate::options::{RunOptions, value_name};
-use crate::patch::{Patch, patch};
-use crate::path_limit::PathLimit;
+use crate::options::RunOptions;
+use crate::patch::Patch;
 use crate::preparation::{Settings, find_project, prepare, prepare_command};
 use crate::progress::Stage;
-use crate::project::{Prepared, Project, left_out};
-use crate::repair_loop::{
-    NextRound, PatchedRuns, Ranking, RepairLoop, RepairNote, RepairResult, RepairTask, Trial,
-    Verification, ViolationPlaces, violation_places,
-};
+use crate::project::left_out;
+use crate::repair_loop::RepairResult;
 use crate::report::{self, Dossier, Judged, RepairInputs, ReportInputs};
 use crate::run::{Deadline, StopReason, interrupted};
 use crate::shard_number::Shard;
 use crate::shards::{ProgramRecord, Selection, ShardFile, ShardSettings};
 use crate::stopped;
-use crate::subject::{PatchedFile, Subject};
-use modest::Modest;
+use crate::subject::Subject;
+use repair::repaired;
 
 pub(crate) use crate::preparation::Request;
 pub(crate) use relax::{RelaxRequest, RelaxStage, Relaxed, relax};
@@ -366,224 +363,6 @@ fn needs_repair(
             let (first, second) = (race.first.site, race.second.site);
             allowances.race(first, second).is_none() && limit.holds_race(places, finding)
         })
-}
-
-/// Repair and verify, round by round, then report on all runs.
-fn repaired(
-    mut evidence: Evidence,
-    mut harms: Harms,
-    subject: Subject,
-    settings: Settings,
-    project: &Project,
-    wanted: &RepairRequest,
-    deadline: Deadline,
-) -> Result<Examination, Stop> {
-    let cost = wanted.cost.or(project.config.repair.cost);
-    let cost = cost.unwrap_or_default();
-    let mut repair_loop = RepairLoop::new(RepairTask {
-        tree: settings.limit.path().unwrap_or(project.tree()),
-        limit: &settings.limit,
-        profile: profile(cost),
-        options: &settings.options,
-        deadline,
-    });
-    let mut was_modest = false;
-    let mut result = loop {
-        let names = wanted
-            .annotate
-            .then(|| finding_names(&mut evidence, &harms, &settings));
-        let names = names.transpose()?;
-        if !std::mem::replace(&mut was_modest, true) && cost != Cost::Fewest {
-            let modest = Modest {
-                settings: &settings,
-                project,
-                wanted,
-                names: names.as_ref(),
-                deadline,
-            };
-            if let Some(result) = modest.repair(&mut repair_loop, &mut evidence, &harms)? {
-                break result;
-            }
-            repair_loop.begins_anew();
-        }
-        let target = settings.options.target;
-        let left: BTreeSet<ViolationKey> = harms.below(wanted.fix, target).copied().collect();
-        let minor = harms.below(HarmLevel::Visible, target).copied().collect();
-        let rank = Ranking {
-            left_alone: &left,
-            minor: &minor,
-            spared: &BTreeSet::new(),
-        };
-        let proposal = repair_loop.propose(&mut evidence, rank, names.as_ref())?;
-        let seed = repair_loop.seed();
-        let places = evidence.places();
-        let left = left.iter().map(|key| violation_places(places, key));
-        let verification = VerificationPlan {
-            settings: &settings,
-            seed,
-            fix: wanted.fix,
-            left: &left.collect(),
-            deadline,
-        };
-        let compare = |original: &mut _, patched: &mut _, left: &_, limit: &_| {
-            proposal.verify(original, patched, left, limit)
-        };
-        let files = proposal.files();
-        let trial = verify(&mut evidence, files, project, verification, compare)?;
-        match repair_loop.conclude(&mut evidence, proposal, trial) {
-            NextRound::Finished(result) => break *result,
-            NextRound::Search => {}
-            NextRound::RunOriginal => {
-                let plan = RunPlan {
-                    options: &settings.options,
-                    seed: settings.options.seed.wrapping_add(evidence.summary().runs),
-                    record: true,
-                    predict: predicts(&settings.options),
-                    stage: Stage::Running,
-                    limit: RunLimit {
-                        deadline,
-                        share: SUGGEST_SHARE,
-                    },
-                    selection: Selection::UntilQuiet,
-                    resumed: None,
-                };
-                evidence = evidence.gather(&subject, plan)?;
-                let deadline = deadline.share(HARM_SHARE);
-                harms = evidence.judge_harm(&subject, &settings.options, deadline, harms)?;
-            }
-        }
-    };
-    if settings.volatile_is_open && settings.options.volatile != Volatile::Ignore {
-        result.notes.push(RepairNote::VolatileTakenForAtomic);
-    }
-    result.sort_groups(&harms);
-    let patch = match result.builds() {
-        true => patch(&result.files)?,
-        false => Patch::default(),
-    };
-    let inputs = RepairInputs {
-        result: &result,
-        profile: value_name(cost),
-        patch: &patch.text,
-    };
-    let judged = Judged {
-        harms: &harms,
-        free: None,
-    };
-    let dossier = assemble_report(&mut evidence, judged, &subject, &settings, Some(inputs))?;
-    Ok(Examination {
-        dossier,
-        options: settings.options,
-        repair: RepairStage::Done(Box::new(Repaired {
-            result,
-            patch,
-            tree: project.tree().to_owned(),
-        })),
-        folder: settings.folder,
-    })
-}
-
-/// How a patched copy is verified.
-struct VerificationPlan<'a> {
-    settings: &'a Settings,
-    /// The first seed.
-    seed: u64,
-    /// What findings are repaired.
-    fix: HarmLevel,
-    /// What does too little harm in the original.
-    left: &'a BTreeSet<ViolationPlaces>,
-    /// When everything has to be over.
-    deadline: Deadline,
-}
-
-/// Verify: the patched copy is built and run as the original was, with seeds of
-/// its own.
-fn verify(
-    original: &mut Evidence,
-    files: &[PatchedFile],
-    project: &Project,
-    plan: VerificationPlan<'_>,
-    compare: impl FnOnce(
-        &mut Evidence,
-        &mut Evidence,
-        &BTreeSet<ViolationKey>,
-        &PathLimit,
-    ) -> Verification,
-) -> anyhow::Result<Trial> {
-    let VerificationPlan {
-        settings,
-        seed,
-        fix,
-        left: left_in_original,
-        deadline,
-    } = plan;
-    let options = &settings.options;
-    let started = Instant::now();
-    let without_runs = |verification| Trial {
-        verification,
-        runs: None,
-        elapsed: started.elapsed(),
-    };
-    if files.is_empty() {
-        return Ok(without_runs(Verification::NoPatch));
-    }
-    let subject = match project.prepare(files, options, deadline)? {
-        Prepared::Built(subject) => subject,
-        Prepared::Failed(_) if interrupted() => {
-            return Ok(without_runs(Verification::Interrupted));
-        }
-        Prepared::Failed(_) if deadline.is_over() => {
-            return Ok(without_runs(Verification::OutOfTime));
-        }
-        Prepared::Failed(failure) => {
-            return Ok(without_runs(Verification::DoesNotBuild(failure)));
-        }
-    };
-    let rules = &settings.allow_rules;
-    let (rules, scope, limit) = match &subject.copy {
-        Some(copy) => (
-            rules.in_copy(&copy.original, &copy.folder),
-            settings.scope.in_copy(&copy.original, &copy.folder),
-            settings.limit.in_copy(copy),
-        ),
-        None => (
-            rules.clone(),
-            settings.scope.clone(),
-            settings.limit.clone(),
-        ),
-    };
-    let plan = RunPlan {
-        options,
-        seed,
-        record: true,
-        // A repair is judged by what runs show.
-        predict: false,
-        stage: Stage::Verifying,
-        limit: RunLimit {
-            deadline,
-            share: VERIFY_SHARE,
-        },
-        selection: Selection::UntilQuiet,
-        resumed: None,
-    };
-    let patched = Evidence::new(&settings.vocabularies, scope, rules);
-    let mut patched = patched.gather(&subject, plan)?;
-    let deadline = deadline.share(HARM_SHARE);
-    let harms = patched.judge_harm(&subject, options, deadline, Harms::default())?;
-    let mut left: BTreeSet<ViolationKey> = harms.below(fix, options.target).copied().collect();
-    // What there is no time for does what it did without the patch.
-    let places = patched.places();
-    let late = harms.out_of_time();
-    left.extend(late.filter(|key| left_in_original.contains(&violation_places(places, key))));
-    Ok(Trial {
-        verification: compare(original, &mut patched, &left, &limit),
-        runs: Some(PatchedRuns {
-            evidence: patched,
-            copy: subject.copy,
-            harmless: left,
-        }),
-        elapsed: started.elapsed(),
-    })
 }
 
 /// Report: everything that is known, as data.

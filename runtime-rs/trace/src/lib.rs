@@ -67,6 +67,7 @@ extern crate alloc;
 
 mod bytes;
 mod header;
+mod loose_count;
 mod read;
 mod record;
 mod serve;
@@ -81,11 +82,12 @@ pub use header::{
     HEADER_FIXED, Header, HeaderError, MAGIC, RECORDED_BESIDE, Strategy, UNFINISHED, VERSION,
     Volatile, encode_header,
 };
+pub use loose_count::LooseCount;
 pub use read::{Corruption, Ending, Reader};
 pub use record::{
     AccessName, Cause, CheckRecord, ContextId, Counts, End, Event, GiveUp, Limit, LocalSite,
-    LocationId, LockMode, LooseCount, Misuse, MisuseKind, Module, Order, Record, RecordedOperation,
-    RmwKind, StackId, StuckThread, SyncRecord, ThreadId, Turn, WaitsFor,
+    LocationId, LockMode, Misuse, MisuseKind, Module, Order, Record, RecordedOperation, RmwKind,
+    StackId, StuckThread, SyncRecord, ThreadId, Turn, WaitsFor,
 };
 pub use serve::{
     CANNOT, INHERITED_VARIABLE, Obstacle, READY, RUN_VARIABLES, SERVER_SYMBOL, SERVER_VARIABLE,

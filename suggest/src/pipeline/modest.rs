@@ -6,31 +6,20 @@
 
 use std::collections::BTreeSet;
 
-use super::{RepairRequest, VerificationPlan, verify};
+use super::repair::Attempts;
 use crate::cli::{HarmLevel, Target};
 use crate::evidence::Evidence;
-use crate::findings::{FindingNames, ViolationKey};
+use crate::findings::ViolationKey;
 use crate::harm::Harms;
-use crate::preparation::Settings;
-use crate::project::Project;
-use crate::repair_loop::{Ranking, RepairLoop, RepairResult, violation_places};
-use crate::run::{Deadline, interrupted};
+use crate::repair_loop::{Ranking, RepairLoop, RepairResult};
+use crate::run::interrupted;
 
 /// The part of the time that is left for each of them.
 const SHARE: f64 = 0.25;
 
-/// What the repairs are made with.
-pub(super) struct Modest<'a> {
-    pub(super) settings: &'a Settings,
-    pub(super) project: &'a Project,
-    pub(super) wanted: &'a RepairRequest,
-    pub(super) names: Option<&'a FindingNames>,
-    pub(super) deadline: Deadline,
-}
-
-impl Modest<'_> {
-    /// The first repair that is enough, if there is one.
-    pub(super) fn repair(
+impl Attempts<'_> {
+    /// The first such repair that is enough, if there is one.
+    pub(super) fn modest(
         &self,
         repair_loop: &mut RepairLoop<'_>,
         evidence: &mut Evidence,
@@ -40,38 +29,25 @@ impl Modest<'_> {
         let below =
             |level| -> BTreeSet<ViolationKey> { harms.below(level, target).copied().collect() };
         let (left, minor) = (below(self.wanted.fix), below(HarmLevel::Visible));
+        let names = self.names(evidence, harms)?;
         for spared in self.spared(evidence, harms, target) {
             if interrupted() || self.deadline.is_over() {
                 break;
             }
-            let alone: BTreeSet<ViolationKey> = left.union(&spared).copied().collect();
             let rank = Ranking {
-                left_alone: &alone,
+                left_alone: &left.union(&spared).copied().collect(),
                 minor: &minor,
                 spared: &spared,
             };
-            let proposal = repair_loop.propose(evidence, rank, self.names)?;
-            if proposal.files().is_empty() {
-                continue;
-            }
-            let places = evidence.places();
-            let in_original = left.iter().map(|key| violation_places(places, key));
-            let plan = VerificationPlan {
-                settings: self.settings,
-                seed: repair_loop.seed(),
-                fix: self.wanted.fix,
-                left: &in_original.collect(),
-                deadline: self.deadline.share(SHARE),
-            };
-            let compare = |original: &mut _, patched: &mut _, left: &_, limit: &_| {
-                proposal.verify(original, patched, left, limit)
-            };
-            let trial = verify(evidence, proposal.files(), self.project, plan, compare)?;
+            let deadline = self.deadline.share(SHARE);
+            let attempt = self.make(repair_loop, evidence, rank, names.as_ref(), deadline);
+            let (proposal, trial) = attempt?;
             let accepted = repair_loop.accept(evidence, proposal, trial, spared.len() as u64);
             if accepted.is_some() {
                 return Ok(accepted);
             }
         }
+        repair_loop.begins_anew();
         Ok(None)
     }
 

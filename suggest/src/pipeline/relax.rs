@@ -4,9 +4,9 @@
 
 use std::collections::BTreeSet;
 
+use super::verify::{VerificationPlan, verify};
 use super::{
-    HARM_SHARE, SUGGEST_SHARE, SUGGEST_TIME, VerificationPlan, assemble_report, predicts, profile,
-    require_run, verify,
+    HARM_SHARE, SUGGEST_SHARE, SUGGEST_TIME, assemble_report, predicts, profile, require_run,
 };
 use crate::cli::{Cost, HarmLevel, Races};
 use crate::evidence::{Evidence, RunLimit, RunPlan};
