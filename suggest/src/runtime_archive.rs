@@ -22,6 +22,10 @@ static GCC_SPECS: &str = include_str!("gcc.specs");
 /// What an old gcc does not take.
 const DISTINGUISH_VOLATILE: &str = " --param=tsan-distinguish-volatile=1";
 
+/// What stands before gcc's header of that name, and what it is called.
+static GCC_HEADER: &str = include_str!("stdatomic.h");
+const GCC_HEADER_NAME: &str = "stdatomic.h";
+
 /// The option that has the linker put the runtime in front of functions of the C
 /// library, for whatever is linked with it.
 pub(crate) const WRAP: &str = include_str!(concat!(env!("OUT_DIR"), "/wrap.option"));
@@ -43,6 +47,8 @@ pub(crate) struct RuntimeFiles {
     pub gcc_specs: PathBuf,
     /// The same for a gcc that cannot tell volatile accesses apart.
     pub old_gcc_specs: PathBuf,
+    /// The folder of the header that stands before one of gcc's.
+    pub gcc_headers: PathBuf,
 }
 
 impl RuntimeFiles {
@@ -58,6 +64,7 @@ impl RuntimeFiles {
             exports: folder.join("exports.list"),
             gcc_specs: folder.join("gcc.specs"),
             old_gcc_specs: folder.join("gcc-old.specs"),
+            gcc_headers: folder.clone(),
         };
         if !files.are_whole() {
             unpack(cache, &folder)
@@ -70,7 +77,9 @@ impl RuntimeFiles {
     /// cache, or the disk was full.
     fn are_whole(&self) -> bool {
         let old_specs = GCC_SPECS.replace(DISTINGUISH_VOLATILE, "");
+        let gcc_header = self.gcc_headers.join(GCC_HEADER_NAME);
         let contents = [
+            (&gcc_header, GCC_HEADER.as_bytes()),
             (&self.archive, ARCHIVE),
             (&self.exports, EXPORTS.as_bytes()),
             (&self.gcc_specs, GCC_SPECS.as_bytes()),
@@ -109,6 +118,7 @@ fn unpack(cache: &Path, folder: &Path) -> anyhow::Result<()> {
     fs::write(unfinished.path().join("libwmfix_runtime.a"), ARCHIVE)?;
     fs::write(unfinished.path().join("exports.list"), EXPORTS)?;
     fs::write(unfinished.path().join("gcc.specs"), GCC_SPECS)?;
+    fs::write(unfinished.path().join(GCC_HEADER_NAME), GCC_HEADER)?;
     fs::write(
         unfinished.path().join("gcc-old.specs"),
         GCC_SPECS.replace(DISTINGUISH_VOLATILE, ""),

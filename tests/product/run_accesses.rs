@@ -1,6 +1,6 @@
 //! Accesses that are easily missed or misread: plain reads whose value nobody uses,
-//! one object in several sizes, volatile objects behind pointers, and waits for a
-//! number in a variable. Each with a correct program beside it that must stay silent.
+//! one object in several sizes, volatile objects behind pointers, what initialises an
+//! atomic, and waits for a number in a variable. Each with a correct program beside it that must stay silent.
 
 use serde_json::Value;
 use wmfix_tests::product::{CommandResult, World};
@@ -274,5 +274,72 @@ fn waits_for_a_number_in_a_variable_are_waits_however_it_is_compared() {
     for compiler in COMPILERS {
         let report = check(&world, compiler, &["stale.c", "--runs", "50"]);
         assert!(violations(&report) > 0, "{compiler}");
+    }
+}
+
+/// Makes a node whose only member is atomic, and publishes it with ORDER.
+fn publishes_an_atomic(order: &str) -> String {
+    let shared = "#include <stdlib.h>\nstruct node { atomic_int state; };\n\
+                  static _Atomic(struct node *) newest;";
+    let first = format!(
+        "struct node *node = malloc(sizeof *node); atomic_init(&node->state, 1);\n\
+         atomic_store_explicit(&newest, node, memory_order_{order});"
+    );
+    let second = "struct node *node = atomic_load_explicit(&newest, memory_order_acquire);\n\
+                  if (node) atomic_fetch_add_explicit(&node->state, 1, memory_order_relaxed);";
+    two_threads(shared, &first, second)
+}
+
+#[test]
+fn to_initialise_an_atomic_is_no_atomic_access() {
+    need_compilers();
+    for compiler in COMPILERS {
+        let world = World::new();
+        world.write("relaxed.c", &publishes_an_atomic("relaxed"));
+        world.write("release.c", &publishes_an_atomic("release"));
+        let report = check(&world, compiler, &["relaxed.c"]);
+        assert_eq!(races(&report), ["node->state"], "{compiler}: {report}");
+        assert_eq!(report["races"][0]["first"]["line"], 7, "{report}");
+        let report = check(&world, compiler, &["release.c"]);
+        assert_eq!(report["verdict"], "clean", "{compiler}: {report}");
+    }
+}
+
+/// Everything that C lets one initialise, for a compiler that takes no warning.
+const INITIALISES: &str = r#"
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+struct pair { long a, b; };
+static _Atomic struct pair pair;
+static volatile atomic_bool flag;
+static _Atomic double number;
+static _Atomic(const char *) text;
+static atomic_char letters[3];
+int main(void) {
+  struct pair both = {1, 2};
+  atomic_init(&pair, both);
+  atomic_init(&flag, true);
+  atomic_init(&number, 1);
+  atomic_init(&text, NULL);
+  for (int i = 0; i < 3; i++)
+    atomic_init(&letters[i], (char)i);
+  return atomic_load(&flag) && atomic_load(&number) == 1.0 && letters[2] == 2 ? 0 : 1;
+}
+"#;
+
+#[test]
+fn all_kinds_of_atomics_can_be_initialised_without_a_warning() {
+    need_compilers();
+    let warnings = "-std=c11 -pedantic -Wall -Wextra -Wcast-qual -Wshadow -Wconversion -Werror";
+    for optimise in ["-O0", "-O2"] {
+        let world = World::new();
+        world.write("initialises.c", INITIALISES);
+        let mut command = world.wmfix("gcc");
+        command.arg("cc").args(warnings.split(' ')).arg(optimise);
+        command.args(["-pthread", "-o", "initialises", "initialises.c", "-latomic"]);
+        CommandResult::well(&mut command);
+        let mut command = world.wmfix("gcc");
+        CommandResult::well(command.args(["run", "--runs", "1", "--", "./initialises"]));
     }
 }

@@ -167,6 +167,8 @@ impl Plan {
                     ));
                 }
                 self.arguments.push(specs);
+                self.add(["-isystem"]);
+                self.arguments.push(files.gcc_headers.clone().into());
                 // The instrumenting pass comes after those that remove reads whose
                 // value is not used, and with them their races.
                 self.add(["-fno-tree-dce", "-fno-tree-dse"]);
@@ -243,6 +245,7 @@ mod tests {
             exports: "/c/e".into(),
             gcc_specs: "/c/g".into(),
             old_gcc_specs: "/c/old".into(),
+            gcc_headers: "/c".into(),
         };
         let given: Vec<OsString> = line.split(' ').map(Into::into).collect();
         let plan = plan(family, classify(&given), &given, &given, &files);
@@ -255,7 +258,7 @@ mod tests {
         let (gcc, _) = planned(GCC, "-c a.c -O2");
         assert_eq!(
             gcc,
-            "-c a.c -O2 -U_FORTIFY_SOURCE -U__SANITIZE_THREAD__ -specs=/c/g -fno-tree-dce -fno-tree-dse -D_GLIBCXX_TSAN=1 -g -fno-omit-frame-pointer"
+            "-c a.c -O2 -U_FORTIFY_SOURCE -U__SANITIZE_THREAD__ -specs=/c/g -isystem /c -fno-tree-dce -fno-tree-dse -D_GLIBCXX_TSAN=1 -g -fno-omit-frame-pointer"
         );
         let (clang, _) = planned(Family::Clang, "-c a.c");
         assert!(
@@ -330,6 +333,7 @@ mod tests {
             exports: "/c/e".into(),
             gcc_specs: "/c/g".into(),
             old_gcc_specs: "/c/old".into(),
+            gcc_headers: "/c".into(),
         };
         let seeds = [
             "-c a.c -O2 -o a.o -MD -MF a.d",
