@@ -84,6 +84,7 @@ pub use note::{Note, NoteKind};
 pub use object::object_at;
 pub use order::MemoryOrder;
 pub use plain::{object_name, plain_access, plain_accesses};
+pub use record::declares_bit_field;
 pub use repetition::{Repetition, repetition_of_call, repetition_of_wait};
 pub use scan::{FileScan, scan_parsed, scan_source};
 pub use site::{

@@ -9,6 +9,9 @@ use crate::site::{OrderForm, OrderSpelling};
 use crate::source::ParsedFile;
 use crate::vocabulary::Vocabularies;
 
+/// A name of more letters means something.
+const MAX_SHORTHAND_LETTERS: usize = 2;
+
 /// What a file says about orders beyond the standard names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OrderNames {
@@ -49,7 +52,7 @@ impl OrderNames {
         // site; a constant with a name of its own (`kPublish`) is a knob that
         // several sites share, and is not this site's to change.
         match self.aliases.get(last) {
-            Some(&order) if names_order(last, order) => OrderSpelling {
+            Some(&order) if names_order(last, order) || is_shorthand(last) => OrderSpelling {
                 order: Some(order),
                 form: OrderForm::Literal(span),
             },
@@ -112,6 +115,11 @@ fn bare(name: &str) -> Option<MemoryOrder> {
         "seq_cst" => Some(MemoryOrder::SeqCst),
         _ => None,
     }
+}
+
+/// Whether an alias is too short to say anything but an order: `A`, `R`, `X`.
+fn is_shorthand(alias: &str) -> bool {
+    alias.len() <= MAX_SHORTHAND_LETTERS
 }
 
 /// Whether an alias's name says which order it is.

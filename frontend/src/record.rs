@@ -34,6 +34,18 @@ pub(crate) fn of_parameter<'f>(file: &'f ParsedFile, parameter: Node<'f>) -> Opt
     named(file, &file.node_text(name))
 }
 
+/// Whether a file declares a bit-field of this name: nothing can point to it, so no
+/// access to it can be made atomic.
+pub fn declares_bit_field(file: &ParsedFile, name: &str) -> bool {
+    let mut found = false;
+    syntax::visit(file.tree().root_node(), |node, _| {
+        let declared = node.prev_named_sibling();
+        found |= node.kind() == "bitfield_clause"
+            && declared.is_some_and(|declared| file.node_text(declared) == name);
+    });
+    found
+}
+
 /// The one that a file defines by this name.
 fn named<'f>(file: &'f ParsedFile, name: &str) -> Option<Record<'f>> {
     let mut found = None;

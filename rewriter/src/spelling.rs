@@ -128,12 +128,20 @@ impl<'a> Spelling<'a> {
         order: MemoryOrder,
         vocabulary: &str,
     ) -> Option<String> {
-        let (prefix, word) = split_order(old)?;
+        let cpp = self.file.language() == Language::Cpp && !self.is_shared_header;
+        let family = match vocabulary {
+            "std" | "c11" if cpp => Some("std"),
+            "c11" | "boost" | "gnu" => Some(vocabulary),
+            _ => None,
+        };
+        let Some((prefix, word)) = split_order(old) else {
+            let shorthand = self.shorthand(order);
+            return shorthand.or_else(|| Some(self.order(order, family?)));
+        };
         let candidate = format!("{prefix}{}", in_case_of(word, order)?);
         let standard = prefix.ends_with("memory_order_")
             || prefix.ends_with("memory_order::")
             || prefix == "__ATOMIC_";
-        let cpp = self.file.language() == Language::Cpp && !self.is_shared_header;
         let unqualified = prefix == "memory_order_";
         let visible = if standard && unqualified && cpp {
             self.is_visible_unqualified(&candidate) || self.knows_here(&candidate)
@@ -143,12 +151,23 @@ impl<'a> Spelling<'a> {
         if visible {
             return Some(candidate);
         }
-        let family = match vocabulary {
-            "std" | "c11" if cpp => "std",
-            "c11" | "boost" | "gnu" => vocabulary,
-            _ => return None,
-        };
-        Some(self.order(order, family))
+        Some(self.order(order, family?))
+    }
+
+    /// A name of the file's own for an order, which does not have the order's in it: `A`
+    /// where another site says it.
+    fn shorthand(&self, order: MemoryOrder) -> Option<String> {
+        let orders = self.sites.iter().flat_map(|site| {
+            let failure = site.failure_order.iter();
+            failure.chain([&site.order])
+        });
+        let texts = orders.filter_map(|spelling| match &spelling.form {
+            OrderForm::Literal(span) if spelling.order == Some(order) => Some(span),
+            _ => None,
+        });
+        let mut texts = texts.map(|span| self.file.slice(span));
+        let found = texts.find(|text| split_order(text).is_none());
+        found.map(|text| text.into_owned())
     }
 
     /// The spelling of `order` in place of `old`, which a macro makes part of a name.

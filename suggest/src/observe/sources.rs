@@ -9,8 +9,8 @@ use std::sync::{Arc, OnceLock};
 use wmfix_frontend::{
     AllocationText, CallForm, FileScan, Forwarder, Headers, Language, MemoryOrder, OperationKind,
     OrderForm, ParsedFile, Repetition, Site, SiteMatch, Vocabularies, allocation_at, call_as_site,
-    forwards_call, forwards_site, headers_of, is_whole_body, match_site, object_at, plain_access,
-    repetition_of_call, repetition_of_wait, scan_file,
+    declares_bit_field, forwards_call, forwards_site, headers_of, is_whole_body, match_site,
+    object_at, plain_access, repetition_of_call, repetition_of_wait, scan_file,
 };
 use wmfix_online::EventKind;
 
@@ -299,7 +299,15 @@ impl Sources {
     ) -> Option<Site> {
         let file = self.file(&point.file)?;
         let at = (point.line, point.column);
-        plain_access(file.parsed(&point.file), at, writes, name)
+        let site = plain_access(file.parsed(&point.file), at, writes, name)?;
+        (!self.is_bit_field(&point.file, name)).then_some(site)
+    }
+
+    /// Whether a file or a header that it includes declares a bit-field of this name.
+    fn is_bit_field(&mut self, path: &Path, name: &str) -> bool {
+        let own = self.file(path).map(|file| (path.to_owned(), file));
+        let mut files = own.into_iter().chain(self.headers(path));
+        files.any(|(path, file)| declares_bit_field(file.parsed(&path), name))
     }
 
     /// All files read so far.

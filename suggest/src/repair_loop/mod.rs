@@ -3,6 +3,7 @@
 //! its runs and search again. Owns the search, the verdict and the result;
 //! building and running the patched program is the pipeline's.
 
+mod blame;
 mod explain;
 mod groups;
 mod reach;
@@ -20,9 +21,11 @@ use crate::evidence::Evidence;
 use crate::findings::{FindingNames, ViolationKey};
 use crate::options::RunOptions;
 use crate::path_limit::PathLimit;
+use crate::project::BuildFailure;
 use crate::run::{Deadline, interrupted};
 use crate::subject::{PatchedFile, SourceCopy};
 use crate::trace_remapper::{ChangedSite, TraceRemapper};
+use blame::blamed;
 use reach::count_runs_at_changes;
 use search::RefusedChange;
 use verify::{PlaceKey, finding_keys};
@@ -204,7 +207,7 @@ impl<'a> RepairLoop<'a> {
                     failure,
                 });
             }
-            Verification::DoesNotBuild(_) if goes_on && self.refuse(&result) => {
+            Verification::DoesNotBuild(failure) if goes_on && self.refuse(&result, failure) => {
                 self.notes.push(RepairNote::PatchDidNotBuild);
                 return NextRound::Search;
             }
@@ -276,16 +279,11 @@ impl<'a> RepairLoop<'a> {
         self.refused.len() > before
     }
 
-    /// Takes out of the search what is likely to be why a patch does not build: its
-    /// new fences or, if it has none, all of it. Says whether there was any.
-    fn refuse(&mut self, result: &RepairResult) -> bool {
-        let is_fence = |change: &&ExplainedChange| change.kind.is_new_fence();
-        let has_fences = result.changes.iter().any(|change| is_fence(&change));
-        let blamed = result
-            .changes
-            .iter()
-            .filter(|change| !has_fences || is_fence(change));
+    /// Takes out of the search what is likely to be why a patch does not build. Says
+    /// whether there was any.
+    fn refuse(&mut self, result: &RepairResult, failure: &BuildFailure) -> bool {
         let before = self.refused.len();
+        let blamed = blamed(result, failure).into_iter();
         self.refused.extend(blamed.filter_map(|change| {
             let site = change.at.text.as_ref()?;
             Some(RefusedChange {

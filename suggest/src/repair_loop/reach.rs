@@ -11,6 +11,7 @@ use wmfix_repair::ChangeKind;
 
 use super::{ExplainedChange, PatchedRuns, RepairResult, changed_site};
 use crate::observe::Places;
+use crate::subject::PatchedFile;
 use crate::trace_remapper::TraceRemapper;
 
 /// A byte of a file before the patch.
@@ -40,16 +41,16 @@ pub(super) fn count_runs_at_changes(
     for (id, count) in reached {
         counts.add(id, count, runs.evidence.places(), original, &remapper);
     }
-    let texts: HashMap<_, _> = (result.files.iter())
-        .map(|file| (file.path.as_path(), file.before.as_slice()))
+    let files: HashMap<_, _> = (result.files.iter())
+        .map(|file| (file.path.as_path(), file))
         .collect();
     for change in &mut result.changes {
         // A fence that has moved is not where it was.
         let moved = matches!(change.kind, ChangeKind::Move(_));
         let site = change.at.text.as_ref().filter(|_| !moved);
         change.reached = site.map(|site| {
-            let text = texts.get(site.file.as_path()).copied();
-            counts.at(change, site, text.unwrap_or_default())
+            let file = files.get(site.file.as_path());
+            file.map_or(0, |file| counts.at(change, site, file))
         });
     }
 }
@@ -80,16 +81,25 @@ impl RunCounts {
         }
     }
 
-    /// The runs that came to a change of an operation in this text.
-    fn at(&self, change: &ExplainedChange, site: &Site, text: &[u8]) -> u64 {
+    /// The runs that came to a change of an operation in this file.
+    fn at(&self, change: &ExplainedChange, site: &Site, patched: &PatchedFile) -> u64 {
         let at = (site.file.to_path_buf(), site.span.start);
         let operation = self.operations.get(&at).copied();
         let fences = self.fences.iter().filter(|((file, offset), _)| {
-            **file == **site.file && is_beside(change.kind, site, *offset, text)
+            **file == **site.file
+                && (is_beside(change.kind, site, *offset, &patched.before)
+                    || *offset == site.statement.start && is_taken_out(site, patched))
         });
         let fence = fences.map(|(_, count)| *count).max();
         operation.max(fence).unwrap_or(0)
     }
+}
+
+/// Whether the patch takes an operation out of its statement, and puts it before that
+/// together with its fence.
+fn is_taken_out(site: &Site, patched: &PatchedFile) -> bool {
+    let mut edits = patched.edits.edits().iter();
+    edits.any(|edit| edit.span.start <= site.span.start && site.span.end <= edit.span.end)
 }
 
 fn raise(counts: &mut HashMap<Offset, u64>, at: Offset, count: u64) {
