@@ -60,6 +60,7 @@ mod online;
 mod openmp_task;
 mod park;
 mod plain_sites;
+mod random;
 mod real;
 mod recorder;
 mod rng;

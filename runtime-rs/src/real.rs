@@ -203,6 +203,16 @@ pub(crate) use openmp::*;
 type Handle = libc::pthread_t;
 type Time = *const libc::timespec;
 
+/// What a stream of `fopencookie` calls.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct CookieFunctions {
+    pub(crate) read: *mut c_void,
+    pub(crate) write: *mut c_void,
+    pub(crate) seek: *mut c_void,
+    pub(crate) close: *mut c_void,
+}
+
 real! {
     abort() -> ();
     __assert_fail(
@@ -465,4 +475,15 @@ real! {
     flockfile(file: *mut c_void) -> ();
     ftrylockfile(file: *mut c_void) -> c_int;
     funlockfile(file: *mut c_void) -> ();
+    fopen(path: *const c_char, mode: *const c_char) -> *mut c_void;
+    fopen64(path: *const c_char, mode: *const c_char) -> *mut c_void;
+    fdopen(descriptor: c_int, mode: *const c_char) -> *mut c_void;
+    fopencookie(
+        cookie: *mut c_void, mode: *const c_char, functions: CookieFunctions
+    ) -> *mut c_void;
+    fileno(file: *mut c_void) -> c_int;
+    fclose(file: *mut c_void) -> c_int;
+
+    getrandom(buffer: *mut c_void, size: usize, flags: c_uint) -> isize;
+    getentropy(buffer: *mut c_void, size: usize) -> c_int;
 }

@@ -20,6 +20,7 @@ use crate::free_run::FreeRun;
 use crate::granules::{self, NoTable, ShadowStore};
 use crate::online::Online;
 use crate::park::{HOLDER, WATCH_INTERVAL_MS, park};
+use crate::random;
 use crate::real;
 use crate::recorder::Recorder;
 use crate::scheduler::Scheduler;
@@ -83,15 +84,19 @@ fn start() {
 /// Begins a trace whose only thread is the calling one.
 pub(crate) fn begin_run(config: RuntimeConfig, forked: bool) {
     let strategy = config.strategy;
+    let mut random_seed = config.seed;
     let chosen = match strategy {
         Named::Mixed => AnyStrategy::mixed(config.seed, config.length, config.depth),
         Named::Seek => AnyStrategy::Seek(Seek::new(config.seed)),
         Named::Pos => AnyStrategy::Pos(Pos::new(config.seed)),
         Named::Pct => AnyStrategy::Pct(Pct::new(config.seed, config.length, config.depth)),
         Named::Random | Named::Os => AnyStrategy::Random(Random::new(config.seed)),
-        Named::Replay => recorded_schedule(&config),
+        Named::Replay => recorded_schedule(&config, &mut random_seed),
         Named::Explore => asked_steps(&config),
     };
+    if !forked {
+        random::begin(strategy, random_seed, &command_line());
+    }
     let online = config.out.as_ref().and_then(|_| checker(&config));
     let recorder = match &config.out {
         Some(folder) => new_trace(folder, &config, forked, online.is_some()),
@@ -258,7 +263,8 @@ fn asked_steps(config: &RuntimeConfig) -> AnyStrategy {
     }
 }
 
-fn recorded_schedule(config: &RuntimeConfig) -> AnyStrategy {
+/// The schedule to follow, and the seed of the run that it is from.
+fn recorded_schedule(config: &RuntimeConfig, seed: &mut u64) -> AnyStrategy {
     let path = config.replay.as_deref().unwrap_or(b"\0");
     let name = core::str::from_utf8(&path[..path.len() - 1]).unwrap_or("?");
     let bytes = match sys::read_file(path) {
@@ -269,6 +275,7 @@ fn recorded_schedule(config: &RuntimeConfig) -> AnyStrategy {
         Ok(reader) => reader,
         Err(error) => cannot_start(format_args!("{name}: {error}")),
     };
+    *seed = reader().header().seed;
     if reader().header().strategy == Named::Explore {
         return AnyStrategy::Explore(Explore::again(reader()));
     }

@@ -102,6 +102,8 @@ pub(crate) struct Thread {
     pub(crate) clock_slot: Option<ClockSlot>,
     /// What shadow memory knows its current epoch by; 0 without a clock.
     pub(crate) epoch_tag: u64,
+    /// How often it has drawn random numbers.
+    pub(crate) random_draws: AtomicU64,
     /// The next in the list of threads that no interceptor announced.
     pub(crate) next_newcomer: *mut Thread,
 }
@@ -178,6 +180,7 @@ impl Thread {
             volatile_reads: VolatileReads::default(),
             clock_slot: None,
             epoch_tag: 0,
+            random_draws: AtomicU64::new(0),
             next_newcomer: ptr::null_mut(),
         }
     }

@@ -60,6 +60,7 @@ mod runtime_abi;
 mod runtime_copies;
 mod runtime_faults;
 mod runtime_filter;
+mod runtime_random;
 mod runtime_schedules;
 mod runtime_waiting;
 mod scan;

@@ -7,6 +7,7 @@ use core::ffi::{c_int, c_long, c_uint, c_void};
 
 use wmfix_trace::{LockMode, RecordedOperation, WaitsFor};
 
+use super::random;
 use super::time::fail_with;
 use crate::abi::{self, flush_volatile};
 use crate::descriptors::{ANY, Channel};
@@ -41,12 +42,14 @@ pub(super) struct Transfer {
 impl Transfer {
     /// Makes the call; `block` is the library's own function.
     pub(super) fn make(&self, block: impl FnOnce() -> isize) -> isize {
-        let Some(mut held) = turn::enter() else {
-            return block();
-        };
-        let Some(channel) = held.state().descriptors.channel(self.descriptor) else {
-            drop(held);
-            return block();
+        let entered = turn::enter().and_then(|mut held| {
+            let channel = held.state().descriptors.channel(self.descriptor)?;
+            Some((held, channel))
+        });
+        let Some((mut held, channel)) = entered else {
+            let result = block();
+            random::replace_read(self.number, self.arguments, result);
+            return result;
         };
         flush_volatile(&mut held);
         held.point(Kind::Operation);

@@ -50,6 +50,7 @@ unsafe extern "C" fn syscall(
     }
     // SAFETY: the program's own call.
     let result = unsafe { sys::raw_syscall(number, [a, b, c, d, e, f]) };
+    super::random::replace_call(number, [a, b, c, d, e, f], result, pc);
     if (-4095..0).contains(&result) {
         fail_with(-result as c_int).into()
     } else {

@@ -24,6 +24,7 @@ mod once;
 mod openmp;
 mod polling;
 mod process;
+mod random;
 mod semaphore;
 mod signal;
 mod splicing;

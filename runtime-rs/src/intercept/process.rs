@@ -9,6 +9,7 @@ use crate::abi::flush_volatile;
 use crate::arena;
 use crate::finish;
 use crate::help;
+use crate::random;
 use crate::real;
 use crate::start;
 use crate::sys;
@@ -74,6 +75,7 @@ fn fork_by(call: impl FnOnce() -> c_long) -> c_long {
 
 /// The process has a child from now on.
 fn has_a_child(held: &mut Held) {
+    random::will_fork();
     let state = held.state();
     // The child may wake a thread of ours, through memory they share.
     state.scheduler.outside_help = true;
@@ -88,6 +90,7 @@ fn begin_in_child(held: &mut Held) {
     arena::after_fork();
     turn::after_fork();
     help::was_forked();
+    random::begin_in_child();
     held.state().recorder.abandon();
     held.state().drop_filter();
     let shared_memory = core::mem::take(&mut held.state().shared_memory);

@@ -5,6 +5,7 @@ use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::environment;
+use crate::random;
 use crate::real;
 use crate::server;
 
@@ -39,6 +40,7 @@ struct MainCall {
 
 unsafe extern "C" fn main_begins() -> MainCall {
     server::serve();
+    random::main_begins();
     MainCall {
         main: MAIN.load(Ordering::Relaxed),
         environment: environment::for_main(),
