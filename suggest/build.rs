@@ -18,16 +18,18 @@ use object::{Object, ObjectSymbol};
 
 /// Unpacked beside the archive.
 const GCC_SPECS: &str = "src/gcc.specs";
-const GCC_HEADER: &str = "src/stdatomic.h";
+const CXX_CONFIG: &str = "src/c++config.h";
+const STDATOMIC: &str = "src/stdatomic.h";
 
 /// What is unpacked: a copy that lacks one of these is another copy.
-const UNPACKED: &str = "libwmfix_runtime.a exports.list gcc.specs gcc-old.specs stdatomic.h";
+const UNPACKED: &str = "libwmfix_runtime.a exports.list gcc.specs gcc-old.specs headers";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let workspace = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("..");
     println!("cargo::rerun-if-changed={GCC_SPECS}");
-    println!("cargo::rerun-if-changed={GCC_HEADER}");
+    println!("cargo::rerun-if-changed={CXX_CONFIG}");
+    println!("cargo::rerun-if-changed={STDATOMIC}");
     let built = build_runtime(&workspace, &out)?;
     watch(&workspace, &fs::read_to_string(built.with_extension("d"))?)?;
     let stripped = out.join("libwmfix_runtime.a");
@@ -40,7 +42,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     hasher.update(&archive);
     hasher.update(exports.as_bytes());
     hasher.update(&fs::read(GCC_SPECS)?);
-    hasher.update(&fs::read(GCC_HEADER)?);
+    hasher.update(&fs::read(CXX_CONFIG)?);
+    hasher.update(&fs::read(STDATOMIC)?);
     hasher.update(UNPACKED.as_bytes());
     fs::write(out.join("exports.list"), exports)?;
     fs::write(out.join("wrap.option"), wrap_option(&symbols))?;

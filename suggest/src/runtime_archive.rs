@@ -2,9 +2,10 @@
 //! user's cache folder. A copy is found by content hash and is complete once it
 //! has its final name, so any number of processes may unpack it at once.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use std::{env, fs};
+use std::{env, fs, io};
 
 use anyhow::{Context, bail};
 
@@ -22,9 +23,10 @@ static GCC_SPECS: &str = include_str!("gcc.specs");
 /// What an old gcc does not take.
 const DISTINGUISH_VOLATILE: &str = " --param=tsan-distinguish-volatile=1";
 
-/// What stands before gcc's header of that name, and what it is called.
-static GCC_HEADER: &str = include_str!("stdatomic.h");
-const GCC_HEADER_NAME: &str = "stdatomic.h";
+/// Stands before the C++ library's header of the same name.
+static CXX_CONFIG: &str = include_str!("c++config.h");
+/// The same for one of gcc's.
+static STDATOMIC: &str = include_str!("stdatomic.h");
 
 /// The option that has the linker put the runtime in front of functions of the C
 /// library, for whatever is linked with it.
@@ -47,8 +49,8 @@ pub(crate) struct RuntimeFiles {
     pub gcc_specs: PathBuf,
     /// The same for a gcc that cannot tell volatile accesses apart.
     pub old_gcc_specs: PathBuf,
-    /// The folder of the header that stands before one of gcc's.
-    pub gcc_headers: PathBuf,
+    /// The folder with headers that come before the compiler's and the C++ library's.
+    pub headers: PathBuf,
 }
 
 impl RuntimeFiles {
@@ -59,38 +61,47 @@ impl RuntimeFiles {
 
     fn unpacked_in(cache: &Path) -> anyhow::Result<Self> {
         let folder = cache.join(format!("runtime-{}", &RUNTIME_HASH[..32]));
-        let files = Self {
-            archive: folder.join("libwmfix_runtime.a"),
-            exports: folder.join("exports.list"),
-            gcc_specs: folder.join("gcc.specs"),
-            old_gcc_specs: folder.join("gcc-old.specs"),
-            gcc_headers: folder.clone(),
-        };
-        if !files.are_whole() {
+        if !is_whole(&folder) {
             unpack(cache, &folder)
                 .with_context(|| format!("cannot unpack the runtime into {}", cache.display()))?;
         }
-        Ok(files)
+        Ok(Self {
+            archive: folder.join(ARCHIVE_NAME),
+            exports: folder.join(EXPORTS_NAME),
+            gcc_specs: folder.join(GCC_SPECS_NAME),
+            old_gcc_specs: folder.join(OLD_GCC_SPECS_NAME),
+            headers: folder.join(HEADERS_NAME),
+        })
     }
+}
 
-    /// Whether every file holds what it should: somebody may have cleaned up the
-    /// cache, or the disk was full.
-    fn are_whole(&self) -> bool {
-        let old_specs = GCC_SPECS.replace(DISTINGUISH_VOLATILE, "");
-        let gcc_header = self.gcc_headers.join(GCC_HEADER_NAME);
-        let contents = [
-            (&gcc_header, GCC_HEADER.as_bytes()),
-            (&self.archive, ARCHIVE),
-            (&self.exports, EXPORTS.as_bytes()),
-            (&self.gcc_specs, GCC_SPECS.as_bytes()),
-            (&self.old_gcc_specs, old_specs.as_bytes()),
-        ];
-        let is_whole = |(file, content): (&PathBuf, &[u8])| {
-            fs::metadata(file).is_ok_and(|meta| meta.len() == content.len() as u64)
-                && fs::read(file).is_ok_and(|there| there == content)
-        };
-        contents.into_iter().all(is_whole)
-    }
+const ARCHIVE_NAME: &str = "libwmfix_runtime.a";
+const EXPORTS_NAME: &str = "exports.list";
+const GCC_SPECS_NAME: &str = "gcc.specs";
+const OLD_GCC_SPECS_NAME: &str = "gcc-old.specs";
+const HEADERS_NAME: &str = "headers";
+
+/// The unpacked files, by their paths in the folder.
+fn contents() -> [(&'static str, Cow<'static, [u8]>); 6] {
+    let old_specs = GCC_SPECS.replace(DISTINGUISH_VOLATILE, "");
+    [
+        (ARCHIVE_NAME, ARCHIVE.into()),
+        (EXPORTS_NAME, EXPORTS.as_bytes().into()),
+        (GCC_SPECS_NAME, GCC_SPECS.as_bytes().into()),
+        (OLD_GCC_SPECS_NAME, old_specs.into_bytes().into()),
+        ("headers/bits/c++config.h", CXX_CONFIG.as_bytes().into()),
+        ("headers/stdatomic.h", STDATOMIC.as_bytes().into()),
+    ]
+}
+
+/// Whether every file holds what it should: somebody may have cleaned up the
+/// cache, or the disk was full.
+fn is_whole(folder: &Path) -> bool {
+    contents().into_iter().all(|(name, content)| {
+        let file = folder.join(name);
+        fs::metadata(&file).is_ok_and(|meta| meta.len() == content.len() as u64)
+            && fs::read(&file).is_ok_and(|there| there == *content)
+    })
 }
 
 /// Where wmfix keeps what it can make again.
@@ -115,14 +126,10 @@ fn unpack(cache: &Path, folder: &Path) -> anyhow::Result<()> {
     let unfinished = tempfile::Builder::new()
         .prefix(UNPACKING)
         .tempdir_in(cache)?;
-    fs::write(unfinished.path().join("libwmfix_runtime.a"), ARCHIVE)?;
-    fs::write(unfinished.path().join("exports.list"), EXPORTS)?;
-    fs::write(unfinished.path().join("gcc.specs"), GCC_SPECS)?;
-    fs::write(unfinished.path().join(GCC_HEADER_NAME), GCC_HEADER)?;
-    fs::write(
-        unfinished.path().join("gcc-old.specs"),
-        GCC_SPECS.replace(DISTINGUISH_VOLATILE, ""),
-    )?;
+    let unfinished_file = |name: &str| in_folder(unfinished.path(), name);
+    for (name, content) in contents() {
+        fs::write(unfinished_file(name)?, content)?;
+    }
     match fs::rename(unfinished.path(), folder) {
         Ok(()) => {
             // The folder has its new name: there is nothing left to clean up.
@@ -132,14 +139,20 @@ fn unpack(cache: &Path, folder: &Path) -> anyhow::Result<()> {
         // Another process was faster, or what is there is damaged: file by file
         // nobody ever sees half of one.
         Err(_) if folder.is_dir() => {
-            for entry in fs::read_dir(unfinished.path())? {
-                let file = entry?;
-                fs::rename(file.path(), folder.join(file.file_name()))?;
+            for (name, _) in contents() {
+                fs::rename(unfinished_file(name)?, in_folder(folder, name)?)?;
             }
             Ok(())
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// A file's path, whose own folder is there.
+fn in_folder(folder: &Path, name: &str) -> io::Result<PathBuf> {
+    let file = folder.join(name);
+    fs::create_dir_all(file.parent().unwrap_or(folder))?;
+    Ok(file)
 }
 
 /// Removes what processes that were killed have left half unpacked. What cannot be
@@ -186,9 +199,12 @@ mod tests {
         let files = RuntimeFiles::unpacked_in(cache.path()).unwrap();
         fs::write(&files.archive, "half").unwrap();
         fs::remove_file(&files.exports).unwrap();
+        fs::remove_dir_all(&files.headers).unwrap();
         let files = RuntimeFiles::unpacked_in(cache.path()).unwrap();
         assert_eq!(fs::read(&files.archive).unwrap(), ARCHIVE);
         assert_eq!(fs::read_to_string(&files.exports).unwrap(), EXPORTS);
+        let header = files.headers.join("bits/c++config.h");
+        assert_eq!(fs::read_to_string(header).unwrap(), CXX_CONFIG);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 #include_next <stdatomic.h>
 
-#if !defined __cplusplus && defined atomic_init
+#if !defined __cplusplus && !defined __clang__ && defined atomic_init
 #undef atomic_init
 #define atomic_init(PTR, VAL)                                                  \
   __extension__({                                                              \

@@ -62,6 +62,7 @@ mod runtime_faults;
 mod runtime_filter;
 mod runtime_random;
 mod runtime_schedules;
+mod runtime_strings;
 mod runtime_waiting;
 mod scan;
 mod shards;

@@ -167,8 +167,6 @@ impl Plan {
                     ));
                 }
                 self.arguments.push(specs);
-                self.add(["-isystem"]);
-                self.arguments.push(files.gcc_headers.clone().into());
                 // The instrumenting pass comes after those that remove reads whose
                 // value is not used, and with them their races.
                 self.add(["-fno-tree-dce", "-fno-tree-dse"]);
@@ -190,6 +188,9 @@ impl Plan {
         // code, or announce an order that they do not have. The C++ library must:
         // it reads two counters at once otherwise.
         self.add(["-D_GLIBCXX_TSAN=1"]);
+        // Headers that come before those of the compiler and the library.
+        self.add(["-isystem"]);
+        self.arguments.push(files.headers.clone().into());
         self.add(["-g", "-fno-omit-frame-pointer"]);
     }
 
@@ -245,7 +246,7 @@ mod tests {
             exports: "/c/e".into(),
             gcc_specs: "/c/g".into(),
             old_gcc_specs: "/c/old".into(),
-            gcc_headers: "/c".into(),
+            headers: "/c/h".into(),
         };
         let given: Vec<OsString> = line.split(' ').map(Into::into).collect();
         let plan = plan(family, classify(&given), &given, &given, &files);
@@ -258,7 +259,7 @@ mod tests {
         let (gcc, _) = planned(GCC, "-c a.c -O2");
         assert_eq!(
             gcc,
-            "-c a.c -O2 -U_FORTIFY_SOURCE -U__SANITIZE_THREAD__ -specs=/c/g -isystem /c -fno-tree-dce -fno-tree-dse -D_GLIBCXX_TSAN=1 -g -fno-omit-frame-pointer"
+            "-c a.c -O2 -U_FORTIFY_SOURCE -U__SANITIZE_THREAD__ -specs=/c/g -fno-tree-dce -fno-tree-dse -D_GLIBCXX_TSAN=1 -isystem /c/h -g -fno-omit-frame-pointer"
         );
         let (clang, _) = planned(Family::Clang, "-c a.c");
         assert!(
@@ -333,7 +334,7 @@ mod tests {
             exports: "/c/e".into(),
             gcc_specs: "/c/g".into(),
             old_gcc_specs: "/c/old".into(),
-            gcc_headers: "/c".into(),
+            headers: "/c/h".into(),
         };
         let seeds = [
             "-c a.c -O2 -o a.o -MD -MF a.d",
