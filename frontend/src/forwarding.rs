@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 
 use tree_sitter::Node;
 
+use crate::compiler_barrier::{is_compiler_barrier, is_empty_assembly};
 use crate::orders::squeeze;
 use crate::record::{self, Record};
 use crate::site::{OrderForm, Site, SiteOperation, Span};
@@ -143,6 +144,7 @@ impl<'f> Function<'f> {
             site.macro_name.is_none()
                 && syntax::within(&site.span, &within)
                 && site.span != *operation
+                && site.operation != SiteOperation::SignalFence
         });
         let mut own = starting_in(sites, operation).iter();
         let own = own.find(|site| site.span == *operation);
@@ -191,6 +193,7 @@ impl<'f> Function<'f> {
             let effect = match node.kind() {
                 _ if operations.contains(&range) => Effects::None,
                 _ if is_loop(node) => Effects::Other,
+                _ if is_empty_assembly(node, self.file) => Effects::None,
                 "call_expression" if !self.is_harmless(node) => Effects::Other,
                 "assignment_expression" => self.write("left", node),
                 "update_expression" => self.write("argument", node),
@@ -244,6 +247,7 @@ impl<'f> Function<'f> {
             || name.to_ascii_lowercase().ends_with("assert")
             || self.template.iter().any(|one| last_name(one) == name)
             || converts_order()
+            || is_compiler_barrier(name, self.file)
     }
 
     /// Whether an expression is an object that the caller gave, not one that the
@@ -473,7 +477,12 @@ mod tests {
             static int chosen(atomic_int *p, memory_order o) {\n\
             \x20 switch (o) { case memory_order_relaxed: return atomic_load_explicit(p, memory_order_relaxed);\n\
             \x20 default: return atomic_load(p); } }\n\
-            static void barrier(void) { atomic_thread_fence(memory_order_seq_cst); }\n";
+            static void barrier(void) { atomic_thread_fence(memory_order_seq_cst); }\n\
+            static void hold(void) { __asm__ __volatile__(\"\" ::: \"memory\"); }\n\
+            static int held(int *p) { int r; hold(); r = __atomic_load_n(p, __ATOMIC_RELAXED);\n\
+            \x20 __asm__ __volatile__(\"\" ::: \"memory\"); return r; }\n\
+            static void signalled(atomic_int *p, int v) {\n\
+            \x20 atomic_signal_fence(memory_order_seq_cst); atomic_store(p, v); }\n";
         let bare = |name: &str| (name.to_owned(), true);
         assert_eq!(
             forwarding(text, Language::C),
@@ -486,6 +495,8 @@ mod tests {
                 bare("chosen"),
                 bare("chosen"),
                 bare("barrier"),
+                bare("held"),
+                bare("signalled"),
             ]
         );
     }
@@ -501,6 +512,8 @@ mod tests {
             static void set(atomic_int *p) { data = 1; atomic_store(p, 1); }\n\
             static void call(atomic_int *p) { work(); atomic_store(p, 1); }\n\
             static void wait(atomic_int *p) { while (!atomic_load(p)) {} }\n\
+            static void fenced(atomic_int *p) { __asm__ __volatile__(\"mfence\" ::: \"memory\");\n\
+            \x20 atomic_store(p, 1); }\n\
             static void copy(atomic_int *p, atomic_int *q) { atomic_store(p, atomic_load(q)); }\n";
         assert_eq!(forwarding(text, Language::C), []);
     }

@@ -33,6 +33,7 @@
 mod allocation;
 mod attribute_macros;
 mod calls;
+mod compiler_barrier;
 mod context;
 mod declarations;
 mod declare;
