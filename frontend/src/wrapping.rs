@@ -56,8 +56,8 @@ impl CallForm<'_> {
     /// The word that stands for the operation.
     fn word(self, call: Node<'_>, file: &ParsedFile) -> String {
         match self {
-            Self::Named(name) | Self::Operator(name) => name.to_owned(),
-            Self::Object => callee(call).map_or_else(
+            Self::Operator(name) => name.to_owned(),
+            Self::Named(_) | Self::Object => callee(call).map_or_else(
                 || "operator()".to_owned(),
                 |callee| file.node_text(callee.name).into_owned(),
             ),
@@ -150,7 +150,7 @@ pub(crate) fn called_at<'f>(
     form: CallForm<'_>,
 ) -> Option<Node<'f>> {
     match form {
-        CallForm::Named(name) => call_at(file, point, name),
+        CallForm::Named(name) => call_at(file, point, name).or_else(|| macro_use_at(file, point)),
         CallForm::Object => {
             let all = calls_on_line(file, point.0, |_| true);
             the_one(all, file, point)
@@ -167,6 +167,18 @@ pub(crate) fn called_at<'f>(
 pub(crate) fn call_at<'f>(file: &'f ParsedFile, point: (u32, u32), name: &str) -> Option<Node<'f>> {
     let calls = calls_on_line(file, point.0, |called| called == name);
     the_one(calls, file, point)
+}
+
+/// What starts just at a line and column and looks like a call: the use of a macro, where
+/// a function is called there whose name the line does not have. Compilers point at the
+/// start of what a macro stands for.
+fn macro_use_at<'f>(file: &'f ParsedFile, (line, column): (u32, u32)) -> Option<Node<'f>> {
+    let start = file.lines().line_start(line)?;
+    let at = start + (column as usize).checked_sub(1)?;
+    let starts_here =
+        |call: &Node<'_>| callee(*call).is_some_and(|callee| callee.name.start_byte() == at);
+    let calls = calls_on_line(file, line, |_| true);
+    calls.into_iter().find(starts_here)
 }
 
 fn calls_on_line<'f>(
@@ -282,5 +294,25 @@ mod tests {
         assert_eq!(call.order.form, OrderForm::Macro("get".to_owned()));
         assert_eq!(call_at((6, 0)), None);
         assert!(call_at((6, 18)).is_some());
+    }
+    #[test]
+    fn the_use_of_a_macro_is_the_call_of_what_it_stands_for() {
+        let text = "int get_int(int *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }\n\
+            #define GET(p) get_int((p))\n\
+            int f(int *a, int *b) {\n  return use(a) + GET(b);\n}\n";
+        let file = ParsedFile::parse(Path::new("a.c"), text.as_bytes(), Language::C);
+        let vocabularies = Vocabularies::builtin();
+        let scan = scan_parsed(&file, &vocabularies);
+        let call_at = |point| {
+            let form = CallForm::Named("get_int");
+            call_as_site(&file, point, form, &scan.sites[0], None, &vocabularies)
+        };
+        let column = |word: &str| {
+            let line = text.lines().nth(3).expect("a line");
+            line.find(word).expect("a word") as u32 + 1
+        };
+        let call = call_at((4, column("GET"))).expect("a call");
+        assert_eq!((&text[call.span.clone()], &*call.callee), ("GET(b)", "GET"));
+        assert_eq!(call_at((4, column("+"))), None);
     }
 }
