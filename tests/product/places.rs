@@ -17,6 +17,7 @@ const BUILDS: [(&str, &str, &str); 4] = [
 ];
 
 const C_LAYERS: &str = include_str!("../corpus/places/layers.c");
+const BARRIERS: &str = include_str!("../corpus/places/barriers.c");
 const CPP_LAYERS: &str = include_str!("../corpus/places/layers.cc");
 const CPP_HEADER: &str = include_str!("../corpus/places/cell.h");
 const MACRO_HEADER: &str = include_str!("../corpus/places/macro_cell.h");
@@ -88,6 +89,14 @@ fn c_helpers_and_macros_are_looked_through() {
     need_tools();
     for build in BUILDS {
         assert_marked(build, "layers.c", C_LAYERS, "");
+    }
+}
+
+#[test]
+fn helpers_that_hold_the_compiler_back_are_looked_through() {
+    need_tools();
+    for build in BUILDS {
+        assert_marked(build, "barriers.c", BARRIERS, "");
     }
 }
 

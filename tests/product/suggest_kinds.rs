@@ -526,3 +526,42 @@ int main()
     );
     assert_eq!(changed, builtin, "{ran:?}");
 }
+
+/// An order by a name of one letter, and what the repair should make of the line.
+const SHORTHANDS: &str = include_str!("../corpus/suggest/shorthands.cc");
+
+#[test]
+fn an_order_with_a_short_name_is_changed_in_place() {
+    need_tools();
+    let line = "suggest shorthands.cc --runs 100";
+    let (changed, ran) = suggested(&[("shorthands.cc", SHORTHANDS)], line);
+    let expected = [
+        "- if (state.compare_exchange_strong(expected, 2, X, X))",
+        "+ if (state.compare_exchange_strong(expected, 2, A, X))",
+    ];
+    assert_eq!(changed, expected, "{ran:?}");
+}
+
+const BIT_FIELDS: &str = include_str!("../corpus/suggest/bit_fields.c");
+
+#[test]
+fn a_bit_field_is_not_made_atomic() {
+    need_tools();
+    let line = "suggest bit_fields.c --runs 100";
+    let (changed, ran) = suggested(&[("bit_fields.c", BIT_FIELDS)], line);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(!ran.stderr.contains("did not compile"), "{ran:?}");
+    let added: Vec<_> = changed
+        .iter()
+        .filter(|line| line.starts_with('+'))
+        .collect();
+    assert!(
+        added.iter().any(|line| line.contains("&page.count")),
+        "{ran:?}"
+    );
+    assert!(
+        !added.iter().any(|line| line.contains("&page.full")),
+        "{ran:?}"
+    );
+    assert!(ran.stderr.contains("not repaired: R"), "{ran:?}");
+}
