@@ -95,6 +95,7 @@ impl Wrapper {
         let plain = |rule: &Rule| Rule {
             order: OrderRule::Fixed(MemoryOrder::Relaxed),
             failure: None,
+            plain: None,
             ..rule.clone()
         };
         self.orders().is_some()

@@ -30,10 +30,12 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod accessors;
 mod allocation;
 mod attribute_macros;
 mod calls;
 mod compiler_barrier;
+mod conditional;
 mod context;
 mod declarations;
 mod declare;
@@ -59,6 +61,7 @@ mod orders;
 mod outline;
 mod pasting;
 mod plain;
+mod plain_form;
 mod recognise;
 mod record;
 mod recover;
@@ -74,13 +77,15 @@ mod vocabulary;
 mod walk;
 mod wrapper_function;
 mod wrapping;
+mod written_type;
 
+pub use accessors::{Accessor, Accessors};
 pub use allocation::{AllocationText, allocation_at};
 pub use forwarding::{Forwarder, forwards_call, forwards_site};
 pub use learn::{Wrapper, is_named_relaxed, vocabulary_text, wrappers};
 pub use lines::LineIndex;
 pub use matching::{SiteMatch, match_site};
-pub use nearby::{Headers, headers_of, scan_file};
+pub use nearby::{Headers, headers_of, included_headers, scan_file};
 pub use note::{Note, NoteKind};
 pub use object::object_at;
 pub use order::MemoryOrder;

@@ -7,6 +7,7 @@ use crate::context::ScanContext;
 use crate::found_site::{FoundSite, Surroundings};
 use crate::orders::squeeze;
 use crate::outline::{Marks, Outline};
+use crate::plain_form;
 use crate::recognise::found_in_part;
 use crate::site::{OrderForm, OrderSpelling, Site, Span};
 use crate::source::ParsedFile;
@@ -94,7 +95,11 @@ pub(crate) fn wrapper(definition: &Macro, context: &ScanContext<'_>) -> Option<R
     if !is_whole(&found, tree.root_node()) {
         return None;
     }
-    wrapper_rule(&found, &inner, parameters, &definition.name, context)
+    let mut rule = wrapper_rule(&found, &inner, parameters, &definition.name, context)?;
+    let says_order = !matches!(rule.order, OrderRule::Macro { .. });
+    let others = usize::from(says_order);
+    rule.plain = plain_form::of_macro(&found, parameters, others, &definition.body, context);
+    Some(rule)
 }
 
 /// The rule for calls of something with these parameters that does one operation.
@@ -140,6 +145,7 @@ pub(crate) fn wrapper_rule(
         result: inner.result,
         awaits: inner.awaits,
         distinctive: true,
+        plain: None,
     })
 }
 

@@ -84,6 +84,20 @@ fn declarations(path: &Path, vocabularies: &Vocabularies) -> Option<Arc<Declarat
 /// others, and those that lie beside it if it is a header itself; sorted.
 pub fn headers_of(path: &Path, text: &[u8]) -> Vec<PathBuf> {
     let own = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let mut found = included_headers(path, text);
+    if is_header(&own) {
+        found.extend(beside(&own).into_iter().take(MAX_HEADERS));
+        found.retain(|header| *header != own);
+        found.sort();
+        found.dedup();
+    }
+    found
+}
+
+/// The headers on disk that a file with this text includes, directly or through
+/// others; sorted.
+pub fn included_headers(path: &Path, text: &[u8]) -> Vec<PathBuf> {
+    let own = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let mut found: FxHashSet<PathBuf> = FxHashSet::default();
     let mut queue: Vec<(PathBuf, Vec<String>)> = vec![(own.clone(), includes(text))];
     while let Some((from, written)) = queue.pop() {
@@ -98,9 +112,6 @@ pub fn headers_of(path: &Path, text: &[u8]) -> Vec<PathBuf> {
                 queue.push((header, includes(&text)));
             }
         }
-    }
-    if is_header(&own) {
-        found.extend(beside(&own).into_iter().take(MAX_HEADERS));
     }
     found.remove(&own);
     let mut found: Vec<PathBuf> = found.into_iter().collect();

@@ -39,9 +39,11 @@ pub fn object_name(object: &str) -> String {
 }
 
 /// The plain access at a line and column of debug information to an object of this
-/// name, if the text has exactly one that fits.
+/// name, if the text has exactly one that fits. What the sites of the file access is no
+/// plain access.
 pub fn plain_access(
     file: &ParsedFile,
+    atomic: &[Site],
     (line, column): (u32, u32),
     writes: bool,
     name: &str,
@@ -50,16 +52,23 @@ pub fn plain_access(
         true => OperationKind::Store,
         false => OperationKind::Load,
     };
-    let sites = plain_accesses(file, &BTreeSet::from([name.to_owned()]));
+    let sites = plain_accesses(file, &BTreeSet::from([name.to_owned()]), atomic);
     match match_among(&sites, line, column, kind) {
         SiteMatch::Site(site) => Some(site.clone()),
         SiteMatch::Ambiguous(_) | SiteMatch::None => None,
     }
 }
 
-/// All accesses to objects of these names, in the order of the text.
-pub fn plain_accesses(file: &ParsedFile, names: &BTreeSet<String>) -> Vec<Site> {
+/// All accesses to objects of these names, in the order of the text, but for those of
+/// the file's sites: `READ_ONCE(x)`.
+pub fn plain_accesses(file: &ParsedFile, names: &BTreeSet<String>, atomic: &[Site]) -> Vec<Site> {
     let mut sites = Vec::new();
+    let is_atomic = |node: Node<'_>| {
+        let object = Some(node.byte_range());
+        atomic
+            .iter()
+            .any(|site| site.object == object && site.span != node.byte_range())
+    };
     syntax::visit(file.tree().root_node(), |node, ancestors| {
         let is_object = match node.kind() {
             "identifier" | "field_expression" | "subscript_expression" => true,
@@ -72,7 +81,7 @@ pub fn plain_accesses(file: &ParsedFile, names: &BTreeSet<String>) -> Vec<Site> 
         let Some(&parent) = ancestors.last() else {
             return;
         };
-        if makes_reference(file, parent, ancestors) {
+        if makes_reference(file, parent, ancestors) || is_atomic(node) {
             return;
         }
         if let Some(operation) = access(node, parent, ancestors) {
@@ -164,7 +173,7 @@ mod tests {
     use std::path::Path;
 
     use super::{object_name, plain_access, plain_accesses};
-    use crate::{Language, ParsedFile};
+    use crate::{Language, ParsedFile, Vocabularies, scan_parsed};
 
     const TEXT: &str = "static int ready;\nint take(struct box *b, int i) {\n\
         \x20 if (!ready) return 0;\n\
@@ -175,7 +184,7 @@ mod tests {
 
     fn accesses(name: &str) -> Vec<(u32, String)> {
         let file = ParsedFile::parse(Path::new("a.c"), TEXT.as_bytes(), Language::C);
-        let sites = plain_accesses(&file, &BTreeSet::from([name.to_owned()]));
+        let sites = plain_accesses(&file, &BTreeSet::from([name.to_owned()]), &[]);
         let text = |site: crate::Site| (site.start.line, TEXT[site.span].to_owned());
         sites.into_iter().map(text).collect()
     }
@@ -211,16 +220,27 @@ mod tests {
         let text =
             "int f() { std::atomic_ref(x).store(1); g(x); return std::atomic_ref<int>(x).load(); }";
         let file = ParsedFile::parse(Path::new("a.cc"), text.as_bytes(), Language::Cpp);
-        let sites = plain_accesses(&file, &BTreeSet::from(["x".to_owned()]));
+        let sites = plain_accesses(&file, &BTreeSet::from(["x".to_owned()]), &[]);
         let starts: Vec<usize> = sites.iter().map(|site| site.span.start).collect();
         assert_eq!(starts, [text.find("x); return").unwrap()]);
+    }
+
+    #[test]
+    fn what_a_macro_accesses_atomically_is_no_plain_access() {
+        let text = "#define GET(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)\n\
+            int f() { return GET(x) + x; }";
+        let file = ParsedFile::parse(Path::new("a.c"), text.as_bytes(), Language::C);
+        let atomic = scan_parsed(&file, &Vocabularies::builtin()).sites;
+        let sites = plain_accesses(&file, &BTreeSet::from(["x".to_owned()]), &atomic);
+        let starts: Vec<usize> = sites.iter().map(|site| site.span.start).collect();
+        assert_eq!(starts, [text.find("x; }").unwrap()]);
     }
 
     #[test]
     fn the_access_at_a_point_is_found() {
         let file = ParsedFile::parse(Path::new("a.c"), TEXT.as_bytes(), Language::C);
         let at = |point, writes| {
-            let site = plain_access(&file, point, writes, "ready")?;
+            let site = plain_access(&file, &[], point, writes, "ready")?;
             Some(&TEXT[site.span])
         };
         assert_eq!(at((3, 7), false), Some("ready"));

@@ -6,6 +6,7 @@ use crate::context::ScanContext;
 use crate::found_site::FoundSite;
 use crate::macros;
 use crate::orders::standard;
+use crate::plain_form;
 use crate::source::ParsedFile;
 use crate::syntax::{self, children};
 use crate::vocabulary::rule::Rule;
@@ -49,16 +50,20 @@ pub(crate) fn read(
         .into_iter()
         .map(|(name, _)| name)
         .collect();
+    let has_declarations = !statements.is_empty();
     for declaration in statements {
         let (name, parameter) = other_name(declaration, &parameters, context.file)?;
         parameters[parameter] = name;
     }
-    let rule = match macros::wrapper_rule(found, inner, &parameters, &name, context) {
+    let mut rule = match macros::wrapper_rule(found, inner, &parameters, &name, context) {
         Some(rule) => rule,
         // A method that wraps a field of its object.
         None if is_method(node) => method_rule(found, inner, &parameters, &name, context),
         None => return None,
     };
+    if !has_declarations && !is_method(node) {
+        rule.plain = plain_form::of_function(node, found, context);
+    }
     let text = without_orders(&context.file.node_text(statement), &parameters);
     // The members of another class are other objects.
     let class = node.parent().filter(|_| is_method(node));

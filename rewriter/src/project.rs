@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use wmfix_frontend::{ParsedFile, Vocabularies, Wrapper};
+use wmfix_frontend::{Accessors, ParsedFile, Vocabularies, Wrapper};
 
 use crate::fence_wrapper::FenceWrapper;
 use crate::include::include_targets;
@@ -21,6 +21,8 @@ pub struct Project {
     pub wrappers: Vec<Vec<Wrapper>>,
     /// What the headers of each file bring along.
     pub headers: IncludedHeaders,
+    /// What each file can call to access plain objects atomically.
+    pub accessors: HashMap<PathBuf, Accessors>,
     /// Files that are compiled as C++20 or later only.
     pub cpp20: HashSet<PathBuf>,
     /// The project's own full fence: a call that can be part of an expression.

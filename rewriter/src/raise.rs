@@ -184,7 +184,7 @@ impl OrderRaise<'_> {
         let (Some(spelling), Some(failure)) = (&site.failure_order, goal.failure) else {
             return Ok(DraftedOrder {
                 changed,
-                header: missing_header(self.spelling, site),
+                header: missing_header(self.spelling, site, goal.success),
             });
         };
         match (&spelling.form, &site.order.form) {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use wmfix_analysis::{Event, FenceOrder, LoadOrder, Operation, RmwOrder, SiteId, StoreOrder};
 use wmfix_frontend::{
-    MemoryOrder, OrderForm, ParsedFile, Site, SiteOperation, is_named_relaxed, wrappers,
+    Accessors, MemoryOrder, OrderForm, ParsedFile, Site, SiteOperation, is_named_relaxed, wrappers,
 };
 use wmfix_repair::{Change, ChangeKind, ChangePoint, FenceMove, MoveDirection, Orders};
 use wmfix_rewriter::{
@@ -172,6 +172,7 @@ impl Candidates {
                 Entry::Vacant(entry) => {
                     candidates.open(&text.file, places);
                     candidates.read_headers(&text.file, places);
+                    candidates.read_accessors(&text.file, places);
                     candidates.add_call(text);
                     entry.insert((Some(text.clone()), vec![id], orders));
                 }
@@ -186,6 +187,10 @@ impl Candidates {
         for (key, (text, sites, orders)) in all {
             if let (Some((path, ..)), _) = &key {
                 candidates.open(path, places);
+            }
+            let is_volatile = |text: &&Site| &*text.vocabulary == "volatile";
+            if let Some(text) = text.as_ref().filter(is_volatile) {
+                candidates.read_accessors(&text.file, places);
             }
             fenceless.extend(crowded.contains(&key).then_some(candidates.points.len()));
             let mut point = ChangePoint::new(sites, orders);
@@ -398,6 +403,23 @@ impl Candidates {
         for (header, source) in places.sources.headers(path) {
             self.project.headers.add(path, source.parsed(&header));
         }
+    }
+
+    /// Reads what a file can call to access plain objects atomically.
+    fn read_accessors(&mut self, path: &Path, places: &mut Places) {
+        let Some(file) = self.files.get(path) else {
+            return;
+        };
+        let is_known = self.project.accessors.contains_key(path);
+        if is_known || self.purpose == Purpose::Relaxation {
+            return;
+        }
+        let headers = places.sources.included(path);
+        let headers: Vec<&ParsedFile> = (headers.iter())
+            .map(|(path, header)| header.parsed(path))
+            .collect();
+        let accessors = Accessors::of(&file.parsed, &headers, &self.project.vocabularies);
+        self.project.accessors.insert(path.to_owned(), accessors);
     }
 
     /// The kinds of change that are asked about at a point.

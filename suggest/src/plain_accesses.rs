@@ -161,7 +161,7 @@ fn updated_object(write: &Site, places: &mut Places) -> Option<String> {
     let around = write.function_span.clone()?;
     let file = places.sources.file(&write.file)?;
     let named = BTreeSet::from([name.clone()]);
-    let accesses = plain_accesses(file.parsed(&write.file), &named);
+    let accesses = plain_accesses(file.parsed(&write.file), &named, &file.scan.sites);
     let reads = accesses.iter().any(|site| {
         site.operation == SiteOperation::Load
             && around.start <= site.span.start

@@ -68,6 +68,7 @@ mod scan;
 mod shards;
 mod shards_explore;
 mod shards_slurm;
+mod suggest_accessors;
 mod suggest_kinds;
 mod suggest_litmus;
 mod suggest_loop;

@@ -271,6 +271,7 @@ impl RawCall {
             },
             awaits: self.awaits,
             distinctive: self.distinctive.unwrap_or(true),
+            plain: None,
         }
     }
 

@@ -37,6 +37,28 @@ pub(crate) struct Rule {
     /// The name alone says that this is an atomic operation: true of
     /// `compare_exchange_weak`, not of `load` or `clear`.
     pub distinctive: bool,
+    /// How such a call accesses a plain object, if it can: known of macros and functions
+    /// by their bodies.
+    pub plain: Option<PlainForm>,
+}
+
+/// How a call accesses a plain object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PlainForm {
+    /// The argument that is or leads to the object.
+    pub object: usize,
+    /// The object's address is what is given, not the object itself.
+    pub takes_address: bool,
+    /// The argument that a store writes.
+    pub value: Option<usize>,
+    /// The only type that the object may have; `None` if it may have any.
+    pub only: Option<String>,
+    /// The value must have the object's type as it stands, without a conversion.
+    pub same_type: bool,
+    /// The object may be const.
+    pub takes_const: bool,
+    /// The object may be volatile.
+    pub takes_volatile: bool,
 }
 
 /// Where a call says its order.

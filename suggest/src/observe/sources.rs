@@ -9,8 +9,8 @@ use std::sync::{Arc, OnceLock};
 use wmfix_frontend::{
     AllocationText, CallForm, FileScan, Forwarder, Headers, Language, MemoryOrder, OperationKind,
     OrderForm, ParsedFile, Repetition, Site, SiteMatch, Vocabularies, allocation_at, call_as_site,
-    declares_bit_field, forwards_call, forwards_site, headers_of, is_whole_body, match_site,
-    object_at, plain_access, repetition_of_call, repetition_of_wait, scan_file,
+    declares_bit_field, forwards_call, forwards_site, headers_of, included_headers, is_whole_body,
+    match_site, object_at, plain_access, repetition_of_call, repetition_of_wait, scan_file,
 };
 use wmfix_online::EventKind;
 
@@ -120,12 +120,26 @@ impl Sources {
         read
     }
 
-    /// The headers that a file includes, as far as they are found on disk.
+    /// The headers that a file includes, as far as they are found on disk, and those
+    /// beside it if it is a header.
     pub(crate) fn headers(&mut self, path: &Path) -> Vec<(PathBuf, Arc<SourceFile>)> {
+        self.headers_by(path, headers_of)
+    }
+
+    /// The headers that a file includes, as far as they are found on disk.
+    pub(crate) fn included(&mut self, path: &Path) -> Vec<(PathBuf, Arc<SourceFile>)> {
+        self.headers_by(path, included_headers)
+    }
+
+    fn headers_by(
+        &mut self,
+        path: &Path,
+        paths: fn(&Path, &[u8]) -> Vec<PathBuf>,
+    ) -> Vec<(PathBuf, Arc<SourceFile>)> {
         let Some(file) = self.file(path) else {
             return Vec::new();
         };
-        let paths = headers_of(path, &file.text).into_iter();
+        let paths = paths(path, &file.text).into_iter();
         let read = paths.filter_map(|header| Some((header.clone(), self.file(&header)?)));
         read.collect()
     }
@@ -299,7 +313,7 @@ impl Sources {
     ) -> Option<Site> {
         let file = self.file(&point.file)?;
         let at = (point.line, point.column);
-        let site = plain_access(file.parsed(&point.file), at, writes, name)?;
+        let site = plain_access(file.parsed(&point.file), &file.scan.sites, at, writes, name)?;
         (!self.is_bit_field(&point.file, name)).then_some(site)
     }
 

@@ -1,12 +1,12 @@
 //! Golden cases: a text, the changes to make, and the text that must come out.
 //! A `.cases` file holds many of them, one after the other.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use wmfix_frontend::{
-    Language, MemoryOrder, ParsedFile, Site, Vocabularies, plain_accesses, scan_parsed,
+    Accessors, Language, MemoryOrder, ParsedFile, Site, Vocabularies, plain_accesses, scan_parsed,
 };
 use wmfix_rewriter::{
     IncludedHeaders, Names, Project, Rewrite, TextChange, TextChangeKind, rewrite,
@@ -191,6 +191,7 @@ impl Case {
             names,
             wrappers: Vec::new(),
             headers: IncludedHeaders::default(),
+            accessors: HashMap::new(),
             cpp20: self
                 .is_cpp20()
                 .then(|| PathBuf::from(&self.file))
@@ -228,9 +229,12 @@ impl Case {
         let path = Path::new(&self.file);
         let language = Language::of(path, text.as_bytes()).expect("C or C++");
         let file = ParsedFile::parse(path, text.as_bytes(), language);
-        let project = self.project();
+        let mut project = self.project();
+        let accessors = Accessors::of(&file, &[], &project.vocabularies);
+        project.accessors.insert(path.to_owned(), accessors);
         let mut sites = scan_parsed(&file, &project.vocabularies).sites;
-        sites.extend(plain_accesses(&file, &self.plain));
+        let plain = plain_accesses(&file, &self.plain, &sites);
+        sites.extend(plain);
         sites.sort_by_key(|site| site.span.start);
         (project, file, sites)
     }

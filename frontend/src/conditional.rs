@@ -1,0 +1,173 @@
+//! Conditional compilation around a definition: whether the compilers that build a
+//! program for wmfix see it, as far as that can be told without preprocessing.
+
+use tree_sitter::Node;
+
+use crate::source::{Language, ParsedFile};
+use crate::syntax::children;
+
+/// Macros that gcc and clang on Linux never define.
+const NEVER_DEFINED: [&str; 7] = [
+    "_MSC_VER",
+    "_WIN32",
+    "_WIN64",
+    "WIN32",
+    "__KERNEL__",
+    "__TINYC__",
+    "__APPLE__",
+];
+
+/// Whether a definition is there when the program is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Presence {
+    /// It is.
+    Certain,
+    /// That depends on something that is not known here.
+    Possible,
+    /// It is not.
+    Absent,
+}
+
+/// Whether the definition of `name` at a node is there.
+pub(crate) fn presence(node: Node<'_>, name: &str, file: &ParsedFile) -> Presence {
+    let mut presence = Presence::Certain;
+    let mut below = node;
+    let mut current = node.parent();
+    while let Some(around) = current {
+        let is_condition = matches!(
+            around.kind(),
+            "preproc_if" | "preproc_ifdef" | "preproc_elif" | "preproc_elifdef"
+        );
+        if is_condition {
+            let is_other = around.child_by_field_name("alternative") == Some(below);
+            match holds(around, name, file).map(|holds| holds != is_other) {
+                Some(true) => {}
+                Some(false) => return Presence::Absent,
+                None => presence = Presence::Possible,
+            }
+        }
+        below = around;
+        current = around.parent();
+    }
+    presence
+}
+
+/// Whether a condition holds, where that is known.
+fn holds(condition: Node<'_>, name: &str, file: &ParsedFile) -> Option<bool> {
+    let text: String = match condition.child_by_field_name("name") {
+        Some(tested) => {
+            let word = file.node_text(condition.child(0)?);
+            let negates = word.contains("ifndef") || word.contains("elifndef");
+            let tested = file.node_text(tested);
+            // A guard: of the definition, or of the whole header.
+            if negates && (tested == name || is_guard(condition, &tested, file)) {
+                return Some(true);
+            }
+            format!("{}defined({tested})", if negates { "!" } else { "" })
+        }
+        None => {
+            let condition = condition.child_by_field_name("condition")?;
+            let text = file.node_text(condition);
+            text.split_whitespace().collect()
+        }
+    };
+    let text = text.replace("defined", "").replace(['(', ')'], "");
+    if let Some((left, right)) = text.split_once("||") {
+        return match (term(left, file), term(right, file)) {
+            (Some(true), _) | (_, Some(true)) => Some(true),
+            (Some(false), Some(false)) => Some(false),
+            _ => None,
+        };
+    }
+    if let Some((left, right)) = text.split_once("&&") {
+        return match (term(left, file), term(right, file)) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (Some(true), Some(true)) => Some(true),
+            _ => None,
+        };
+    }
+    term(&text, file)
+}
+
+/// Whether a name is defined, or not, by the compilers.
+fn term(text: &str, file: &ParsedFile) -> Option<bool> {
+    if let Some(rest) = text.strip_prefix('!') {
+        return term(rest, file).map(|holds| !holds);
+    }
+    match text {
+        "0" => Some(false),
+        "1" | "__GNUC__" | "__linux__" | "__unix__" => Some(true),
+        "__cplusplus" if file.language() == Language::C => {
+            let is_header = file.path().extension().is_some_and(|ending| ending == "h");
+            (!is_header).then_some(false)
+        }
+        "__cplusplus" => Some(true),
+        name if NEVER_DEFINED.contains(&name) => Some(false),
+        _ => None,
+    }
+}
+
+/// Whether a condition is the include guard of its header.
+fn is_guard(condition: Node<'_>, tested: &str, file: &ParsedFile) -> bool {
+    let mut inside = children(condition).into_iter();
+    let define = inside.find(|child| child.kind() == "preproc_def");
+    let name = define.and_then(|define| define.child_by_field_name("name"));
+    let is_outermost = condition
+        .parent()
+        .is_some_and(|parent| parent.kind() == "translation_unit");
+    is_outermost && name.is_some_and(|name| file.node_text(name) == tested)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Presence, presence};
+    use crate::{Language, ParsedFile};
+
+    fn of(text: &str) -> Presence {
+        let file = ParsedFile::parse(Path::new("a.h"), text.as_bytes(), Language::C);
+        let at = text.find("define READ").expect("a definition");
+        let root = file.tree().root_node();
+        let node = root
+            .descendant_for_byte_range(at + 7, at + 11)
+            .expect("there");
+        presence(node, "READ", &file)
+    }
+
+    #[test]
+    fn guards_are_no_conditions() {
+        assert_eq!(of("#define READ(x) x\n"), Presence::Certain);
+        assert_eq!(
+            of("#ifndef A_H\n#define A_H\n#define READ(x) x\n#endif\n"),
+            Presence::Certain
+        );
+        assert_eq!(
+            of("int a;\n#ifndef READ\n#define READ(x) x\n#endif\n"),
+            Presence::Certain
+        );
+    }
+
+    #[test]
+    fn conditions_that_the_compilers_decide_are_decided() {
+        let either = |condition: &str| {
+            let first = of(&format!(
+                "{condition}\n#define READ(x) x\n#else\nint a;\n#endif\n"
+            ));
+            let other = of(&format!(
+                "{condition}\nint a;\n#else\n#define READ(x) x\n#endif\n"
+            ));
+            (first, other)
+        };
+        let yes = (Presence::Certain, Presence::Absent);
+        let no = (Presence::Absent, Presence::Certain);
+        let open = (Presence::Possible, Presence::Possible);
+        assert_eq!(either("#ifdef __GNUC__"), yes);
+        assert_eq!(either("#if defined(__GNUC__) || defined(__clang__)"), yes);
+        assert_eq!(either("#ifdef _MSC_VER"), no);
+        assert_eq!(either("#if defined(_WIN32) && !defined(__CYGWIN__)"), no);
+        assert_eq!(either("#if 0"), no);
+        assert_eq!(either("#ifdef USE_ATOMICS"), open);
+        assert_eq!(either("#if __STDC_VERSION__ >= 201112L"), open);
+    }
+}
