@@ -12,10 +12,11 @@ use crate::context::ScanContext;
 use crate::declarations::Declarations;
 use crate::declare::declarations;
 use crate::found_site::FoundSite;
-use crate::macros;
+use crate::macros::{self, Macro};
 use crate::order::MemoryOrder;
 use crate::outline::{Marks, Outline};
 use crate::plain::object_name;
+use crate::plain_form::of_volatile_macro;
 use crate::recognise::found_in;
 use crate::site::{Site, SiteOperation};
 use crate::source::{Language, ParsedFile};
@@ -33,6 +34,15 @@ pub struct Accessors {
     types: ObjectTypes,
 }
 
+/// The orders that volatile accesses count as having.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VolatileOrders {
+    /// Those that read.
+    pub load: MemoryOrder,
+    /// Those that write.
+    pub store: MemoryOrder,
+}
+
 /// A macro or function that accesses plain objects atomically.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accessor {
@@ -43,6 +53,8 @@ pub struct Accessor {
     /// Behind this it can be called, if it is defined in the file that calls.
     behind: usize,
     is_macro: bool,
+    /// It counts as atomic because volatile accesses do.
+    is_volatile: bool,
     operation: SiteOperation,
     order: MemoryOrder,
     form: PlainForm,
@@ -89,8 +101,14 @@ struct Definition {
 }
 
 impl Accessors {
-    /// Those of a file that includes these headers.
-    pub fn of(file: &ParsedFile, headers: &[&ParsedFile], vocabularies: &Vocabularies) -> Self {
+    /// Those of a file that includes these headers. Volatile accesses count only if orders
+    /// are given for them.
+    pub fn of(
+        file: &ParsedFile,
+        headers: &[&ParsedFile],
+        vocabularies: &Vocabularies,
+        volatile: Option<VolatileOrders>,
+    ) -> Self {
         let imports: Vec<Arc<Declarations>> = headers
             .iter()
             .map(|header| {
@@ -102,7 +120,7 @@ impl Accessors {
         let mut all = Vec::new();
         for (number, part) in std::iter::once(&file).chain(headers).enumerate() {
             types.add(part);
-            let mut found = definitions(part, &imports, vocabularies);
+            let mut found = definitions(part, &imports, vocabularies, volatile);
             if number > 0 {
                 let accessors = found.iter_mut().filter_map(|one| one.accessor.as_mut());
                 accessors.for_each(|accessor| accessor.behind = 0);
@@ -117,7 +135,8 @@ impl Accessors {
     }
 
     /// The one to call for an access with this order, if one fits: those that the file
-    /// calls already come first, those with a name for others to use last.
+    /// calls already come first, those with a name for others to use and those that are
+    /// only volatile last.
     pub fn fitting(
         &self,
         file: &ParsedFile,
@@ -141,7 +160,8 @@ impl Accessors {
         let mut fitting: Vec<&Accessor> = self.list.iter().filter(fits).collect();
         fitting.sort_by_key(|accessor| {
             let is_used = is_called(file.text(), &accessor.name);
-            (!is_used, accessor.name.starts_with('_'))
+            let is_internal = accessor.name.starts_with('_');
+            (accessor.is_volatile, !is_used, is_internal)
         });
         fitting.first().copied()
     }
@@ -175,6 +195,7 @@ fn definitions(
     file: &ParsedFile,
     imports: &[Arc<Declarations>],
     vocabularies: &Vocabularies,
+    volatile: Option<VolatileOrders>,
 ) -> Vec<Definition> {
     let outline = Outline::of(file);
     let declared = declarations(file, &outline, imports.to_vec(), vocabularies);
@@ -185,11 +206,13 @@ fn definitions(
         let body = &definition.body;
         let node = root.descendant_for_byte_range(body.start, body.end);
         let rule = macros::wrapper(&definition, &context);
+        let accessor = rule.and_then(|rule| accessor(&definition.name, rule, body.end, true));
+        let accessor = accessor.or_else(|| volatile_accessor(&definition, file, volatile?));
         found.push(Definition {
             presence: node.map_or(Presence::Possible, |node| {
                 presence(node, &definition.name, file)
             }),
-            accessor: rule.and_then(|rule| accessor(&definition.name, rule, body.end, true)),
+            accessor,
             name: definition.name,
             is_macro: true,
         });
@@ -229,9 +252,33 @@ fn accessor(name: &str, rule: Rule, behind: usize, is_macro: bool) -> Option<Acc
         scope: Vec::new(),
         behind,
         is_macro,
+        is_volatile: false,
         operation: rule.operation,
         order: order?,
         form: rule.plain?,
+    })
+}
+
+/// The accessor that a macro is whose access is volatile.
+fn volatile_accessor(
+    definition: &Macro,
+    file: &ParsedFile,
+    orders: VolatileOrders,
+) -> Option<Accessor> {
+    let parameters = definition.parameters.as_deref()?;
+    let (operation, form) = of_volatile_macro(parameters, &definition.body, file)?;
+    Some(Accessor {
+        name: definition.name.clone(),
+        scope: Vec::new(),
+        behind: definition.body.end,
+        is_macro: true,
+        is_volatile: true,
+        operation,
+        order: match operation {
+            SiteOperation::Store => orders.store,
+            _ => orders.load,
+        },
+        form,
     })
 }
 
@@ -320,7 +367,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
-    use super::Accessors;
+    use super::{Accessors, VolatileOrders};
     use crate::{Language, MemoryOrder, ParsedFile, Site, SiteOperation, Vocabularies};
     use crate::{plain_accesses, scan_parsed};
 
@@ -334,12 +381,21 @@ mod tests {
 
     /// What is called for the first read and the first write of `full` in a text.
     fn called(name: &str, text: &str, headers: &[&str]) -> Vec<String> {
+        called_if(name, text, headers, None)
+    }
+
+    fn called_if(
+        name: &str,
+        text: &str,
+        headers: &[&str],
+        volatile: Option<VolatileOrders>,
+    ) -> Vec<String> {
         use MemoryOrder::{Acquire, Relaxed, Release, SeqCst};
         let file = parsed(name, text);
         let headers: Vec<ParsedFile> = headers.iter().map(|text| parsed("a.h", text)).collect();
         let headers: Vec<&ParsedFile> = headers.iter().collect();
         let vocabularies = Vocabularies::builtin();
-        let accessors = Accessors::of(&file, &headers, &vocabularies);
+        let accessors = Accessors::of(&file, &headers, &vocabularies, volatile);
         let atomic = scan_parsed(&file, &vocabularies).sites;
         let sites = plain_accesses(&file, &BTreeSet::from(["full".to_owned()]), &atomic);
         let first = |operation| sites.iter().find(|site| site.operation == operation);
@@ -403,6 +459,26 @@ mod tests {
         ] {
             assert_eq!(of_layer(layer), "- - - - - -", "{layer}");
         }
+    }
+
+    #[test]
+    fn volatile_accesses_count_if_they_are_said_to() {
+        let layer = "
+            #define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
+            #define WRITE_ONCE(x, v) do { *(volatile __typeof__(x) *)&(x) = (v); } while (0)
+            #define NEXT(x) (*(volatile __typeof__(x) *)&(x)->next)
+            #define CHARS(x) (*(volatile char *)&(x))
+            #define PLAIN(x) (*(__typeof__(x) *)&(x))
+        ";
+        let of = |load, store| {
+            let orders = VolatileOrders { load, store };
+            called_if("a.c", USER, &[layer], Some(orders)).join(" ")
+        };
+        let relaxed = of(MemoryOrder::Relaxed, MemoryOrder::Relaxed);
+        assert_eq!(relaxed, "READ_ONCE - - WRITE_ONCE - -");
+        let stronger = of(MemoryOrder::Acquire, MemoryOrder::Release);
+        assert_eq!(stronger, "- READ_ONCE - - WRITE_ONCE -");
+        assert_eq!(of_layer(layer), "- - - - - -");
     }
 
     #[test]

@@ -79,7 +79,7 @@ mod wrapper_function;
 mod wrapping;
 mod written_type;
 
-pub use accessors::{Accessor, Accessors};
+pub use accessors::{Accessor, Accessors, VolatileOrders};
 pub use allocation::{AllocationText, allocation_at};
 pub use forwarding::{Forwarder, forwards_call, forwards_site};
 pub use learn::{Wrapper, is_named_relaxed, vocabulary_text, wrappers};

@@ -32,11 +32,7 @@ pub(crate) fn of_macro(
     }
     let names: Vec<&str> = parameters.iter().map(String::as_str).collect();
     let access = Access::of(found, context)?;
-    // A cast binds tighter than most of what a value may be.
-    let value = access.value.map(syntax::unwrap_parentheses);
-    let value = value.filter(|value| value.kind() == "cast_expression");
-    let cast = value.and_then(|cast| cast.child_by_field_name("value"));
-    if cast.is_some_and(|cast| cast.kind() == "identifier") {
+    if access.value.is_some_and(is_cast_without_parentheses) {
         return None;
     }
     let handed = access.handed_over(&names, context.file)?;
@@ -49,6 +45,90 @@ pub(crate) fn of_macro(
         takes_const: access.takes_const,
         takes_volatile: access.takes_volatile,
     })
+}
+
+/// The form of a macro that accesses an object through a pointer to volatile, and what it
+/// does: `(*(const volatile __typeof__(x) *)&(x))`.
+pub(crate) fn of_volatile_macro(
+    parameters: &[String],
+    body: &Span,
+    file: &ParsedFile,
+) -> Option<(SiteOperation, PlainForm)> {
+    let text = file.slice(body);
+    if text.trim_end().ends_with([';', '}']) || !text.contains("volatile") {
+        return None;
+    }
+    let tree = file.parse_macro_body(body);
+    let statement = the_only_child(tree.root_node())?;
+    let is_once = statement.kind() == "do_statement";
+    let statement = match is_once {
+        true => the_only_child(statement.child_by_field_name("body")?)?,
+        false => statement,
+    };
+    let whole = the_only_child(statement).filter(|_| statement.kind() == "expression_statement")?;
+    let whole = syntax::unwrap_parentheses(whole);
+    let is_store = whole.kind() == "assignment_expression" && syntax::operator(whole) == "=";
+    let (target, value) = match is_store {
+        true => (
+            whole.child_by_field_name("left")?,
+            Some(whole.child_by_field_name("right")?),
+        ),
+        false => (whole, None),
+    };
+    let target = syntax::unwrap_parentheses(target);
+    let is_behind = target.kind() == "pointer_expression" && syntax::operator(target) == "*";
+    let pointer = target
+        .child_by_field_name("argument")
+        .filter(|_| is_behind)?;
+    let cast = syntax::unwrap_parentheses(pointer);
+    let cast = cast.child_by_field_name("type")?;
+    let is_sound = file.node_text(cast).contains("volatile")
+        && parameters.len() == 1 + usize::from(is_store)
+        && (!is_once || is_store && is_done_once(whole, file))
+        && !value.is_some_and(is_cast_without_parentheses);
+    if !is_sound {
+        return None;
+    }
+    let access = Access {
+        object: pointer,
+        is_address: true,
+        value,
+        types: Vec::new(),
+        takes_const: !is_store,
+        takes_volatile: true,
+    };
+    let names: Vec<&str> = parameters.iter().map(String::as_str).collect();
+    let handed = access.handed_over(&names, file)?;
+    let form = PlainForm {
+        object: handed.object,
+        takes_address: handed.takes_address,
+        value: handed.value,
+        only: agreed(&handed.types)?,
+        same_type: false,
+        takes_const: access.takes_const,
+        takes_volatile: true,
+    };
+    let operation = match is_store {
+        true => SiteOperation::Store,
+        false => SiteOperation::Load,
+    };
+    Some((operation, form))
+}
+
+/// Whether a macro casts a value that it does not put into parentheses: a cast binds
+/// tighter than most of what a value may be.
+fn is_cast_without_parentheses(value: Node<'_>) -> bool {
+    let value = syntax::unwrap_parentheses(value);
+    let cast = value.child_by_field_name("value");
+    let cast = cast.filter(|_| value.kind() == "cast_expression");
+    cast.is_some_and(|cast| cast.kind() == "identifier")
+}
+
+fn the_only_child(node: Node<'_>) -> Option<Node<'_>> {
+    match children(node)[..] {
+        [child] => Some(child),
+        _ => None,
+    }
 }
 
 /// The form of a free function.

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use wmfix_analysis::{Event, FenceOrder, LoadOrder, Operation, RmwOrder, SiteId, StoreOrder};
 use wmfix_frontend::{
-    Accessors, MemoryOrder, OrderForm, ParsedFile, Site, SiteOperation, is_named_relaxed, wrappers,
+    Accessors, MemoryOrder, OrderForm, ParsedFile, Site, SiteOperation, VolatileOrders,
+    is_named_relaxed, wrappers,
 };
 use wmfix_repair::{Change, ChangeKind, ChangePoint, FenceMove, MoveDirection, Orders};
 use wmfix_rewriter::{
@@ -42,6 +43,8 @@ pub(crate) struct Candidates {
     with_headers: BTreeSet<PathBuf>,
     labels: HashMap<Change, String>,
     purpose: Purpose,
+    /// What volatile accesses count as, if the user says that they do.
+    volatile: Option<VolatileOrders>,
 }
 
 /// A file that can be changed.
@@ -105,6 +108,7 @@ impl Candidates {
         places: &mut Places,
         tree: &Path,
         purpose: Purpose,
+        volatile: Option<VolatileOrders>,
     ) -> Self {
         let mut candidates = Self {
             points: Vec::new(),
@@ -117,6 +121,7 @@ impl Candidates {
             with_headers: BTreeSet::new(),
             labels: HashMap::new(),
             purpose,
+            volatile,
         };
         let weakest = weakest_orders(traces);
         let operations = operations(&weakest, places);
@@ -418,7 +423,12 @@ impl Candidates {
         let headers: Vec<&ParsedFile> = (headers.iter())
             .map(|(path, header)| header.parsed(path))
             .collect();
-        let accessors = Accessors::of(&file.parsed, &headers, &self.project.vocabularies);
+        let accessors = Accessors::of(
+            &file.parsed,
+            &headers,
+            &self.project.vocabularies,
+            self.volatile,
+        );
         self.project.accessors.insert(path.to_owned(), accessors);
     }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use wmfix_analysis::{AnalyzerConfig, Model};
+use wmfix_frontend::{MemoryOrder, VolatileOrders};
 
 use crate::cli::{
     Annotations, Color, Format, HarmLevel, MemoryModel, Races, ReportFile, RunFlags, Sleeps,
@@ -40,6 +41,8 @@ pub(crate) struct RunOptions {
     pub fork_server: bool,
     /// What a volatile access counts as.
     pub volatile: Volatile,
+    /// The user says what a volatile access counts as.
+    pub volatile_is_said: bool,
     /// What becomes of annotations of happens-before.
     pub annotations: Annotations,
     /// The memory model.
@@ -98,6 +101,18 @@ const DEFAULT_EVENT_LIMIT: u64 = 50_000_000;
 const DEFAULT_MEMORY_LIMIT_MIB: u64 = 16 << 10;
 
 impl RunOptions {
+    /// The orders of volatile accesses that a repair may rely on: where the user says that
+    /// they count as atomic.
+    pub(crate) fn volatile_orders(&self) -> Option<VolatileOrders> {
+        let (load, store) = match self.volatile {
+            Volatile::Relaxed => (MemoryOrder::Relaxed, MemoryOrder::Relaxed),
+            Volatile::Acqrel => (MemoryOrder::Acquire, MemoryOrder::Release),
+            Volatile::Ignore => return None,
+        };
+        self.volatile_is_said
+            .then_some(VolatileOrders { load, store })
+    }
+
     /// What the flags mean for a project.
     pub(crate) fn new(flags: RunFlags, model: MemoryModel, config: &ProjectConfig) -> Self {
         let run = &config.run;
@@ -127,6 +142,7 @@ impl RunOptions {
                 .or(run.annotations)
                 .unwrap_or(Annotations::Ignore),
             volatile: flags.volatile.or(run.volatile).unwrap_or(Volatile::Ignore),
+            volatile_is_said: flags.volatile.or(run.volatile).is_some(),
             model,
             races: flags.races.or(run.races).unwrap_or(Races::Predict),
             system_headers: flags.system_headers,

@@ -238,6 +238,56 @@ int box_get(struct box *box, int *value)
     assert_eq!(changed, wanted, "{ran:?}");
 }
 
+/// A volatile access is no atomic one, unless the user says that it counts as one.
+#[test]
+fn volatile_macros_are_called_where_volatile_counts() {
+    let code = "
+#include <pthread.h>
+#define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
+#define WRITE_ONCE(x, v) do { *(volatile __typeof__(x) *)&(x) = (v); } while (0)
+static int progress;
+static void *worker(void *unused)
+{
+    progress = 42;
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    int seen;
+    pthread_create(&thread, 0, worker, 0);
+    seen = progress;
+    pthread_join(thread, 0);
+    return seen != 0 && seen != 42;
+}
+";
+    let wanted = |store: &str, load: &str| {
+        [
+            "- progress = 42;".to_owned(),
+            format!("+ {store};"),
+            "- seen = progress;".to_owned(),
+            format!("+ seen = {load};"),
+        ]
+    };
+    let builtins = wanted(
+        "__atomic_store_n(&progress, 42, __ATOMIC_RELAXED)",
+        "__atomic_load_n(&progress, __ATOMIC_RELAXED)",
+    );
+    let marked = wanted("WRITE_ONCE(progress, 42)", "READ_ONCE(progress)");
+    for (flags, expected) in [
+        ("", &builtins),
+        ("--volatile ignore", &builtins),
+        ("--volatile relaxed", &marked),
+        // The repair needs no more than relaxed accesses, which these are not.
+        ("--volatile acqrel", &builtins),
+    ] {
+        let line = format!("suggest progress.c --runs 60 {flags}");
+        let (changed, ran) = suggested(&[("progress.c", code)], &line);
+        assert_eq!(changed, *expected, "{flags}: {ran:?}");
+        assert!(ran.stderr.contains("showed no further findings"), "{ran:?}");
+    }
+}
+
 /// Templates that take references; in C++20 they come before `std::atomic_ref`.
 #[test]
 fn templates_of_a_header_make_an_access_atomic() {

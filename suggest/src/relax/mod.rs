@@ -132,6 +132,7 @@ impl<'a> RelaxLoop<'a> {
             places,
             self.task.tree,
             Purpose::Relaxation,
+            None,
         );
         for refused in &self.refused {
             candidates.refuse(&refused.at, refused.kind, refused.reason);

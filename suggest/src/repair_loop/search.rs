@@ -60,7 +60,14 @@ impl RepairLoop<'_> {
         let config = self.task.options.analyzer_config();
         let plain = PlainAccesses::racing(&traces, config, places);
         let tree = self.task.tree;
-        let mut candidates = Candidates::new(&traces, &plain, places, tree, Purpose::Repair);
+        let mut candidates = Candidates::new(
+            &traces,
+            &plain,
+            places,
+            tree,
+            Purpose::Repair,
+            self.task.options.volatile_orders(),
+        );
         for refused in &self.refused {
             candidates.refuse(&refused.at, refused.kind, &refused.reason);
         }

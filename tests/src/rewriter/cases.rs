@@ -230,7 +230,7 @@ impl Case {
         let language = Language::of(path, text.as_bytes()).expect("C or C++");
         let file = ParsedFile::parse(path, text.as_bytes(), language);
         let mut project = self.project();
-        let accessors = Accessors::of(&file, &[], &project.vocabularies);
+        let accessors = Accessors::of(&file, &[], &project.vocabularies, None);
         project.accessors.insert(path.to_owned(), accessors);
         let mut sites = scan_parsed(&file, &project.vocabularies).sites;
         let plain = plain_accesses(&file, &self.plain, &sites);
