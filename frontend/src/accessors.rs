@@ -118,9 +118,18 @@ impl Accessors {
             .collect();
         let mut types = ObjectTypes::default();
         let mut all = Vec::new();
-        for (number, part) in std::iter::once(&file).chain(headers).enumerate() {
+        let parts: Vec<&ParsedFile> = std::iter::once(file)
+            .chain(headers.iter().copied())
+            .collect();
+        let included = certainly_included(&parts);
+        for (number, part) in parts.into_iter().enumerate() {
             types.add(part);
             let mut found = definitions(part, &imports, vocabularies, volatile);
+            for definition in found.iter_mut().filter(|_| !included[number]) {
+                if definition.presence == Presence::Certain {
+                    definition.presence = Presence::Possible;
+                }
+            }
             if number > 0 {
                 let accessors = found.iter_mut().filter_map(|one| one.accessor.as_mut());
                 accessors.for_each(|accessor| accessor.behind = 0);
@@ -188,6 +197,33 @@ impl Accessors {
             _ => self.types.of(&object_name(value)),
         }
     }
+}
+
+/// Which of these files the first one includes whatever is defined, directly or through
+/// others.
+fn certainly_included(files: &[&ParsedFile]) -> Vec<bool> {
+    let mut included = vec![false; files.len()];
+    let mut queue = vec![0];
+    while let Some(number) = queue.pop() {
+        if std::mem::replace(&mut included[number], true) {
+            continue;
+        }
+        let file = files[number];
+        syntax::visit(file.tree().root_node(), |node, _| {
+            let path = node.child_by_field_name("path");
+            let path = path.filter(|_| node.kind() == "preproc_include");
+            let Some(path) = path.filter(|_| presence(node, "", file) == Presence::Certain) else {
+                return;
+            };
+            let written = file.node_text(path);
+            let written = written.trim_matches(['"', '<', '>']);
+            let end = written.rsplit("../").next().unwrap_or(written);
+            let end = end.trim_start_matches("./");
+            let meant = (files.iter().enumerate()).filter(|(_, file)| file.path().ends_with(end));
+            queue.extend(meant.map(|(number, _)| number));
+        });
+    }
+    included
 }
 
 /// The definitions of macros and functions in a file.
@@ -372,7 +408,7 @@ mod tests {
     use crate::{plain_accesses, scan_parsed};
 
     fn parsed(name: &str, text: &str) -> ParsedFile {
-        let language = match name == "a.c" || name == "a.h" {
+        let language = match name == "a.c" || name == "lib/a.h" {
             true => Language::C,
             false => Language::Cpp,
         };
@@ -392,7 +428,7 @@ mod tests {
     ) -> Vec<String> {
         use MemoryOrder::{Acquire, Relaxed, Release, SeqCst};
         let file = parsed(name, text);
-        let headers: Vec<ParsedFile> = headers.iter().map(|text| parsed("a.h", text)).collect();
+        let headers: Vec<ParsedFile> = headers.iter().map(|text| parsed("lib/a.h", text)).collect();
         let headers: Vec<&ParsedFile> = headers.iter().collect();
         let vocabularies = Vocabularies::builtin();
         let accessors = Accessors::of(&file, &headers, &vocabularies, volatile);
@@ -410,7 +446,7 @@ mod tests {
         load.into_iter().chain(store).map(named).collect()
     }
 
-    const USER: &str = "struct box { int full; };\n\
+    const USER: &str = "#include \"./a.h\"\nstruct box { int full; };\n\
         int f(struct box *b) { b->full = 1; return b->full; }\n";
 
     fn of_layer(layer: &str) -> String {
@@ -553,6 +589,19 @@ mod tests {
         let layer = "#define R(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)\n";
         assert_eq!(called("a.c", &format!("{layer}{USER}"), &[])[0], "R");
         assert_eq!(called("a.c", &format!("{USER}{layer}"), &[])[0], "-");
+    }
+
+    #[test]
+    fn a_header_that_may_not_be_included_counts_for_nothing() {
+        let layer = "#define R(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)\n";
+        let of = |condition: &str| {
+            let user = USER.replace("#include \"./a.h\"", condition);
+            called("a.c", &user, &[layer]).swap_remove(0)
+        };
+        assert_eq!(of("#include <lib/a.h>"), "R");
+        assert_eq!(of("#ifdef __GNUC__\n#include \"a.h\"\n#endif"), "R");
+        assert_eq!(of("#ifdef HAVE_A\n#include \"a.h\"\n#endif"), "-");
+        assert_eq!(of("#include \"b.h\""), "-");
     }
 
     #[test]
