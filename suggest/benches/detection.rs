@@ -14,7 +14,7 @@ use wmfix_tests::product::{CommandResult, World, use_binary};
 const SEEDS: u64 = 1000;
 
 /// The program, and the published rate in percent.
-const PROGRAMS: [(&str, Option<f64>); 8] = [
+const PROGRAMS: [(&str, Option<f64>); 9] = [
     ("barrier", Some(76.6)),
     ("chase_lev", Some(94.6)),
     ("dekker_fences", Some(21.6)),
@@ -22,6 +22,7 @@ const PROGRAMS: [(&str, Option<f64>); 8] = [
     ("mcs", Some(89.4)),
     ("mpmc", Some(59.4)),
     ("ms_queue", Some(100.0)),
+    ("relaxed_link", None),
     ("figure_1a", None),
 ];
 
