@@ -79,7 +79,8 @@ impl PlainAccesses {
         }
     }
 
-    /// The sites by which other calls come to the same accesses.
+    /// The sites by which other calls come to the same accesses: those at the same
+    /// points, and others in their lines by what they access there.
     fn add_other_ways(&mut self, traces: &[Vec<Event>], places: &mut Places) {
         let mut others: BTreeMap<SiteId, bool> = BTreeMap::new();
         for event in traces.iter().flatten() {
@@ -90,7 +91,9 @@ impl PlainAccesses {
             };
             others.insert(event.site, writes);
         }
-        let known: Vec<Site> = self.found.values().cloned().collect();
+        let known: Vec<(SiteId, Site)> = (self.found.iter())
+            .map(|(&id, site)| (id, site.clone()))
+            .collect();
         for (id, writes) in others {
             let Some(at) = places.get(id).point.clone() else {
                 continue;
@@ -98,10 +101,14 @@ impl PlainAccesses {
             if self.found.contains_key(&id) {
                 continue;
             }
-            for site in known.iter().filter(|site| {
+            for (known, site) in known.iter().filter(|(_, site)| {
                 *site.file == at.file && (site.start.line..=site.end.line).contains(&at.line)
             }) {
                 let name = name_of(site, places);
+                let is_at_it = places.get(*known).point.as_ref() == Some(&at);
+                if !is_at_it && called(id, writes, places) != name {
+                    continue;
+                }
                 let same = name.and_then(|name| access(id, writes, &name, places));
                 if same.is_some_and(|same| same.span == site.span) {
                     self.found.insert(id, site.clone());
