@@ -265,6 +265,41 @@ fn a_run_that_goes_elsewhere_is_untried() {
 }
 
 #[test]
+fn who_has_initialised_a_local_static_can_take_an_old_value() {
+    need(&[Need::Program("g++")]);
+    let source = "
+#include <atomic>
+#include <cassert>
+#include <thread>
+struct Flags {
+    std::atomic<int> a, b;
+    Flags() { a = 0; b = 0; }
+};
+int main()
+{
+    static Flags flags;
+    int seen_a = 0, seen_b = 0;
+    std::thread other([&] {
+        flags.b.store(1, std::memory_order_release);
+        seen_a = flags.a.load(std::memory_order_acquire);
+    });
+    flags.a.store(1, std::memory_order_release);
+    seen_b = flags.b.load(std::memory_order_acquire);
+    other.join();
+    assert(seen_a || seen_b);
+}
+";
+    let world = World::new();
+    world.write("prog.cpp", source);
+    let mut command = world.wmfix("gcc");
+    command.env("WMFIX_REAL_CXX", "g++");
+    command.args(["check", "prog.cpp", "--runs", "100", "--format", "json"]);
+    let found = verdicts(&CommandResult::of(&mut command));
+    let harmful = |line: u64| (line, "harmful".to_owned());
+    assert_eq!(found, [harmful(15), harmful(18)]);
+}
+
+#[test]
 fn a_loop_that_never_ends_with_the_old_value_is_harm() {
     let source = faulty(
         "#include <sched.h>",

@@ -84,8 +84,9 @@ pub(super) fn store<W: Word>(
     }
 }
 
-/// A volatile write that the program has made.
-pub(super) fn stored(held: &mut Held, context: u32, location: u32, value: u128) {
+/// A write that has been made: a volatile one of the program's, or the runtime's own to
+/// an object that the program reads as an atomic one.
+pub(crate) fn stored(held: &mut Held, context: u32, location: u32, value: u128) {
     let asked = AskedAccess {
         thread: held.thread().id,
         location: held.state().locations.trace_number(location),

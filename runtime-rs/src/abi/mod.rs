@@ -10,4 +10,5 @@ mod plain;
 mod trampoline;
 
 pub(crate) use atomic::flush_volatile;
+pub(crate) use directed::stored;
 pub(crate) use plain::{read, write};

@@ -6,7 +6,7 @@ use core::ffi::{c_int, c_void};
 
 use wmfix_trace::{LocationId, LockMode, Order, RecordedOperation, SyncKind, WaitsFor};
 
-use crate::abi::flush_volatile;
+use crate::abi::{flush_volatile, stored};
 use crate::initialisations::{DONE, Initialisation};
 use crate::real;
 use crate::strategy::Kind;
@@ -143,6 +143,9 @@ unsafe extern "C" fn guard_release(guard: *mut u8, pc: u64) {
     // SAFETY: as above; this thread is the one that initialises.
     unsafe { crate::memory::Word::store(guard, 1u8) };
     held.state().locations.set_value(location, 1);
+    if held.state().stale_run.is_some() {
+        stored(&mut held, context, location, 1);
+    }
     let store = RecordedOperation::Store {
         location: LocationId(location),
         order: Order::Release,
