@@ -138,11 +138,23 @@ fn races(traces: &[Vec<Event>], config: AnalyzerConfig) -> Vec<(RacingAccess, Ra
     pairs
 }
 
-/// What the object of a plain access is called.
+/// What the object of an access is called.
 fn called(id: SiteId, writes: bool, places: &mut Places) -> Option<String> {
+    if let Some(atomic) = places.get(id).site.clone() {
+        return name_of(&atomic, places).map(without_address);
+    }
     let point = places.get(id).point.clone()?;
     let object = places.sources.object(&point, writes)?;
     Some(object_name(&object))
+}
+
+/// The name of an object that is handed over by its address.
+fn without_address(name: String) -> String {
+    let inner = name.trim_start_matches(['&', '(']).trim_end_matches(')');
+    match inner.len() == name.len() {
+        true => name,
+        false => inner.to_owned(),
+    }
 }
 
 /// The access of a site to an object of this name.

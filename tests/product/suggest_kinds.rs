@@ -545,6 +545,36 @@ fn an_order_with_a_short_name_is_changed_in_place() {
 const BIT_FIELDS: &str = include_str!("../corpus/suggest/bit_fields.c");
 
 #[test]
+fn a_plain_read_in_an_expression_takes_its_name_from_the_atomic_write() {
+    need_tools();
+    // gcc points at the operator of the expression, not at the object that is read.
+    let source = "
+#include <pthread.h>
+struct ring { unsigned head, tail; } ring;
+static void *producer(void *unused)
+{
+    __atomic_store_n(&ring.head, 1, __ATOMIC_RELAXED);
+    return unused;
+}
+static unsigned pending(const struct ring *r) { return r->tail - r->head; }
+int main(void)
+{
+    pthread_t thread;
+    ring.tail = 1;
+    pthread_create(&thread, 0, producer, 0);
+    unsigned left = pending(&ring);
+    pthread_join(thread, 0);
+    return left > 1;
+}
+";
+    let (changed, ran) = suggested(&[("ring.c", source)], "suggest ring.c --runs 60");
+    let added = "+ static unsigned pending(const struct ring *r) { return r->tail - \
+        __atomic_load_n(&r->head, __ATOMIC_RELAXED); }";
+    let removed = "- static unsigned pending(const struct ring *r) { return r->tail - r->head; }";
+    assert_eq!(changed, [removed, added], "{ran:?}");
+}
+
+#[test]
 fn a_bit_field_is_not_made_atomic() {
     need_tools();
     let line = "suggest bit_fields.c --runs 100";

@@ -101,7 +101,10 @@ impl Counts {
         if kind.is_new_fence() {
             return self.runs(point, kind);
         }
-        let repeated = point.sites.iter().filter_map(|site| self.repeated.get(site));
+        let repeated = point
+            .sites
+            .iter()
+            .filter_map(|site| self.repeated.get(site));
         let left = self.runs(point, ChangeKind::FenceAfter(FenceOrder::SeqCst));
         left - repeated.sum::<u64>()
     }
