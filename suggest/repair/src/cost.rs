@@ -38,9 +38,6 @@ pub(crate) struct Counts {
     /// The rounds of waiting loops that stay in the loop: they do not get to
     /// what comes after the operation.
     staying: FxHashMap<SiteId, u64>,
-    /// Other loads that the thread makes again, of the same object, before it has
-    /// changed anything: it waits, by whatever condition.
-    repeated: FxHashMap<SiteId, u64>,
     /// Loads whose thread went on to a read-modify-write of the same object.
     superseded: FxHashMap<SiteId, u64>,
 }
@@ -51,11 +48,7 @@ impl Counts {
         let mut fences: FxHashMap<SiteId, u64> = FxHashMap::default();
         for trace in traces {
             let mut last_load: FxHashMap<ThreadId, (LocationId, SiteId)> = FxHashMap::default();
-            let mut waits = Waits::default();
             for event in trace {
-                if let Some(site) = waits.repeated(event) {
-                    *counts.repeated.entry(site).or_default() += 1;
-                }
                 let counted = match event.operation {
                     Operation::Fence { .. } => &mut fences,
                     _ => &mut counts.all,
@@ -98,15 +91,10 @@ impl Counts {
     /// of a waiting loop that stays in it: the thread waits anyway, and how many rounds
     /// there are depends on the schedule. A fence in every round delays the last one.
     fn paid(&self, point: &ChangePoint, kind: ChangeKind) -> u64 {
-        if kind.is_new_fence() {
-            return self.runs(point, kind);
+        match kind {
+            ChangeKind::FenceBefore(_) => self.runs(point, kind),
+            _ => self.runs(point, ChangeKind::FenceAfter(FenceOrder::SeqCst)),
         }
-        let repeated = point
-            .sites
-            .iter()
-            .filter_map(|site| self.repeated.get(site));
-        let left = self.runs(point, ChangeKind::FenceAfter(FenceOrder::SeqCst));
-        left - repeated.sum::<u64>()
     }
 
     /// How often a change would run.
@@ -119,40 +107,6 @@ impl Counts {
             ChangeKind::FenceAfter(_) => sum(&self.all) - sum(&self.staying),
             _ => sum(&self.all),
         }
-    }
-}
-
-/// What each thread has loaded since it last changed anything.
-#[derive(Default)]
-struct Waits {
-    loaded: FxHashMap<ThreadId, FxHashMap<SiteId, Loaded>>,
-}
-
-/// The last load of a site.
-struct Loaded {
-    location: LocationId,
-    /// It counts as a round that stays in its loop.
-    is_round: bool,
-}
-
-impl Waits {
-    /// The site of the load that this event repeats, unless it is known as a round of
-    /// a waiting loop.
-    fn repeated(&mut self, event: &Event) -> Option<SiteId> {
-        let Operation::Load { location, .. } = event.operation else {
-            let changes_nothing = matches!(
-                event.operation,
-                Operation::Read { .. } | Operation::Fence { .. }
-            );
-            if !changes_nothing {
-                self.loaded.remove(&event.thread);
-            }
-            return None;
-        };
-        let is_round = event.operation.stays_in_loop();
-        let loaded = self.loaded.entry(event.thread).or_default();
-        let before = loaded.insert(event.site, Loaded { location, is_round })?;
-        (before.location == location && !before.is_round).then_some(event.site)
     }
 }
 
@@ -398,45 +352,6 @@ mod tests {
         assert_eq!(cost(Profile::Arm64, &trace, acquire), 2);
         // It is never free.
         assert_eq!(cost(Profile::Arm64, &trace[..2], acquire), 2);
-    }
-
-    #[test]
-    fn a_load_that_is_made_again_before_anything_is_changed_is_a_wait() {
-        let load = |site, location| Event {
-            operation: Operation::Load {
-                location: LocationId(location),
-                order: LoadOrder::Relaxed,
-                value: 0,
-                exit: None,
-            },
-            ..load(site, 0)
-        };
-        let store = Event {
-            operation: Operation::Store {
-                location: LocationId(9),
-                order: StoreOrder::Relaxed,
-                value: 0,
-            },
-            ..load(9, 9)
-        };
-        let acquire = ChangeKind::Load(LoadOrder::Acquire);
-        // Two conditions, of which no text says that they are waited for.
-        let waits = [load(1, 0), load(2, 1)].repeat(5);
-        assert_eq!(cost(Profile::Arm64, &waits, acquire), 2 * 2);
-        assert_eq!(cost(Profile::X86, &waits, FENCE_BEFORE), 10 * 20);
-        assert_eq!(cost(Profile::X86, &waits, FENCE_AFTER), 10 * 20);
-        // Work is done between the looks, or other objects are looked at.
-        let works = [load(1, 0), store].repeat(5);
-        assert_eq!(cost(Profile::Arm64, &works, acquire), 5 * 2);
-        let scans: Vec<Event> = (0..5).map(|object| load(1, object)).collect();
-        assert_eq!(cost(Profile::Arm64, &scans, acquire), 5 * 2);
-        // Another thread's work does not end a wait.
-        let other = Event {
-            thread: ThreadId(1),
-            ..store
-        };
-        let beside = [load(1, 0), other].repeat(5);
-        assert_eq!(cost(Profile::Arm64, &beside, acquire), 2);
     }
 
     #[test]
