@@ -43,6 +43,8 @@ pub(crate) struct ChangedSite {
 /// A patched file.
 struct EditedFile<'a> {
     edits: &'a [Edit],
+    /// The text before the edits.
+    text: &'a [u8],
     before: LineIndex,
     after: LineIndex,
 }
@@ -100,6 +102,7 @@ impl<'a> TraceRemapper<'a> {
         let edited = files.iter().map(|file| {
             let edited = EditedFile {
                 edits: file.edits.edits(),
+                text: &file.before,
                 before: LineIndex::new(&file.before),
                 after: LineIndex::new(&file.after),
             };
@@ -402,11 +405,33 @@ impl EditedFile<'_> {
                 break;
             }
             if offset < start + edit.text.len() {
-                return OriginalOffset::Inside(number);
+                let moved = self.moved_from(number, offset - start);
+                return moved.map_or(OriginalOffset::Inside(number), OriginalOffset::Kept);
             }
             added += edit.text.len() as isize - edit.span.len() as isize;
         }
         OriginalOffset::Kept(offset.wrapping_add_signed(-added))
+    }
+
+    /// Where a byte of what an edit puts in stood, if a later edit takes its text out of
+    /// a statement and leaves a name there that this one gives to it.
+    fn moved_from(&self, number: usize, byte: usize) -> Option<usize> {
+        let put_in = &self.edits[number];
+        if !put_in.span.is_empty() {
+            return None;
+        }
+        self.edits[number + 1..].iter().find_map(|taken_out| {
+            let moved = self.text.get(taken_out.span.clone())?;
+            if moved.is_empty() || taken_out.text.is_empty() {
+                return None;
+            }
+            let named = [taken_out.text.as_slice(), b" = "].concat();
+            let defined = [named.as_slice(), moved].concat();
+            let mut words = put_in.text.windows(defined.len());
+            let at = words.position(|word| word == defined)? + named.len();
+            let within = byte.checked_sub(at).filter(|&byte| byte < moved.len())?;
+            Some(taken_out.span.start + within)
+        })
     }
 
     /// Whether something there is new, and not a change of what was there.
@@ -522,6 +547,7 @@ mod tests {
         let after = edits.apply(before).unwrap();
         let edited = EditedFile {
             edits: edits.edits(),
+            text: before,
             before: LineIndex::new(before),
             after: LineIndex::new(&after),
         };
@@ -539,5 +565,35 @@ mod tests {
             edited.original_offset(after.len()),
             OriginalOffset::Kept(before.len())
         );
+    }
+
+    #[test]
+    fn what_a_patch_takes_out_of_a_statement_is_where_it_stood() {
+        let before = b"  f();\n  return x = v + 1;\n";
+        let edit = |span, text: &str| Edit {
+            span,
+            text: text.into(),
+        };
+        let edits = vec![
+            edit(7..7, "  long x_value = x = v + 1;\n  fence();\n"),
+            edit(16..25, "x_value"),
+        ];
+        let edits = EditSet::new(before, edits).unwrap();
+        let after = edits.apply(before).unwrap();
+        let edited = EditedFile {
+            edits: edits.edits(),
+            text: before,
+            before: LineIndex::new(before),
+            after: LineIndex::new(&after),
+        };
+        let at = |needle: &[u8]| {
+            let found = after.windows(needle.len()).position(|w| w == needle);
+            edited.original_offset(found.unwrap())
+        };
+        assert_eq!(at(b"x = v"), OriginalOffset::Kept(16));
+        assert_eq!(at(b"v + 1"), OriginalOffset::Kept(20));
+        assert_eq!(at(b"fence"), OriginalOffset::Inside(0));
+        assert_eq!(at(b"long"), OriginalOffset::Inside(0));
+        assert_eq!(at(b"x_value;"), OriginalOffset::Inside(1));
     }
 }

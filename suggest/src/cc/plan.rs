@@ -170,6 +170,8 @@ impl Plan {
                 // The instrumenting pass comes after those that remove reads whose
                 // value is not used, and with them their races.
                 self.add(["-fno-tree-dce", "-fno-tree-dse"]);
+                // Equal ends of two ways would have the lines of one of them.
+                self.add(["-fno-crossjumping"]);
             }
             // Said to the compiler proper: the driver would link libtsan.
             Family::Clang => {
@@ -259,7 +261,7 @@ mod tests {
         let (gcc, _) = planned(GCC, "-c a.c -O2");
         assert_eq!(
             gcc,
-            "-c a.c -O2 -U_FORTIFY_SOURCE -U__SANITIZE_THREAD__ -specs=/c/g -fno-tree-dce -fno-tree-dse -D_GLIBCXX_TSAN=1 -isystem /c/h -g -fno-omit-frame-pointer"
+            "-c a.c -O2 -U_FORTIFY_SOURCE -U__SANITIZE_THREAD__ -specs=/c/g -fno-tree-dce -fno-tree-dse -fno-crossjumping -D_GLIBCXX_TSAN=1 -isystem /c/h -g -fno-omit-frame-pointer"
         );
         let (clang, _) = planned(Family::Clang, "-c a.c");
         assert!(

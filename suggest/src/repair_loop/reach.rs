@@ -9,8 +9,8 @@ use wmfix_analysis::SiteId;
 use wmfix_frontend::Site;
 use wmfix_repair::ChangeKind;
 
-use super::{ExplainedChange, PatchedRuns, RepairResult, changed_site};
-use crate::observe::Places;
+use super::{ExplainedChange, PatchedRuns, RepairResult, Verification, changed_site};
+use crate::observe::{Place, Places};
 use crate::subject::PatchedFile;
 use crate::trace_remapper::TraceRemapper;
 
@@ -26,7 +26,8 @@ struct RunCounts {
     fences: HashMap<Offset, u64>,
 }
 
-/// Notes for each change how many runs of the patched program came to it.
+/// Notes for each change how many runs of the patched program came to it. What is
+/// written in another way since the patch is not missed by them.
 pub(super) fn count_runs_at_changes(
     result: &mut RepairResult,
     original: &mut Places,
@@ -44,6 +45,11 @@ pub(super) fn count_runs_at_changes(
     let files: HashMap<_, _> = (result.files.iter())
         .map(|file| (file.path.as_path(), file))
         .collect();
+    if let Verification::Clean(verified) = &mut result.verification {
+        verified
+            .missed
+            .retain(|&site| !counts.has_operation(original.get(site)));
+    }
     for change in &mut result.changes {
         // A fence that has moved is not where it was.
         let moved = matches!(change.kind, ChangeKind::Move(_));
@@ -81,6 +87,13 @@ impl RunCounts {
         }
     }
 
+    /// Whether runs came to the operation of a place of the original.
+    fn has_operation(&self, place: &Place) -> bool {
+        let texts = place.call.iter().chain(&place.site);
+        let mut starts = texts.map(|site| (site.file.to_path_buf(), site.span.start));
+        starts.any(|at| self.operations.contains_key(&at))
+    }
+
     /// The runs that came to a change of an operation in this file.
     fn at(&self, change: &ExplainedChange, site: &Site, patched: &PatchedFile) -> u64 {
         let at = (site.file.to_path_buf(), site.span.start);
@@ -88,7 +101,8 @@ impl RunCounts {
         let fences = self.fences.iter().filter(|((file, offset), _)| {
             **file == **site.file
                 && (is_beside(change.kind, site, *offset, &patched.before)
-                    || *offset == site.statement.start && is_taken_out(site, patched))
+                    || begins_statement(site, *offset, &patched.before)
+                        && is_taken_out(site, patched))
         });
         let fence = fences.map(|(_, count)| *count).max();
         operation.max(fence).unwrap_or(0)
@@ -102,6 +116,16 @@ fn is_taken_out(site: &Site, patched: &PatchedFile) -> bool {
     edits.any(|edit| edit.span.start <= site.span.start && site.span.end <= edit.span.end)
 }
 
+/// Whether only space lies between an offset and the statement of an operation.
+fn begins_statement(site: &Site, offset: usize, text: &[u8]) -> bool {
+    is_blank(text, offset, site.statement.start)
+}
+
+fn is_blank(text: &[u8], from: usize, to: usize) -> bool {
+    let between = text.get(from..to);
+    between.is_some_and(|between| between.iter().all(u8::is_ascii_whitespace))
+}
+
 fn raise(counts: &mut HashMap<Offset, u64>, at: Offset, count: u64) {
     let most = counts.entry(at).or_default();
     *most = count.max(*most);
@@ -110,18 +134,15 @@ fn raise(counts: &mut HashMap<Offset, u64>, at: Offset, count: u64) {
 /// Whether a fence that was put in here is the one that a change puts before or after
 /// the operation: in its statement, or next to that.
 fn is_beside(kind: ChangeKind, site: &Site, offset: usize, text: &[u8]) -> bool {
-    let is_blank = |from: usize, to: usize| {
-        let between = text.get(from..to);
-        between.is_some_and(|between| between.iter().all(u8::is_ascii_whitespace))
-    };
     let (operation, statement) = (&site.span, &site.statement);
     match kind {
         ChangeKind::FenceBefore(_) => {
             offset <= operation.start
-                && (statement.start <= offset || is_blank(offset, statement.start))
+                && (statement.start <= offset || begins_statement(site, offset, text))
         }
         ChangeKind::FenceAfter(_) => {
-            operation.end <= offset && (offset <= statement.end || is_blank(statement.end, offset))
+            operation.end <= offset
+                && (offset <= statement.end || is_blank(text, statement.end, offset))
         }
         _ => false,
     }
