@@ -79,7 +79,10 @@ pub(super) fn examine(
 /// Whether nothing is left that a repair was asked for.
 fn is_all_repaired(examination: &Examination) -> bool {
     let report = &examination.dossier.report;
-    report.failures.is_empty() && report.unrepairable.is_empty()
+    let verification = report.repair.as_ref().map(|repair| &repair.verification);
+    report.failures.is_empty()
+        && report.unrepairable.is_empty()
+        && verification.is_none_or(|shown| shown.remaining.is_empty() && shown.others == 0)
 }
 
 /// Which files were changed.

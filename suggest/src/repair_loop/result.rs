@@ -133,6 +133,10 @@ pub(crate) struct VerifiedRuns {
     /// Operations that the runs of the original reached, and these did not, as
     /// sites of the original.
     pub missed: Vec<SiteId>,
+    /// Findings of the original that they show all the same: no change removes them.
+    pub still: Vec<FindingKey>,
+    /// How many findings they show beside these, where those are.
+    pub others: u64,
     /// How far all runs of the patched program were explored, if that was asked for.
     pub exploration: Option<Exploration>,
     /// Every run of it was made, and none showed anything at all.

@@ -10,7 +10,7 @@ use wmfix_analysis::{SiteId, ViolationKind};
 use super::result::{StillFound, Verification, VerificationFailure, VerifiedRuns};
 use crate::evidence::Evidence;
 use crate::explore::Exploration;
-use crate::findings::{Identity, ViolationKey};
+use crate::findings::{FindingKey, Identity, ViolationKey};
 use crate::observe::{EventKind, Places};
 use crate::path_limit::PathLimit;
 use crate::run::interrupted;
@@ -75,7 +75,8 @@ pub(crate) fn compare(
         return Verification::Fails(VerificationFailure::NewEnd(end));
     }
     let mut functions = Vec::new();
-    for keys in finding_keys(patched, left_alone, limit) {
+    let shown = placed_findings(patched, left_alone, limit);
+    for (_, keys) in &shown {
         let function = (keys[0].function.clone(), keys[0].file.clone());
         if !keys.iter().all(|key| remaining.contains(key)) && !functions.contains(&function) {
             functions.push(function);
@@ -88,6 +89,8 @@ pub(crate) fn compare(
             gone: None,
         }));
     }
+    let known = placed_findings(original, &BTreeSet::new(), limit);
+    let (still, others) = counterparts(&shown, &known);
     let exploration = patched.exploration().cloned();
     let reached = operations(patched);
     let missed = operations(original)
@@ -97,11 +100,38 @@ pub(crate) fn compare(
         runs: patched.summary().runs,
         schedules: patched.collected().distinct_schedules(),
         missed: missed.map(|(_, site)| site).collect(),
+        still,
+        others,
         proved: exploration.as_ref().is_some_and(Exploration::is_complete)
             && patched.collected().shows_nothing(),
         exploration,
     })
 }
+
+/// The findings of an original that a patched program shows, and how many it shows that
+/// are none of these.
+fn counterparts(shown: &[PlacedFinding], known: &[PlacedFinding]) -> (Vec<FindingKey>, u64) {
+    let mut still = BTreeSet::new();
+    let mut others = 0;
+    for ((_, _, kind), places) in shown {
+        let same = known
+            .iter()
+            .filter(|((_, _, other), at)| other == kind && is_same_pair(*kind, places, at));
+        let mut same = same.map(|(key, _)| *key).peekable();
+        others += u64::from(same.peek().is_none());
+        still.extend(same);
+    }
+    (still.into_iter().collect(), others)
+}
+
+/// Whether places are those of the same finding; which side of a race is first depends on
+/// the run.
+fn is_same_pair(kind: Option<ViolationKind>, one: &[PlaceKey], other: &[PlaceKey]) -> bool {
+    one == other || kind.is_none() && one.iter().rev().eq(other)
+}
+
+/// A finding with the places that it has before and after a patch, the access first.
+type PlacedFinding = (FindingKey, Vec<PlaceKey>);
 
 /// The places of each finding in the limit that is neither allowed nor left alone, the
 /// access first.
@@ -110,37 +140,52 @@ pub(super) fn finding_keys(
     left_alone: &BTreeSet<ViolationKey>,
     limit: &PathLimit,
 ) -> Vec<Vec<PlaceKey>> {
-    let findings = counted_findings(evidence, left_alone, limit);
-    let places = evidence.places();
-    let keys = |sites: Vec<SiteId>| {
-        let keys = sites.into_iter().map(|site| PlaceKey::of(places, site));
-        keys.collect()
-    };
-    findings.into_iter().map(keys).collect()
+    let placed = placed_findings(evidence, left_alone, limit).into_iter();
+    placed.map(|(_, places)| places).collect()
 }
 
-/// The sites of each finding in the limit that is neither allowed nor left alone.
+/// The findings in the limit that are neither allowed nor left alone.
+fn placed_findings(
+    evidence: &mut Evidence,
+    left_alone: &BTreeSet<ViolationKey>,
+    limit: &PathLimit,
+) -> Vec<PlacedFinding> {
+    let findings = counted_findings(evidence, left_alone, limit);
+    let places = evidence.places();
+    let placed = findings.into_iter().map(|(key, sites)| {
+        let keys = sites.into_iter().map(|site| PlaceKey::of(places, site));
+        (key, keys.collect())
+    });
+    placed.collect()
+}
+
+/// The sites of each of them.
 fn counted_findings(
     evidence: &mut Evidence,
     left_alone: &BTreeSet<ViolationKey>,
     limit: &PathLimit,
-) -> Vec<Vec<SiteId>> {
+) -> Vec<(FindingKey, Vec<SiteId>)> {
     let allowances = evidence.allowances(&[]);
     let (found, places) = evidence.findings();
     let violations = found.violations.iter().map(|finding| finding.key);
     let violations = violations
         .filter(|key| !left_alone.contains(key) && limit.holds_violation(places, key))
         .filter(|&(access, _, kind)| allowances.violation(access, kind).is_none())
-        .map(|(access, newer, _)| std::iter::once(access).chain(newer).collect());
+        .map(|(access, newer, kind)| {
+            let sites = std::iter::once(access).chain(newer).collect();
+            ((access, newer, Some(kind)), sites)
+        });
     let races = found.races.iter();
     let races = races.filter(|finding| limit.holds_race(places, finding));
-    let races = races.map(|finding| {
-        let race = &finding.first.race.race;
-        (race.first.site, race.second.site)
-    });
     let races = races
-        .filter(|&(one, other)| allowances.race(one, other).is_none())
-        .map(|(one, other)| vec![one, other]);
+        .map(|finding| {
+            let (one, other) = finding.key;
+            let race = &finding.first.race.race;
+            let key = (one, Some(other), None);
+            (key, [race.first.site, race.second.site])
+        })
+        .filter(|&(_, [one, other])| allowances.race(one, other).is_none())
+        .map(|(key, sites)| (key, sites.to_vec()));
     violations.chain(races).collect()
 }
 
@@ -164,4 +209,33 @@ fn operations(evidence: &mut Evidence) -> BTreeMap<(OsString, Identity), SiteId>
         }
     }
     operations
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(function: &str, kind: EventKind) -> PlaceKey {
+        PlaceKey {
+            file: "a.c".to_owned(),
+            function: function.to_owned(),
+            kind,
+        }
+    }
+
+    #[test]
+    fn what_a_patched_program_still_shows_is_named_as_in_the_original() {
+        let (read, write) = (at("get", EventKind::Read), at("put", EventKind::Write));
+        let race = |one, other| (SiteId(one), Some(SiteId(other)), None);
+        let stale = (SiteId(1), Some(SiteId(2)), Some(ViolationKind::StaleRead));
+        let known = [
+            (race(1, 2), vec![read.clone(), write.clone()]),
+            (stale, vec![read.clone(), write.clone()]),
+        ];
+        // The other side comes first, and sites have other numbers.
+        let shown = [(race(7, 8), vec![write.clone(), read.clone()])];
+        assert_eq!(counterparts(&shown, &known), (vec![race(1, 2)], 0));
+        let shown = [(race(7, 8), vec![write.clone(), write])];
+        assert_eq!(counterparts(&shown, &known), (vec![], 1));
+    }
 }

@@ -7,7 +7,7 @@ use super::failure_text;
 use super::harm_words;
 use super::model::{
     Failure, FailureWord, FenceSide, HarmWord, Race, Report, ReportedChange, ReportedChangeKind,
-    ReportedPlace, StaleKind, Violation,
+    ReportedPlace, StaleKind, Verification, VerificationOutcome, Violation,
 };
 use super::short_name::short_name;
 
@@ -136,16 +136,24 @@ fn at(place: &ReportedPlace) -> String {
 }
 
 /// The changes that remove findings of one cause in some file, in short: the first
-/// finding may stay away without any one of them, and the others may not.
+/// finding may stay away without any one of them, and the others may not. It is in part
+/// where another change would be needed as well. Where the patch holds, a finding without
+/// a change of its own is gone with the others, or does too little harm.
 fn removed_by(ids: &[String], file: &str, report: &Report) -> String {
     let has = |removed: &[String]| removed.iter().any(|one| ids.contains(one));
     let changes = report.repair.as_ref().map_or(&[][..], |r| &r.changes);
     let changes = changes.iter().filter(|change| has(&change.removes));
     let told: Vec<String> = changes.map(|change| in_short(change, file)).collect();
-    let left = report.unrepairable.iter().any(|left| has(&left.findings));
+    let verification = report.repair.as_ref().map(|r| &r.verification);
+    let left = report.unrepairable.iter().any(|left| has(&left.findings))
+        || verification.is_some_and(|shown| has(&shown.remaining));
+    let held = |shown: &Verification| shown.outcome == VerificationOutcome::Held;
+    let has_held = verification.is_some_and(held);
     match (told.is_empty(), left) {
-        (false, _) => told.join(", "),
+        (false, false) => told.join(", "),
+        (false, true) => format!("in part: {}", told.join(", ")),
         (true, true) => "no repair".to_owned(),
+        (true, false) if has_held => "no own change".to_owned(),
         (true, false) => String::new(),
     }
 }

@@ -1,5 +1,6 @@
 //! What happened while a repair was searched for and verified, in words.
 
+use super::model::Verification;
 use super::short_name::short_name;
 use super::words::signal_name;
 use crate::repair_loop::{RepairNote, StillFound, VerificationFailure};
@@ -62,6 +63,27 @@ pub(super) fn failure_text(failure: &VerificationFailure) -> String {
     }
 }
 
+/// What the runs of a patched program showed that holds.
+pub(super) fn shown_text(verification: &Verification) -> String {
+    let mut named = verification.remaining.clone();
+    match (verification.others, named.is_empty()) {
+        (0, _) => {}
+        (count, true) => named.push(match count {
+            1 => "1 finding".to_owned(),
+            _ => format!("{count} findings"),
+        }),
+        (count, false) => named.push(format!("{count} more")),
+    }
+    match named.split_last() {
+        None => "showed no further findings".to_owned(),
+        Some((last, [])) => format!("still showed {last}, which the patch does not repair,"),
+        Some((last, first)) => format!(
+            "still showed {} and {last}, which the patch does not repair,",
+            first.join(", ")
+        ),
+    }
+}
+
 /// So many functions are named, at most.
 const MOST_FUNCTIONS: usize = 5;
 
@@ -111,6 +133,7 @@ fn unmapped_text(reason: &UnmappedTrace) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::model::VerificationOutcome;
 
     fn still(functions: usize, gone: Option<(usize, usize)>) -> String {
         let functions = (0..functions).map(|n| (format!("f{n}"), "a.h".to_owned()));
@@ -132,5 +155,26 @@ mod tests {
             still(7, Some((0, 7))),
             "there are still findings in f0 (a.h), f1 (a.h), f2 (a.h), f3 (a.h), f4 (a.h) and 2 more"
         );
+    }
+
+    #[test]
+    fn no_further_findings_is_said_where_there_are_none() {
+        let said = |remaining: &[&str], others| {
+            shown_text(&Verification {
+                outcome: VerificationOutcome::Held,
+                rounds: 1,
+                why: None,
+                schedules: 1,
+                missed: Vec::new(),
+                remaining: remaining.iter().map(ToString::to_string).collect(),
+                others,
+                proof: None,
+            })
+        };
+        assert_eq!(said(&[], 0), "showed no further findings");
+        let one = "still showed R1, which the patch does not repair,";
+        assert_eq!(said(&["R1"], 0), one);
+        let more = "still showed V1, R1 and 2 more, which the patch does not repair,";
+        assert_eq!(said(&["V1", "R1"], 2), more);
     }
 }

@@ -36,17 +36,17 @@ pub(super) fn add(
     report
         .notes
         .extend(result.notes.iter().map(repair_note_text));
-    report.unrepairable = result
-        .remaining
-        .iter()
-        .map(|remaining| unrepairable(remaining, report, found, spots))
-        .collect();
+    report.unrepairable = all_unrepairable(&result.remaining, report, found, spots);
     let mut proof = None;
+    let mut remaining = Vec::new();
+    let mut others = 0;
     let (outcome, why, runs, schedules, missed) = match &result.verification {
         Verification::NoPatch | Verification::DoesNotBuild(_) => return,
         Verification::Clean(verified) => {
             let exploration = verified.exploration.as_ref();
             proof = exploration.map(|explored| proof_of_patch(explored, verified.proved));
+            remaining = found.names.of(&verified.still);
+            others = verified.others;
             (
                 VerificationOutcome::Held,
                 None,
@@ -92,6 +92,8 @@ pub(super) fn add(
             why,
             schedules,
             missed,
+            remaining,
+            others,
             proof,
         },
         groups: groups(repaired, &changes, spots),
@@ -238,6 +240,33 @@ fn without(report: &Report, ids: &[String], here: Option<&model::ReportedPlace>)
             more - 1
         ),
     }
+}
+
+/// What remains, each once. What only other runs have is none of the report's findings:
+/// it is told if nothing else is.
+fn all_unrepairable(
+    remaining: &[RemainingFindings],
+    report: &Report,
+    found: &NamedFindings,
+    spots: &mut SpotFinder<'_>,
+) -> Vec<UnrepairedFindings> {
+    let is_named = |one: &&RemainingFindings| !found.names.of(&one.findings).is_empty();
+    let named: Vec<&RemainingFindings> = remaining.iter().filter(is_named).collect();
+    let told = match named.is_empty() {
+        true => remaining.iter().take(1).collect(),
+        false => named,
+    };
+    let mut all: Vec<UnrepairedFindings> = Vec::new();
+    for one in told {
+        let left = unrepairable(one, report, found, spots);
+        let is_known = |known: &UnrepairedFindings| {
+            (&known.findings, &known.text) == (&left.findings, &left.text)
+        };
+        if !all.iter().any(is_known) {
+            all.push(left);
+        }
+    }
+    all
 }
 
 fn unrepairable(

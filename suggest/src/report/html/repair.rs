@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::prose;
 use crate::report::dossier::Dossier;
 use crate::report::model::{Repair, Report, ReportedChange, ReportedHunk, VerificationOutcome};
+use crate::report::repair_words::shown_text;
 
 /// The repair, and what cannot be repaired.
 pub(super) fn repair(dossier: &Dossier) -> Markup {
@@ -107,7 +108,11 @@ fn verdict(repair: &Repair, report: &Report) -> Markup {
             " "
             @match verification.outcome {
                 VerificationOutcome::Held => {
-                    strong class="clean" { "The patched program was built and showed no further findings" }
+                    @if verification.remaining.is_empty() && verification.others == 0 {
+                        strong class="clean" { "The patched program was built and showed no further findings" }
+                    } @else {
+                        strong class="failed" { "The patched program was built and " (shown_text(verification)) }
+                    }
                     " in " (repair.verified_runs) " runs with " (verification.schedules) " schedules and fresh seeds; they reached "
                     (report.sites.reached.saturating_sub(missed.len() as u64)) " of " (report.sites.total) " atomic sites."
                     @if let Some(proof) = &verification.proof {

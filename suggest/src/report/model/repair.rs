@@ -235,6 +235,12 @@ pub(crate) struct Verification {
     pub schedules: u64,
     /// Atomic sites that the runs before the patch reached, and these did not.
     pub missed: Vec<ReportedPlace>,
+    /// Findings that the runs of the patched program show all the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remaining: Vec<String>,
+    /// How many findings they show beside these.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub others: u64,
     /// How far all runs of the patched program were explored, if that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<ReportedProof>,

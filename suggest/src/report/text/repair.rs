@@ -7,6 +7,7 @@ use crate::report::model::{
     Price, Repair, Report, ReportedChange, ReportedHunk, VerificationOutcome,
 };
 use crate::report::proof_words::{classes_text, proof_text};
+use crate::report::repair_words::shown_text;
 
 /// Everything about the repair of a report; empty if there was nothing to
 /// repair.
@@ -185,7 +186,8 @@ fn verdict(repair: &Repair, report: &Report) -> String {
     match verification.outcome {
         VerificationOutcome::Held => {
             let mut text = format!(
-                "{count} ({how_good}); the patched program was built and showed no further findings in {} ({})\n",
+                "{count} ({how_good}); the patched program was built and {} in {} ({})\n",
+                shown_text(verification),
                 counted(repair.verified_runs, "run"),
                 counted(verification.schedules, "schedule")
             );
