@@ -119,8 +119,21 @@ pub(crate) struct VolatileReads {
 /// A write that the program makes after it has told us.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PendingWrite {
-    /// A volatile one, where volatile means atomic.
-    Volatile { address: u64, size: u8, pc: u64 },
+    /// A volatile one, where volatile means atomic; memory had this value before.
+    Volatile {
+        address: u64,
+        size: u8,
+        pc: u64,
+        before: u64,
+    },
+    /// None by the program: memory holds an old value for a volatile read that takes it,
+    /// and gets the newest one back.
+    Lent {
+        address: u64,
+        size: u8,
+        lent: u64,
+        newest: u64,
+    },
     /// A plain one that is recorded already, where what it stores matters.
     Plain { address: u64, size: u64 },
 }

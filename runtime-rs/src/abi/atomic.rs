@@ -305,7 +305,8 @@ pub(super) fn order_of(order: c_int) -> Order {
 }
 
 /// A volatile read, where volatile means atomic. The program reads the value
-/// itself afterwards; until its next hook nobody else runs, so it is this one.
+/// itself afterwards; until its next hook nobody else runs, so it is this one, or the
+/// old one that memory holds until then.
 pub(crate) fn volatile_read<W: Word>(address: *mut W, pc: u64, meaning: Volatile) {
     let order = match meaning {
         Volatile::AcqRel => Order::Acquire,
@@ -331,6 +332,7 @@ pub(crate) fn volatile_write<W: Word>(address: *mut W, pc: u64) {
         address: address as u64,
         size: W::SIZE,
         pc,
+        before: before.wide() as u64,
     });
 }
 
@@ -346,8 +348,25 @@ pub(crate) fn flush_volatile(held: &mut Held) {
 #[cold]
 fn record_pending(held: &mut Held, pending: PendingWrite) {
     match pending {
-        PendingWrite::Volatile { address, size, pc } => {
-            record_volatile_write(held, address, size, pc);
+        PendingWrite::Volatile {
+            address,
+            size,
+            pc,
+            before,
+        } => record_volatile_write(held, address, size, pc, before),
+        PendingWrite::Lent {
+            address,
+            size,
+            lent,
+            newest,
+        } => {
+            // What else stands there is the program's own doing.
+            // SAFETY: the program has just read there.
+            unsafe {
+                if read_word(address, size) == lent {
+                    write_word(address, size, newest);
+                }
+            }
         }
         PendingWrite::Plain { address, size } => {
             let digest = stored::digest(address, size);
@@ -357,16 +376,37 @@ fn record_pending(held: &mut Held, pending: PendingWrite) {
     }
 }
 
-fn record_volatile_write(held: &mut Held, address: u64, size: u8, pc: u64) {
-    // SAFETY: the program has just written there.
-    let value = unsafe {
+/// # Safety
+/// A word of this size lies there.
+unsafe fn read_word(address: u64, size: u8) -> u64 {
+    // SAFETY: as promised by the caller.
+    unsafe {
         match size {
-            1 => u8::load(address as *mut u8).wide(),
-            2 => u16::load(address as *mut u16).wide(),
-            4 => u32::load(address as *mut u32).wide(),
-            _ => u64::load(address as *mut u64).wide(),
+            1 => u64::from(u8::load(address as *mut u8)),
+            2 => u64::from(u16::load(address as *mut u16)),
+            4 => u64::from(u32::load(address as *mut u32)),
+            _ => u64::load(address as *mut u64),
         }
-    };
+    }
+}
+
+/// # Safety
+/// A word of this size lies there, and may be written.
+unsafe fn write_word(address: u64, size: u8, value: u64) {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        match size {
+            1 => u8::store(address as *mut u8, value as u8),
+            2 => u16::store(address as *mut u16, value as u16),
+            4 => u32::store(address as *mut u32, value as u32),
+            _ => u64::store(address as *mut u64, value),
+        }
+    }
+}
+
+fn record_volatile_write(held: &mut Held, address: u64, size: u8, pc: u64, before: u64) {
+    // SAFETY: the program has just written there.
+    let value = u128::from(unsafe { read_word(address, size) });
     let context = held.context(pc);
     let state = held.state();
     let order = match state.config.volatile {
@@ -379,15 +419,18 @@ fn record_volatile_write(held: &mut Held, address: u64, size: u8, pc: u64) {
         Some(location) => location,
         None => state.new_location(context, known, size, value),
     };
-    state.locations.set_value(location, value);
-    if state.stale_run.is_some() {
-        directed::stored(held, context, location, value);
-    }
     let operation = RecordedOperation::Store {
         location: LocationId(location),
         order,
         value,
     };
+    if state.stale_run.is_some() && directed::stored(held, context, &operation) {
+        // It takes effect before the write that memory had the value of.
+        // SAFETY: the program has just written there.
+        unsafe { write_word(address, size, before) };
+        return;
+    }
+    held.state().locations.set_value(location, value);
     held.record(context, &operation);
     held.has_written(location);
 }

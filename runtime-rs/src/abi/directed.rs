@@ -8,14 +8,16 @@ use super::atomic::{CompareExchange, order_of, reading};
 use crate::directed::Part;
 use crate::free_run::{AccessEffect, AskedAccess};
 use crate::memory::Word;
+use crate::thread::PendingWrite;
 use crate::turn::Held;
 
-/// Whether an access of this kind can be given another value.
+/// How an access of this kind is given another value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// The value comes from us.
     Ours,
-    /// The program reads memory itself.
+    /// The program reads memory itself, before anybody else runs: memory has to hold
+    /// the value for so long.
     Theirs,
 }
 
@@ -43,9 +45,12 @@ pub(super) fn load<W: Word>(
         ..asked
     };
     match part(held, &asked) {
-        Part::Stale(stale) if reach == Reach::Ours => {
+        Part::Stale(stale) => {
             let stale = W::narrow(stale);
             record_stale(held, context, &load(stale));
+            if reach == Reach::Theirs {
+                lend(held, address, stale, value);
+            }
             stale
         }
         _ => {
@@ -54,6 +59,18 @@ pub(super) fn load<W: Word>(
             value
         }
     }
+}
+
+/// Lets memory hold an old value until the next hook of the calling thread.
+fn lend<W: Word>(held: &mut Held, address: *mut W, stale: W, newest: W) {
+    // SAFETY: another thread has written there before, and nobody else runs now.
+    unsafe { W::store(address, stale) };
+    held.thread().pending = Some(PendingWrite::Lent {
+        address: address as u64,
+        size: W::SIZE,
+        lent: stale.wide() as u64,
+        newest: newest.wide() as u64,
+    });
 }
 
 pub(super) fn store<W: Word>(
@@ -85,8 +102,17 @@ pub(super) fn store<W: Word>(
 }
 
 /// A write that has been made: a volatile one of the program's, or the runtime's own to
-/// an object that the program reads as an atomic one.
-pub(crate) fn stored(held: &mut Held, context: u32, location: u32, value: u128) {
+/// an object that the program reads as an atomic one. Says whether it takes effect too
+/// early, and is recorded so.
+pub(crate) fn stored(held: &mut Held, context: u32, operation: &RecordedOperation) -> bool {
+    let RecordedOperation::Store {
+        location: LocationId(location),
+        value,
+        ..
+    } = *operation
+    else {
+        return false;
+    };
     let asked = AskedAccess {
         thread: held.thread().id,
         location: held.state().locations.trace_number(location),
@@ -96,11 +122,19 @@ pub(crate) fn stored(held: &mut Held, context: u32, location: u32, value: u128) 
         newest: value,
         can_take: false,
     };
-    if part(held, &asked) == Part::Source
-        && let Some(stale_run) = &mut held.state().stale_run
-    {
-        stale_run.remember(value);
+    match part(held, &asked) {
+        Part::Stale(_) => {
+            record_stale(held, context, operation);
+            return true;
+        }
+        Part::Source => {
+            if let Some(stale_run) = &mut held.state().stale_run {
+                stale_run.remember(value);
+            }
+        }
+        Part::None | Part::Control => {}
     }
+    false
 }
 
 pub(super) fn rmw<W: Word>(

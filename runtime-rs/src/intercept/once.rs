@@ -143,14 +143,14 @@ unsafe extern "C" fn guard_release(guard: *mut u8, pc: u64) {
     // SAFETY: as above; this thread is the one that initialises.
     unsafe { crate::memory::Word::store(guard, 1u8) };
     held.state().locations.set_value(location, 1);
-    if held.state().stale_run.is_some() {
-        stored(&mut held, context, location, 1);
-    }
     let store = RecordedOperation::Store {
         location: LocationId(location),
         order: Order::Release,
         value: 1,
     };
+    if held.state().stale_run.is_some() && stored(&mut held, context, &store) {
+        return;
+    }
     held.record(context, &store);
 }
 
