@@ -17,6 +17,35 @@ const NEVER_DEFINED: [&str; 7] = [
     "__APPLE__",
 ];
 
+/// Macros of machines, each with whether wmfix builds programs for it: for the one that
+/// it runs on.
+const MACHINES: [(&str, bool); 24] = [
+    ("__x86_64__", cfg!(target_arch = "x86_64")),
+    ("__x86_64", cfg!(target_arch = "x86_64")),
+    ("__amd64__", cfg!(target_arch = "x86_64")),
+    ("__aarch64__", cfg!(target_arch = "aarch64")),
+    ("__arm64__", false),
+    ("__i386__", false),
+    ("__i386", false),
+    ("__arm__", false),
+    ("__ARM_ARCH_7A__", false),
+    ("__riscv", cfg!(target_arch = "riscv64")),
+    ("__powerpc__", false),
+    ("__powerpc64__", cfg!(target_arch = "powerpc64")),
+    ("__ppc__", false),
+    ("__PPC__", false),
+    ("__PPC64__", cfg!(target_arch = "powerpc64")),
+    ("__POWERPC__", false),
+    ("__s390x__", cfg!(target_arch = "s390x")),
+    ("__sparc__", false),
+    ("__mips__", false),
+    ("__ia64__", false),
+    ("__alpha__", false),
+    ("__hppa__", false),
+    ("__m68k__", false),
+    ("__loongarch__", cfg!(target_arch = "loongarch64")),
+];
+
 /// Whether a definition is there when the program is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Presence {
@@ -72,21 +101,29 @@ fn holds(condition: Node<'_>, name: &str, file: &ParsedFile) -> Option<bool> {
         }
     };
     let text = text.replace("defined", "").replace(['(', ')'], "");
-    if let Some((left, right)) = text.split_once("||") {
-        return match (term(left, file), term(right, file)) {
-            (Some(true), _) | (_, Some(true)) => Some(true),
-            (Some(false), Some(false)) => Some(false),
-            _ => None,
-        };
+    // Without the parentheses it is not known what such a mixture means.
+    match (text.contains("||"), text.contains("&&")) {
+        (true, true) => None,
+        (true, false) => decided(text.split("||"), true, file),
+        (false, _) => decided(text.split("&&"), false, file),
     }
-    if let Some((left, right)) = text.split_once("&&") {
-        return match (term(left, file), term(right, file)) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (Some(true), Some(true)) => Some(true),
-            _ => None,
-        };
+}
+
+/// What terms come to of which one that is `enough` decides; the others together do.
+fn decided<'t>(
+    terms: impl Iterator<Item = &'t str>,
+    enough: bool,
+    file: &ParsedFile,
+) -> Option<bool> {
+    let mut all = Some(!enough);
+    for text in terms {
+        match term(text, file) {
+            Some(holds) if holds == enough => return Some(enough),
+            Some(_) => {}
+            None => all = None,
+        }
     }
-    term(&text, file)
+    all
 }
 
 /// Whether a name is defined, or not, by the compilers.
@@ -103,7 +140,11 @@ fn term(text: &str, file: &ParsedFile) -> Option<bool> {
         }
         "__cplusplus" => Some(true),
         name if NEVER_DEFINED.contains(&name) => Some(false),
-        _ => None,
+        name => {
+            let mut machines = MACHINES.iter();
+            let machine = machines.find(|(machine, _)| *machine == name);
+            machine.map(|(_, is_ours)| *is_ours)
+        }
     }
 }
 
@@ -167,6 +208,12 @@ mod tests {
         assert_eq!(either("#ifdef _MSC_VER"), no);
         assert_eq!(either("#if defined(_WIN32) && !defined(__CYGWIN__)"), no);
         assert_eq!(either("#if 0"), no);
+        assert_eq!(either("#if defined(__arm__)"), no);
+        assert_eq!(
+            either("#if defined(__ppc__) || defined(__arm__) || defined(__mips__)"),
+            no
+        );
+        assert_eq!(either("#if (defined(USE) || defined(__GNUC__)) && X"), open);
         assert_eq!(either("#ifdef USE_ATOMICS"), open);
         assert_eq!(either("#if __STDC_VERSION__ >= 201112L"), open);
     }

@@ -4,6 +4,7 @@
 use memchr::memmem;
 use tree_sitter::Node;
 
+use crate::conditional::{Presence, presence};
 use crate::note::{Note, NoteKind};
 use crate::outline::{Marks, Outline};
 use crate::source::ParsedFile;
@@ -46,7 +47,9 @@ pub(crate) fn notes(file: &ParsedFile, outline: &Outline<'_>) -> Vec<Note> {
             broken_until = broken_until.max(node.end_byte());
         }
         if marks.meet(Marks::ASSEMBLY) {
-            note(node, NoteKind::InlineAssembly, around(ancestors, file));
+            if presence(node, "", file) != Presence::Absent {
+                note(node, NoteKind::InlineAssembly, around(ancestors, file));
+            }
         } else if marks.meet(Marks::FUNCTION) && says_no_sanitize(node, file) {
             let name = syntax::function_name(node, file).unwrap_or_default();
             note(node, NoteKind::NoSanitize, name);
@@ -84,4 +87,24 @@ fn quote(node: Node<'_>, file: &ParsedFile) -> String {
     }
     quoted.retain(|c| !c.is_control());
     quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::{NoteKind, Vocabularies, scan_source};
+
+    #[test]
+    fn assembly_that_the_compilers_do_not_see_is_left_out() {
+        let text = "void pause(void)\n{\n#if defined(__GNUC__)\n  \
+            __asm__ volatile(\"nop\");\n#elif defined(__arm__)\n  \
+            __asm__ volatile(\"dmb\");\n#endif\n#ifdef __mips__\n  \
+            __asm__ volatile(\"sync\");\n#endif\n}\n";
+        let scan = scan_source(Path::new("a.c"), text.as_bytes(), &Vocabularies::builtin());
+        let lines = scan.notes.iter();
+        let lines = lines.filter(|note| note.kind == NoteKind::InlineAssembly);
+        let lines: Vec<u32> = lines.filter_map(|note| Some(note.place?.line)).collect();
+        assert_eq!(lines, [4]);
+    }
 }

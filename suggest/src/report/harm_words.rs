@@ -247,7 +247,7 @@ fn signal(number: i32) -> String {
 fn with_words(end: &str, last_words: &str) -> String {
     let own = || {
         let lines = last_words.lines().map(str::trim);
-        lines.filter(|line| !line.is_empty() && !line.starts_with("wmfix:"))
+        lines.filter(|line| !line.is_empty() && !is_of_a_runner(line))
     };
     let assertion = own().find(|line| {
         let line = line.to_lowercase();
@@ -257,6 +257,15 @@ fn with_words(end: &str, last_words: &str) -> String {
         Some(line) => format!("{end}: {line}"),
         None => end.to_owned(),
     }
+}
+
+/// Whether a line is not the program's, but wmfix's, or that of a tool that started the
+/// program and says how it ended.
+fn is_of_a_runner(line: &str) -> bool {
+    let by_make = line
+        .split_once(": *** ")
+        .is_some_and(|(name, _)| name.split('[').next().is_some_and(|n| n.ends_with("make")));
+    by_make || line.starts_with("wmfix:") || line.starts_with("ninja: build stopped")
 }
 
 #[cfg(test)]
@@ -279,6 +288,11 @@ mod tests {
         assert_eq!(
             effect(Effect::Process(EndCause::Deadlock), "one\ntwo\n", place),
             "a deadlock: two"
+        );
+        let by_make = "make[1]: *** [Makefile:6: test] Error 122\n";
+        assert_eq!(
+            effect(Effect::Process(EndCause::Deadlock), by_make, place),
+            "a deadlock"
         );
     }
 }
