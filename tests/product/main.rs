@@ -75,6 +75,7 @@ mod suggest_loop;
 mod suggest_macros;
 mod suggest_patch;
 mod suggest_reasons;
+mod suggest_volatile;
 mod wrong_use;
 
 use std::path::Path;
