@@ -308,19 +308,25 @@ fn still_there(
     Ok(open)
 }
 
-/// Drops changes that no run needs: a search that was stopped may have some.
+/// Drops changes that no run needs: a search that was stopped may have some. What was
+/// found for the layers before it is needed there, whatever else was found later.
 fn drop_unneeded(problem: &Problem, outcome: &mut Outcome, budget: Duration) -> anyhow::Result<()> {
     if outcome.end == SearchEnd::Optimal || interrupted() {
         return Ok(());
     }
     if let Some(repair) = &mut outcome.repair {
-        let changes: Vec<Change> = repair.changes.iter().map(|c| c.change).collect();
-        let unneeded = unneeded(problem, &changes, Some(budget))?;
-        let mut number = 0;
-        repair.changes.retain(|_| {
-            number += 1;
-            !unneeded.contains(&(number - 1))
-        });
+        // Those that come last are tried first.
+        let mut by_layer: Vec<&ReasonedChange> = repair.changes.iter().collect();
+        by_layer.sort_by_key(|change| change.layer);
+        let last = by_layer.last().map_or(0, |change| change.layer);
+        let changes: Vec<Change> = by_layer.iter().map(|c| c.change).collect();
+        let unneeded: Vec<Change> = unneeded(problem, &changes, Some(budget))?
+            .into_iter()
+            .map(|number| changes[number])
+            .collect();
+        let is_kept =
+            |change: &ReasonedChange| change.layer < last || !unneeded.contains(&change.change);
+        repair.changes.retain(is_kept);
         repair.cost = repair.changes.iter().map(|change| change.cost).sum();
     }
     Ok(())
