@@ -92,6 +92,24 @@ impl Wrapper {
     /// Whether both are called alike and do the same, but for the order: their
     /// bodies differ in nothing else, or their names in nothing but words for orders.
     pub fn is_sibling_of(&self, other: &Self) -> bool {
+        self.differs_by_order_from(other)
+            && self.names_object() == other.names_object()
+            && (self.is_named_like(other) || self.body == other.body)
+    }
+
+    /// Whether it does with the address of an object what another one does with the
+    /// object, but for the order: `load_acquire(&x)` for `READ_ONCE(x)`.
+    pub fn serves_by_address(&self, other: &Self) -> bool {
+        let by_address = |wrapper: &Self| wrapper.bare_body().replace("&$", "$");
+        self.differs_by_order_from(other)
+            && other.names_object()
+            && !self.names_object()
+            && (self.is_named_like(other) || by_address(other) == by_address(self))
+    }
+
+    /// Whether both are called with as many arguments of the same meaning, and each says
+    /// its order inside.
+    fn differs_by_order_from(&self, other: &Self) -> bool {
         let plain = |rule: &Rule| Rule {
             order: OrderRule::Fixed(MemoryOrder::Relaxed),
             failure: None,
@@ -101,7 +119,17 @@ impl Wrapper {
         self.orders().is_some()
             && other.orders().is_some()
             && plain(&self.rule) == plain(&other.rule)
-            && (self.is_named_like(other) || self.body == other.body)
+    }
+
+    /// Whether it takes the address of its argument itself.
+    fn names_object(&self) -> bool {
+        let object = self.rule.object;
+        object.is_some_and(|object| self.bare_body().contains(&format!("&${object}")))
+    }
+
+    /// The body without its parentheses, which some macros have around parameters.
+    fn bare_body(&self) -> String {
+        self.body.replace(['(', ')'], "")
     }
 
     /// Whether the names of both differ in nothing but words for orders.
@@ -110,11 +138,14 @@ impl Wrapper {
     }
 }
 
-/// Whether a name says that something is relaxed: `load_relaxed`. Words for other
-/// orders are words for locks, too.
+/// Whether a name says that something is relaxed: `load_relaxed`, and `READ_ONCE` with
+/// whatever is before it, which is known from Linux. Words for other orders are words
+/// for locks, too.
 pub fn is_named_relaxed(name: &str) -> bool {
     let relaxed = ["relaxed", "rlx", "nobarrier", "nosync"];
-    words(name).iter().any(|word| relaxed.contains(&&**word))
+    let words = words(name);
+    let ends_as = |access: &str| words.ends_with(&[access.to_owned(), "once".to_owned()]);
+    words.iter().any(|word| relaxed.contains(&&**word)) || ends_as("read") || ends_as("write")
 }
 
 /// The words of a name, in lower case, without those that say an order.
@@ -427,6 +458,29 @@ mod tests {
         assert!(named("PW_PEEK").is_sibling_of(named("pw_follow")));
         assert!(is_named_relaxed("set_next_relaxed") && is_named_relaxed("loadRelaxed"));
         assert!(!is_named_relaxed("spin_acquire"));
+        assert!(is_named_relaxed("READ_ONCE") && is_named_relaxed("MY_WRITE_ONCE"));
+        assert!(!is_named_relaxed("call_once") && !is_named_relaxed("read_once_more"));
+    }
+
+    #[test]
+    fn who_takes_an_address_serves_for_who_takes_the_object() {
+        let layer = "
+            #define MY_READ_ONCE(var) __atomic_load_n(&(var), __ATOMIC_RELAXED)
+            #define my_load_acquire(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
+            #define my_follow(var) __atomic_load_n(&(var), __ATOMIC_ACQUIRE)
+            #define my_load(p) __atomic_load_n(p, __ATOMIC_RELAXED)
+            #define other_load(p) __atomic_load_n((p)->next, __ATOMIC_ACQUIRE)
+        ";
+        let file = ParsedFile::parse(Path::new("layer.h"), layer.as_bytes(), Language::C);
+        let found = wrappers(&file, &Vocabularies::builtin());
+        let named = |name| found.iter().find(|w| w.name == name).expect(name);
+        let (once, acquire) = (named("MY_READ_ONCE"), named("my_load_acquire"));
+        assert!(acquire.serves_by_address(once) && !acquire.is_sibling_of(once));
+        assert!(!once.serves_by_address(acquire));
+        assert!(named("my_follow").is_sibling_of(once));
+        assert!(!named("my_follow").serves_by_address(once));
+        assert!(!acquire.serves_by_address(named("my_load")));
+        assert!(!named("other_load").serves_by_address(once));
     }
 
     #[test]

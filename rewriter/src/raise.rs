@@ -318,16 +318,40 @@ impl OrderRaise<'_> {
         if site.order.order == Some(goal.success) && said == goal.failure {
             return Ok(false);
         }
-        let sibling = self.spelling.wrappers_beside(name).and_then(|family| {
-            let this = family.iter().find(|wrapper| wrapper.name == name)?;
-            let orders = Some((goal.success, goal.failure));
-            let fits = |other: &&Wrapper| other.is_sibling_of(this) && other.orders() == orders;
-            let mut named_like = family.iter().filter(|other| other.is_named_like(this));
-            named_like.find(fits).or_else(|| family.iter().find(fits))
-        });
-        let sibling = sibling.ok_or_else(|| self.order_inside(name))?;
+        let outside = || self.order_inside(name);
+        let family = self.spelling.wrappers_beside(name).ok_or_else(outside)?;
+        let this = family.iter().find(|wrapper| wrapper.name == name);
+        let this = this.ok_or_else(outside)?;
+        let orders = Some((goal.success, goal.failure));
+        let fits = |other: &&Wrapper| other.is_sibling_of(this) && other.orders() == orders;
+        let mut named_like = family.iter().filter(|other| other.is_named_like(this));
+        let sibling = named_like.find(fits).or_else(|| family.iter().find(fits));
+        if let Some(sibling) = sibling {
+            draft.replace(site.callee_span.clone(), sibling.name.clone());
+            return Ok(true);
+        }
+        let fits = |other: &&Wrapper| other.serves_by_address(this) && other.orders() == orders;
+        let sibling = family.iter().find(fits).ok_or_else(outside)?;
+        let object = site.object.as_ref().ok_or_else(outside)?;
         draft.replace(site.callee_span.clone(), sibling.name.clone());
+        self.take_address(object, draft);
         Ok(true)
+    }
+
+    /// Writes the address of an object in its place.
+    fn take_address(&self, object: &Span, draft: &mut Draft) {
+        let text = self.file.slice(object);
+        let is_postfix = |text: &str| {
+            let goes_on = |c: char| c.is_alphanumeric() || "_.:[]->".contains(c);
+            text.starts_with(|c: char| c.is_alphabetic() || c == '_') && text.chars().all(goes_on)
+        };
+        match text.strip_prefix('*') {
+            Some(pointer) if is_postfix(pointer) => {
+                draft.replace(object.start..object.start + 1, String::new());
+            }
+            _ if is_postfix(&text) => draft.wrap(object, "&", ""),
+            _ => draft.wrap(object, "&(", ")"),
+        }
     }
 
     /// The order is said in a macro, or in something that is called like one.

@@ -448,7 +448,8 @@ impl Candidates {
     }
 
     /// Why the order of a function's or macro's body is not raised for all who call
-    /// it: its name says that it is relaxed, or another one beside it has that order.
+    /// it: its name says that it is relaxed, or another one beside it has that order, or one
+    /// on the way to it.
     fn said_by_another(&self, point: usize, kind: ChangeKind) -> Option<CandidateRefusal> {
         let site = self.sites[point].as_ref()?;
         let name = site.macro_name.as_ref().or(site.function.as_ref())?;
@@ -471,9 +472,15 @@ impl Candidates {
             let this = layer.iter().find(|wrapper| wrapper.name == name)?;
             Some((this, layer))
         })?;
+        let own = this
+            .orders()
+            .map_or(MemoryOrder::Relaxed, |orders| orders.0);
+        // Who needs even more puts it beside the call of the other one.
         let stronger = beside.iter().find(|wrapper| {
             let said = wrapper.orders().map(|(success, _)| success);
-            said == Some(order) && wrapper.serves_for(this)
+            let is_on_the_way =
+                |said: MemoryOrder| own.join(said) != own && order.join(said) == order;
+            said.is_some_and(is_on_the_way) && wrapper.serves_for(this)
         })?;
         Some(CandidateRefusal::HasSibling(stronger.name.clone()))
     }

@@ -132,3 +132,45 @@ GENERATE_STORE(release)
     let expected = ["at_store_release(&full, 1);", "if (at_load_acquire(&full))"];
     assert_eq!(added, expected);
 }
+
+/// A macro that takes an object, beside others that take its address.
+const OBJECTS: &str = "
+#define MY_PEEK(x) atomic_load_explicit(&(x), memory_order_relaxed)
+#define MY_POKE(x, v) atomic_store_explicit(&(x), (v), memory_order_relaxed)
+#define my_load_acquire(p) atomic_load_explicit((p), memory_order_acquire)
+#define my_store_release(p, v) atomic_store_explicit((p), (v), memory_order_release)
+";
+
+#[test]
+fn the_stronger_macro_is_called_with_the_address_of_the_object() {
+    let added = repaired(&[("layer.h", OBJECTS)], "MY_POKE(full, 1)", "MY_PEEK(full)");
+    let expected = ["my_store_release(&full, 1);", "if (my_load_acquire(&full))"];
+    assert_eq!(added, expected);
+    let added = repaired(
+        &[("layer.h", OBJECTS)],
+        "_Atomic int *box[1] = {&full}; MY_POKE(*box[0], 1)",
+        "MY_PEEK(*(&full))",
+    );
+    let expected = [
+        "_Atomic int *box[1] = {&full}; my_store_release(box[0], 1);",
+        "if (my_load_acquire(&(*(&full))))",
+    ];
+    assert_eq!(added, expected);
+}
+
+#[test]
+fn the_body_of_a_macro_does_not_become_stronger_than_another_one() {
+    // The other one is written in another way, and may do something else.
+    let layer = "
+#define MY_PEEK(x) atomic_load_explicit(&(x), memory_order_relaxed)
+#define my_load_acquire(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define my_store(p, v) atomic_store_explicit((p), (v), memory_order_release)
+";
+    let added = repaired(&[("layer.h", layer)], "my_store(&full, 1)", "MY_PEEK(full)");
+    let says = |word: &str| added.iter().any(|line| line.contains(word));
+    assert!(
+        says("atomic_thread_fence(memory_order_acquire)"),
+        "{added:?}"
+    );
+    assert!(!says("seq_cst") && !says("#define"), "{added:?}");
+}
