@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::declarations::Declarations;
 use crate::declare;
 use crate::exports::Exports;
-use crate::includes::{Includes, includes};
+use crate::includes::{FileNames, Includes, includes};
 use crate::outline::Outline;
 use crate::scan::{FileScan, scan_declared};
 use crate::source::ParsedFile;
@@ -43,25 +43,20 @@ impl<'v> Group<'v> {
     /// Takes files, sorted by path. One that cannot be read says so when it is
     /// scanned.
     pub(crate) fn of(paths: Vec<PathBuf>, vocabularies: &'v Vocabularies) -> Self {
-        let looks: Vec<(Vec<String>, bool)> = paths
+        let (written, worth_parsing): (Vec<Vec<String>>, Vec<bool>) = paths
             .par_iter()
             .map(|path| match std::fs::read(path) {
                 Ok(text) => (includes(&text), vocabularies.worth_parsing(&text)),
                 Err(_) => (Vec::new(), true),
             })
-            .collect();
-        let written: Vec<(&Path, &[String])> = paths
-            .iter()
-            .zip(&looks)
-            .map(|(path, (includes, _))| (path.as_path(), includes.as_slice()))
-            .collect();
-        let includes = Includes::of(&written);
+            .unzip();
+        let includes = Includes::of(&paths, &written, &FileNames::of(&paths));
         let kept = AtomicUsize::new(0);
         let files: Vec<Member> = paths
             .into_par_iter()
-            .zip(looks)
+            .zip(worth_parsing)
             .zip(includes.included())
-            .map(|((path, (_, worth_parsing)), included)| {
+            .map(|((path, worth_parsing), included)| {
                 let mut member = Member {
                     path,
                     worth_parsing,
@@ -94,7 +89,7 @@ impl<'v> Group<'v> {
     /// When it cannot be read.
     pub(crate) fn scan(&self, number: usize) -> io::Result<Option<FileScan>> {
         let file = &self.files[number];
-        let headers = self.exports.among(&self.includes.reachable(number));
+        let headers = self.exports.among(&self.includes.read_with(number));
         if headers.is_empty() && !file.worth_parsing {
             return Ok(None);
         }

@@ -1,6 +1,7 @@
 //! One file of a project whose other files are not known: what it means depends on
 //! the headers that it includes, which are looked for on disk. A header need not
-//! include what it uses, so those beside it count, too.
+//! include what it uses, so those beside it count, too, and what the files that
+//! include it have.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,27 +14,35 @@ use crate::declare;
 use crate::exports::Exports;
 use crate::includes::{MAX_HEADERS, includes};
 use crate::outline::Outline;
+use crate::project_tree::ProjectTree;
 use crate::scan::{FileScan, scan_declared};
 use crate::source::ParsedFile;
 use crate::vocabulary::Vocabularies;
 
-/// What headers declare, remembered from one file that includes them to the next.
+/// The headers on disk, and what they declare, remembered from one file that includes
+/// them to the next.
 #[derive(Debug, Default)]
 pub struct Headers {
     /// `None` for those that declare nothing atomic.
     known: FxHashMap<PathBuf, Option<Arc<Declarations>>>,
+    /// By a folder and what a file in it includes, the header.
+    meant: FxHashMap<PathBuf, FxHashMap<String, Option<PathBuf>>>,
+    /// What each header includes, as written.
+    written: FxHashMap<PathBuf, Arc<[String]>>,
+    /// The project's files, where it is known which they are.
+    tree: Option<ProjectTree>,
 }
 
 /// Scans one file by this text of it, with what its headers declare. They are
-/// looked for from the file's folder upwards, and in the folders named `include`
-/// on the way; `headers` remembers them.
+/// looked for from the file's folder upwards, in the folders named `include`
+/// on the way, and in the project's tree; `headers` remembers them.
 pub fn scan_file(
     path: &Path,
     text: &[u8],
     headers: &mut Headers,
     vocabularies: &Vocabularies,
 ) -> FileScan {
-    let exports = Exports::of(headers.declared(&headers_of(path, text), vocabularies));
+    let exports = Exports::of(headers.declared_by(path, text, vocabularies));
     let all: Vec<usize> = exports.all();
     let mentioned = exports.are_mentioned(text, &all);
     if !mentioned && !vocabularies.worth_parsing(text) {
@@ -47,6 +56,90 @@ pub fn scan_file(
 }
 
 impl Headers {
+    /// Those of a project whose files are in this folder.
+    pub fn of_tree(root: &Path) -> Self {
+        Self {
+            tree: Some(ProjectTree::at(root)),
+            ..Self::default()
+        }
+    }
+
+    /// The headers that a file with this text includes, directly or through others, and
+    /// if it is a header itself those that lie beside it, and those that it is read
+    /// with; sorted.
+    pub fn of(&mut self, path: &Path, text: &[u8]) -> Vec<PathBuf> {
+        let own = canonical(path);
+        let mut found = self.included(path, text);
+        if is_header(&own) {
+            found.extend(beside(&own).into_iter().take(MAX_HEADERS));
+            let tree = self.tree.as_ref();
+            found.extend(tree.into_iter().flat_map(|tree| tree.read_with(&own)));
+            found.retain(|header| *header != own);
+            found.sort();
+            found.dedup();
+        }
+        found
+    }
+
+    /// The headers that a file with this text includes, directly or through others;
+    /// sorted.
+    pub fn included(&mut self, path: &Path, text: &[u8]) -> Vec<PathBuf> {
+        let own = canonical(path);
+        let mut found: FxHashSet<PathBuf> = FxHashSet::default();
+        let mut queue: Vec<(PathBuf, Arc<[String]>)> = vec![(own.clone(), includes(text).into())];
+        while let Some((from, written)) = queue.pop() {
+            for include in written.iter() {
+                let Some(header) = self.meant(&from, include) else {
+                    continue;
+                };
+                if found.len() < MAX_HEADERS && found.insert(header.clone()) {
+                    let written = self.written_in(&header);
+                    queue.push((header, written));
+                }
+            }
+        }
+        found.remove(&own);
+        let mut found: Vec<PathBuf> = found.into_iter().collect();
+        found.sort();
+        found
+    }
+
+    /// The file that an include means: what its folders tell, then the tree.
+    fn meant(&mut self, from: &Path, include: &str) -> Option<PathBuf> {
+        let folder = from.parent()?;
+        if let Some(known) = self.meant.get(folder).and_then(|known| known.get(include)) {
+            return known.clone();
+        }
+        let in_tree = || self.tree.as_ref()?.meant(include, from);
+        let meant = near(from, include).or_else(in_tree);
+        let known = self.meant.entry(folder.to_owned()).or_default();
+        known.insert(include.to_owned(), meant.clone());
+        meant
+    }
+
+    /// What a header includes, as written.
+    fn written_in(&mut self, header: &Path) -> Arc<[String]> {
+        if let Some(known) = self.written.get(header) {
+            return known.clone();
+        }
+        // What cannot be read here could not be read by the compiler either.
+        let text = std::fs::read(header).unwrap_or_default();
+        let written: Arc<[String]> = includes(&text).into();
+        self.written.insert(header.to_owned(), written.clone());
+        written
+    }
+
+    /// What the headers of a file with this text declare.
+    fn declared_by(
+        &mut self,
+        path: &Path,
+        text: &[u8],
+        vocabularies: &Vocabularies,
+    ) -> Vec<Option<Arc<Declarations>>> {
+        let headers = self.of(path, text);
+        self.declared(&headers, vocabularies)
+    }
+
     /// What these headers declare, each where it declares something atomic.
     fn declared(
         &mut self,
@@ -80,43 +173,8 @@ fn declarations(path: &Path, vocabularies: &Vocabularies) -> Option<Arc<Declarat
     Some(Arc::new(declared))
 }
 
-/// The headers on disk that a file with this text includes, directly or through
-/// others, and those that lie beside it if it is a header itself; sorted.
-pub fn headers_of(path: &Path, text: &[u8]) -> Vec<PathBuf> {
-    let own = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    let mut found = included_headers(path, text);
-    if is_header(&own) {
-        found.extend(beside(&own).into_iter().take(MAX_HEADERS));
-        found.retain(|header| *header != own);
-        found.sort();
-        found.dedup();
-    }
-    found
-}
-
-/// The headers on disk that a file with this text includes, directly or through
-/// others; sorted.
-pub fn included_headers(path: &Path, text: &[u8]) -> Vec<PathBuf> {
-    let own = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    let mut found: FxHashSet<PathBuf> = FxHashSet::default();
-    let mut queue: Vec<(PathBuf, Vec<String>)> = vec![(own.clone(), includes(text))];
-    while let Some((from, written)) = queue.pop() {
-        for include in written {
-            let Some(header) = near(&from, &include) else {
-                continue;
-            };
-            if found.len() < MAX_HEADERS
-                && found.insert(header.clone())
-                && let Ok(text) = std::fs::read(&header)
-            {
-                queue.push((header, includes(&text)));
-            }
-        }
-    }
-    found.remove(&own);
-    let mut found: Vec<PathBuf> = found.into_iter().collect();
-    found.sort();
-    found
+fn canonical(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
 
 /// The file that an include means, as far as its folders tell.

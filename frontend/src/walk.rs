@@ -4,6 +4,7 @@
 //! count, whether or not there is a repository. Knows nothing of C.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -13,13 +14,26 @@ use walkdir::{DirEntry, WalkDir};
 
 /// Visits every file below `root` that is not ignored, and every error on the way.
 pub(crate) fn walk(root: &Path, mut visit: impl FnMut(Result<PathBuf, walkdir::Error>)) {
+    walk_until(root, |found| {
+        visit(found);
+        ControlFlow::Continue(())
+    });
+}
+
+/// The same until the visitor has seen enough.
+pub(crate) fn walk_until(
+    root: &Path,
+    mut visit: impl FnMut(Result<PathBuf, walkdir::Error>) -> ControlFlow<()>,
+) {
     let mut rules = IgnoreRules::above(root);
     let mut entries = WalkDir::new(root).into_iter();
     while let Some(entry) = entries.next() {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                visit(Err(error));
+                if visit(Err(error)).is_break() {
+                    return;
+                }
                 continue;
             }
         };
@@ -31,8 +45,8 @@ pub(crate) fn walk(root: &Path, mut visit: impl FnMut(Result<PathBuf, walkdir::E
             }
         } else if is_folder {
             rules.enter(&entry);
-        } else if entry.file_type().is_file() {
-            visit(Ok(entry.into_path()));
+        } else if entry.file_type().is_file() && visit(Ok(entry.into_path())).is_break() {
+            return;
         }
     }
 }

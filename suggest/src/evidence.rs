@@ -619,8 +619,11 @@ impl Evidence {
         let mut places = self.places.lock().expect("no panic while locked");
         match &subject.copy {
             // Its files are those that are named.
-            Some(copy) if copy.patched => {}
-            Some(copy) => places.sources.were_built_in(&copy.folder, &copy.original),
+            Some(copy) if copy.patched => places.sources.are_in_tree(&copy.folder),
+            Some(copy) => {
+                places.sources.were_built_in(&copy.folder, &copy.original);
+                places.sources.are_in_tree(&copy.original);
+            }
             None => places.sources.were_built_in_place(&subject.files),
         }
     }

@@ -263,3 +263,70 @@ fn tests_are_not_edited_when_there_is_anything_else() {
     assert_eq!(refused.stdout, "", "{refused:?}");
     assert!(refused.stderr.contains("excludes"), "{refused:?}");
 }
+
+/// A layer behind a search path, and the header that uses it without including it.
+const BEHIND_A_SEARCH_PATH: [(&str, &str); 5] = [
+    (
+        "Makefile",
+        "CFLAGS = -g -O2 -pthread -Iring -Ieal\ntest_ring: test.c\n\t$(CC) $(CFLAGS) -o $@ $<\n\
+         test: test_ring\n\t./test_ring\n",
+    ),
+    (
+        "eal/layer.h",
+        "#define layer_load(p, o) __atomic_load_n(p, o)\n\
+         #define layer_store(p, v, o) __atomic_store_n(p, v, o)\n",
+    ),
+    ("ring/ring.h", "#include <layer.h>\n#include <ring_pvt.h>\n"),
+    ("ring/ring_pvt.h", RING_HEADER),
+    ("test.c", RING_TEST),
+];
+
+const RING_HEADER: &str = "struct ring { int full, value; };
+static inline void ring_put(struct ring *r, int value)
+{
+    r->value = value;
+    layer_store(&r->full, 1, __ATOMIC_RELEASE);
+}
+static inline int ring_get(struct ring *r, int *value)
+{
+    if (!layer_load(&r->full, __ATOMIC_RELAXED))
+        return 0;
+    *value = r->value;
+    return 1;
+}
+";
+
+const RING_TEST: &str = "#include <pthread.h>
+#include <ring.h>
+static struct ring ring;
+static void *writer(void *unused)
+{
+    ring_put(&ring, 7);
+    return unused;
+}
+int main(void)
+{
+    pthread_t t;
+    int value = 7;
+    pthread_create(&t, 0, writer, 0);
+    ring_get(&ring, &value);
+    pthread_join(t, 0);
+    return value != 7;
+}
+";
+
+#[test]
+fn operations_of_a_layer_behind_a_search_path_are_repaired() {
+    need(&[Need::Program("gcc"), Need::Program("make")]);
+    let world = World::new();
+    for (path, text) in BEHIND_A_SEARCH_PATH {
+        world.write(path, text);
+    }
+    let mut command = world.wmfix("gcc");
+    let ran = CommandResult::of(command.args(["suggest", ".", "--runs", "20"]));
+    let added: Vec<&str> = (ran.stdout.lines())
+        .filter(|line| line.starts_with('+') && !line.starts_with("+++"))
+        .collect();
+    let acquire = "+    if (!layer_load(&r->full, __ATOMIC_ACQUIRE))";
+    assert_eq!(added, [acquire], "{ran:?}");
+}

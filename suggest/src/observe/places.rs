@@ -17,6 +17,7 @@ use super::located::{Located, locate, order};
 use super::scope::Scope;
 use super::sources::Sources;
 use super::waits::wait_role;
+use crate::config::repository;
 use crate::symbols::{Address, Frame, SourcePoint, Symbols, innermost_own};
 
 /// Where an event comes from.
@@ -120,9 +121,12 @@ impl Place {
 impl Places {
     /// No place yet; the text is read with these vocabularies.
     pub(crate) fn new(vocabularies: Vocabularies, scope: Scope) -> Self {
+        let mut sources = Sources::new(vocabularies);
+        let tree = repository(&scope.folder);
+        sources.are_in_tree(tree.as_ref().unwrap_or(&scope.folder));
         Self {
             symbols: Symbols::default(),
-            sources: Sources::new(vocabularies),
+            sources,
             scope,
             listed: SiteTable::default(),
             all: Vec::new(),

@@ -9,8 +9,8 @@ use std::sync::{Arc, OnceLock};
 use wmfix_frontend::{
     AllocationText, CallForm, FileScan, Forwarder, Headers, Language, MemoryOrder, OperationKind,
     OrderForm, ParsedFile, Repetition, Site, SiteMatch, Vocabularies, allocation_at, call_as_site,
-    declares_bit_field, forwards_call, forwards_site, headers_of, included_headers, is_whole_body,
-    match_site, object_at, plain_access, repetition_of_call, repetition_of_wait, scan_file,
+    declares_bit_field, forwards_call, forwards_site, is_whole_body, match_site, object_at,
+    plain_access, repetition_of_call, repetition_of_wait, scan_file,
 };
 use wmfix_online::EventKind;
 
@@ -26,6 +26,8 @@ const MAX_KEPT_BYTES: u64 = 64 << 20;
 pub(crate) struct Sources {
     vocabularies: Vocabularies,
     headers: Headers,
+    /// The folder in which the project's files are.
+    tree: Option<PathBuf>,
     files: HashMap<PathBuf, Option<Arc<SourceFile>>>,
     /// The folder that was built, if it is a copy, and the folder that it is a copy of.
     copy: Option<(PathBuf, PathBuf)>,
@@ -58,9 +60,19 @@ impl Sources {
         Self {
             vocabularies,
             headers: Headers::default(),
+            tree: None,
             files: HashMap::new(),
             copy: None,
             built: HashMap::new(),
+        }
+    }
+
+    /// The project's files are in this folder: headers that are not near the files that
+    /// include them are looked for there.
+    pub(crate) fn are_in_tree(&mut self, root: &Path) {
+        if self.tree.as_deref() != Some(root) {
+            self.headers = Headers::of_tree(root);
+            self.tree = Some(root.to_owned());
         }
     }
 
@@ -123,23 +135,23 @@ impl Sources {
     /// The headers that a file includes, as far as they are found on disk, and those
     /// beside it if it is a header.
     pub(crate) fn headers(&mut self, path: &Path) -> Vec<(PathBuf, Arc<SourceFile>)> {
-        self.headers_by(path, headers_of)
+        self.headers_by(path, Headers::of)
     }
 
     /// The headers that a file includes, as far as they are found on disk.
     pub(crate) fn included(&mut self, path: &Path) -> Vec<(PathBuf, Arc<SourceFile>)> {
-        self.headers_by(path, included_headers)
+        self.headers_by(path, Headers::included)
     }
 
     fn headers_by(
         &mut self,
         path: &Path,
-        paths: fn(&Path, &[u8]) -> Vec<PathBuf>,
+        paths: fn(&mut Headers, &Path, &[u8]) -> Vec<PathBuf>,
     ) -> Vec<(PathBuf, Arc<SourceFile>)> {
         let Some(file) = self.file(path) else {
             return Vec::new();
         };
-        let paths = paths(path, &file.text).into_iter();
+        let paths = paths(&mut self.headers, path, &file.text).into_iter();
         let read = paths.filter_map(|header| Some((header.clone(), self.file(&header)?)));
         read.collect()
     }
