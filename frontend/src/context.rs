@@ -4,7 +4,7 @@
 use tree_sitter::Node;
 
 use crate::declarations::{Declarations, Type};
-use crate::orders::{OrderNames, squeeze, standard};
+use crate::orders::{OrderNames, named, squeeze, standard};
 use crate::site::{OrderForm, OrderSpelling};
 use crate::source::ParsedFile;
 use crate::vocabulary::Vocabularies;
@@ -80,7 +80,8 @@ impl<'f> ScanContext<'f> {
             .or_else(|| {
                 self.orders()
                     .find_map(|names| names.aliases.get(last).copied())
-            });
+            })
+            .or_else(|| named(&name));
         OrderSpelling {
             order,
             form: OrderForm::Pasted {
@@ -106,6 +107,13 @@ impl<'f> ScanContext<'f> {
                 return spelling;
             }
             first.get_or_insert(spelling);
+        }
+        // Only a name that nobody defines is believed to be what it says.
+        if let Some(order) = named(&squeeze(&self.file.node_text(argument))) {
+            return OrderSpelling {
+                order: Some(order),
+                form: OrderForm::Literal(argument.byte_range()),
+            };
         }
         first.unwrap_or(OrderSpelling {
             order: None,

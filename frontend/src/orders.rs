@@ -117,6 +117,20 @@ fn bare(name: &str) -> Option<MemoryOrder> {
     }
 }
 
+/// The order that a name of the project's own says by how it ends, wherever it is
+/// defined: `rte_memory_order_relaxed`, `MY_MEMORY_ORDER_RELAXED`.
+pub(crate) fn named(text: &str) -> Option<MemoryOrder> {
+    let is_name = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b':';
+    if !text.bytes().all(is_name) {
+        return None;
+    }
+    let last = text.rsplit("::").next().unwrap_or_default();
+    let name = last.to_ascii_lowercase();
+    let (prefix, name) = name.rsplit_once("memory_order_")?;
+    let is_apart = prefix.is_empty() || prefix.ends_with('_');
+    bare(name).filter(|_| is_apart)
+}
+
 /// Whether an alias is too short to say anything but an order: `A`, `R`, `X`.
 fn is_shorthand(alias: &str) -> bool {
     alias.len() <= MAX_SHORTHAND_LETTERS
@@ -124,6 +138,9 @@ fn is_shorthand(alias: &str) -> bool {
 
 /// Whether an alias's name says which order it is.
 fn names_order(alias: &str, order: MemoryOrder) -> bool {
+    if named(alias) == Some(order) {
+        return true;
+    }
     // `FOO_RELAXED`: the project's name before the order's.
     if let Some((prefix, name)) = alias.split_once('_')
         && !prefix.is_empty()
@@ -186,7 +203,7 @@ fn balanced(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{names_order, squeeze, standard};
+    use super::{named, names_order, squeeze, standard};
     use crate::order::MemoryOrder::{AcqRel, Acquire, Relaxed, SeqCst};
 
     #[test]
@@ -225,6 +242,20 @@ mod tests {
         assert!(names_order("memory_order_seq_cst", SeqCst));
         assert!(!names_order("kPublish", Acquire));
         assert!(!names_order("relaxed", Acquire));
+    }
+
+    #[test]
+    fn a_name_that_ends_like_an_order_is_one() {
+        assert_eq!(named("rte_memory_order_relaxed"), Some(Relaxed));
+        assert_eq!(named("my::MY_MEMORY_ORDER_ACQ_REL"), Some(AcqRel));
+        assert_eq!(named("kmemory_order_relaxed"), None);
+        assert_eq!(named("my_memory_order_of_x"), None);
+        assert_eq!(named("MY_RELAXED"), None);
+        assert_eq!(named("f(memory_order_relaxed"), None);
+        assert_eq!(named("a?x:std::memory_order_relaxed"), None);
+        assert!(names_order("rte_memory_order_relaxed", Relaxed));
+        assert!(names_order("MY_MEMORY_ORDER_SEQ_CST", SeqCst));
+        assert!(!names_order("rte_memory_order_relaxed", Acquire));
     }
 
     #[test]

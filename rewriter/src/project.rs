@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use wmfix_frontend::{Accessors, ParsedFile, Vocabularies, Wrapper};
+use wmfix_frontend::{Accessors, OrderFamily, ParsedFile, Vocabularies, Wrapper, order_families};
 
 use crate::fence_wrapper::FenceWrapper;
 use crate::include::include_targets;
@@ -31,8 +31,8 @@ pub struct Project {
     pub annotate: bool,
 }
 
-/// What the headers that files include bring along: fences of the project's own, and
-/// standard headers.
+/// What the headers that files include bring along: fences of the project's own, names
+/// for orders, and standard headers.
 #[derive(Clone, Debug, Default)]
 pub struct IncludedHeaders {
     by_file: HashMap<PathBuf, Vec<Header>>,
@@ -44,6 +44,8 @@ pub(crate) struct Header {
     pub(crate) fences: Vec<FenceWrapper>,
     /// What it includes itself, with brackets or quotes.
     pub(crate) includes: Vec<String>,
+    /// Names for memory orders.
+    pub(crate) orders: Vec<OrderFamily>,
 }
 
 impl IncludedHeaders {
@@ -53,6 +55,7 @@ impl IncludedHeaders {
         headers.push(Header {
             fences: FenceWrapper::all(header),
             includes: include_targets(header),
+            orders: order_families(header),
         });
     }
 

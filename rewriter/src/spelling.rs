@@ -3,7 +3,8 @@
 
 use tree_sitter::Node;
 use wmfix_frontend::{
-    Language, MemoryOrder, OrderForm, ParsedFile, Site, Vocabulary, Wrapper, wrappers,
+    Language, MemoryOrder, OrderForm, ParsedFile, Site, Vocabulary, Wrapper, order_families,
+    wrappers,
 };
 
 use crate::fence_wrapper::FenceWrapper;
@@ -136,10 +137,12 @@ impl<'a> Spelling<'a> {
         };
         let Some((prefix, word)) = split_order(old) else {
             let shorthand = self.shorthand(order);
+            let shorthand = shorthand.or_else(|| self.defined_beside(old, order));
             return shorthand.or_else(|| Some(self.order(order, family?)));
         };
         let candidate = format!("{prefix}{}", in_case_of(word, order)?);
-        let standard = prefix.ends_with("memory_order_")
+        // A project's own names end like the standard's, but it need not have them all.
+        let standard = prefix.rsplit("::").next() == Some("memory_order_")
             || prefix.ends_with("memory_order::")
             || prefix == "__ATOMIC_";
         let unqualified = prefix == "memory_order_";
@@ -170,6 +173,21 @@ impl<'a> Spelling<'a> {
         found.map(|text| text.into_owned())
     }
 
+    /// The name for an order that is defined beside that of another one: whoever can say
+    /// one can say both.
+    fn defined_beside(&self, old: &str, order: MemoryOrder) -> Option<String> {
+        let (scope, name) = match old.rsplit_once("::") {
+            Some((scope, name)) => (format!("{scope}::"), name),
+            None => (String::new(), old),
+        };
+        let own = order_families(self.file);
+        let headers = self.project.headers.of(self.file.path());
+        let mut all = own.iter().chain(headers.flat_map(|header| &header.orders));
+        let family = all.find(|family| family.iter().any(|(known, _)| known == name))?;
+        let mut meaning = family.iter().filter(|(_, known)| *known == order);
+        meaning.next().map(|(name, _)| format!("{scope}{name}"))
+    }
+
     /// The spelling of `order` in place of `old`, which a macro makes part of a name.
     pub(crate) fn respell_pasted(
         &self,
@@ -181,9 +199,9 @@ impl<'a> Spelling<'a> {
         let new = format!("{head}{}", in_case_of(word, order)?);
         let name = format!("{prefix}{new}{suffix}");
         let before = format!("{prefix}{head}");
-        let is_standard = ["memory_order_", "memory_order::", "memory_order("]
-            .iter()
-            .any(|end| before.ends_with(end))
+        let is_standard = before.rsplit("::").next() == Some("memory_order_")
+            || before.ends_with("memory_order::")
+            || before.ends_with("memory_order(")
             || before == "__ATOMIC_";
         (is_standard || self.knows(&name)).then_some(new)
     }

@@ -7,7 +7,7 @@ use tree_sitter::Node;
 use super::types::read_declarator;
 use super::{AtomicKind, Base, Declaration, Declarations, Type, WrittenType};
 use crate::literal::integer;
-use crate::orders::{squeeze, standard};
+use crate::orders::{named, squeeze, standard};
 use crate::outline::{Marks, Outline};
 use crate::site::Span;
 use crate::source::ParsedFile;
@@ -132,7 +132,10 @@ impl Declarations {
             // A parameter's default is not its value.
             let order = initializer
                 .filter(|_| !node.kind().ends_with("parameter_declaration"))
-                .and_then(|value| standard(&squeeze(&file.node_text(value))));
+                .and_then(|value| {
+                    let text = squeeze(&file.node_text(value));
+                    standard(&text).or_else(|| named(&text))
+                });
             if let Some(order) = order {
                 self.orders.aliases.insert(text.clone(), order);
             } else if holds_order {
@@ -263,7 +266,7 @@ impl Declarations {
         let value = squeeze(&file.node_text(value));
         if let Some(number) = integer(&value) {
             self.constants.insert(name, number);
-        } else if let Some(order) = standard(&value) {
+        } else if let Some(order) = standard(&value).or_else(|| named(&value)) {
             self.orders.aliases.insert(name, order);
         } else if value.starts_with("_Atomic") {
             let written = WrittenType {
