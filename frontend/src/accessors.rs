@@ -3,6 +3,7 @@
 //! they do, whatever their names. Knows nothing of who wants to call one.
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::sync::Arc;
 
 use tree_sitter::Node;
@@ -124,7 +125,7 @@ impl Accessors {
         let included = certainly_included(&parts);
         for (number, part) in parts.into_iter().enumerate() {
             types.add(part);
-            let mut found = definitions(part, &imports, vocabularies, volatile);
+            let mut found = definitions(part, file.path(), &imports, vocabularies, volatile);
             for definition in found.iter_mut().filter(|_| !included[number]) {
                 if definition.presence == Presence::Certain {
                     definition.presence = Presence::Possible;
@@ -212,7 +213,9 @@ fn certainly_included(files: &[&ParsedFile]) -> Vec<bool> {
         syntax::visit(file.tree().root_node(), |node, _| {
             let path = node.child_by_field_name("path");
             let path = path.filter(|_| node.kind() == "preproc_include");
-            let Some(path) = path.filter(|_| presence(node, "", file) == Presence::Certain) else {
+            let Some(path) =
+                path.filter(|_| presence(node, "", file, files[0].path()) == Presence::Certain)
+            else {
                 return;
             };
             let written = file.node_text(path);
@@ -226,9 +229,10 @@ fn certainly_included(files: &[&ParsedFile]) -> Vec<bool> {
     included
 }
 
-/// The definitions of macros and functions in a file.
+/// The definitions of macros and functions in a file that `reader` includes or is.
 fn definitions(
     file: &ParsedFile,
+    reader: &Path,
     imports: &[Arc<Declarations>],
     vocabularies: &Vocabularies,
     volatile: Option<VolatileOrders>,
@@ -246,7 +250,7 @@ fn definitions(
         let accessor = accessor.or_else(|| volatile_accessor(&definition, file, volatile?));
         found.push(Definition {
             presence: node.map_or(Presence::Possible, |node| {
-                presence(node, &definition.name, file)
+                presence(node, &definition.name, file, reader)
             }),
             accessor,
             name: definition.name,
@@ -269,7 +273,7 @@ fn definitions(
             Some(accessor)
         });
         found.push(Definition {
-            presence: presence(node, &name, file),
+            presence: presence(node, &name, file, reader),
             accessor,
             name,
             is_macro: false,

@@ -10,7 +10,7 @@ use crate::syntax::{self, children};
 const NAMES: [&str; 3] = ["compiler_barrier", "compiler_fence", "atomic_signal_fence"];
 
 /// Whether a piece of assembly has no instruction.
-pub(crate) fn is_empty_assembly(node: Node<'_>, file: &ParsedFile) -> bool {
+pub fn is_empty_assembly(node: Node<'_>, file: &ParsedFile) -> bool {
     let code = node.child_by_field_name("assembly_code");
     node.kind() == "gnu_asm_expression" && code.is_some_and(|code| is_blank(&file.node_text(code)))
 }

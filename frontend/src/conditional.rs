@@ -1,6 +1,8 @@
 //! Conditional compilation around a definition: whether the compilers that build a
 //! program for wmfix see it, as far as that can be told without preprocessing.
 
+use std::path::Path;
+
 use tree_sitter::Node;
 
 use crate::source::{Language, ParsedFile};
@@ -48,7 +50,7 @@ const MACHINES: [(&str, bool); 24] = [
 
 /// Whether a definition is there when the program is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Presence {
+pub enum Presence {
     /// It is.
     Certain,
     /// That depends on something that is not known here.
@@ -57,8 +59,14 @@ pub(crate) enum Presence {
     Absent,
 }
 
-/// Whether the definition of `name` at a node is there.
-pub(crate) fn presence(node: Node<'_>, name: &str, file: &ParsedFile) -> Presence {
+/// Whether the definition of `name` at a node is there when `reader` is compiled: the file
+/// itself, or one that includes it.
+pub fn presence(node: Node<'_>, name: &str, file: &ParsedFile, reader: &Path) -> Presence {
+    let condition = Condition {
+        name,
+        file,
+        language: compiled_language(file, reader),
+    };
     let mut presence = Presence::Certain;
     let mut below = node;
     let mut current = node.parent();
@@ -69,7 +77,7 @@ pub(crate) fn presence(node: Node<'_>, name: &str, file: &ParsedFile) -> Presenc
         );
         if is_condition {
             let is_other = around.child_by_field_name("alternative") == Some(below);
-            match holds(around, name, file).map(|holds| holds != is_other) {
+            match condition.holds(around).map(|holds| holds != is_other) {
                 Some(true) => {}
                 Some(false) => return Presence::Absent,
                 None => presence = Presence::Possible,
@@ -81,69 +89,82 @@ pub(crate) fn presence(node: Node<'_>, name: &str, file: &ParsedFile) -> Presenc
     presence
 }
 
-/// Whether a condition holds, where that is known.
-fn holds(condition: Node<'_>, name: &str, file: &ParsedFile) -> Option<bool> {
-    let text: String = match condition.child_by_field_name("name") {
-        Some(tested) => {
-            let word = file.node_text(condition.child(0)?);
-            let negates = word.contains("ifndef") || word.contains("elifndef");
-            let tested = file.node_text(tested);
-            // A guard: of the definition, or of the whole header.
-            if negates && (tested == name || is_guard(condition, &tested, file)) {
-                return Some(true);
+/// The language that a file is compiled in for a reader; `None` if only the files that
+/// include that one tell.
+fn compiled_language(file: &ParsedFile, reader: &Path) -> Option<Language> {
+    match reader.extension().and_then(|ending| ending.to_str()) {
+        Some("c") => Some(Language::C),
+        Some("h") if file.language() == Language::C => None,
+        _ => Some(file.language()),
+    }
+}
+
+/// What the conditions around a definition are judged by.
+struct Condition<'a> {
+    /// What is defined.
+    name: &'a str,
+    file: &'a ParsedFile,
+    language: Option<Language>,
+}
+
+impl Condition<'_> {
+    /// Whether a condition holds, where that is known.
+    fn holds(&self, condition: Node<'_>) -> Option<bool> {
+        let file = self.file;
+        let text: String = match condition.child_by_field_name("name") {
+            Some(tested) => {
+                let word = file.node_text(condition.child(0)?);
+                let negates = word.contains("ifndef") || word.contains("elifndef");
+                let tested = file.node_text(tested);
+                // A guard: of the definition, or of the whole header.
+                if negates && (tested == self.name || is_guard(condition, &tested, file)) {
+                    return Some(true);
+                }
+                format!("{}defined({tested})", if negates { "!" } else { "" })
             }
-            format!("{}defined({tested})", if negates { "!" } else { "" })
+            None => {
+                let condition = condition.child_by_field_name("condition")?;
+                let text = file.node_text(condition);
+                text.split_whitespace().collect()
+            }
+        };
+        let text = text.replace("defined", "").replace(['(', ')'], "");
+        // Without the parentheses it is not known what such a mixture means.
+        match (text.contains("||"), text.contains("&&")) {
+            (true, true) => None,
+            (true, false) => self.decided(text.split("||"), true),
+            (false, _) => self.decided(text.split("&&"), false),
         }
-        None => {
-            let condition = condition.child_by_field_name("condition")?;
-            let text = file.node_text(condition);
-            text.split_whitespace().collect()
-        }
-    };
-    let text = text.replace("defined", "").replace(['(', ')'], "");
-    // Without the parentheses it is not known what such a mixture means.
-    match (text.contains("||"), text.contains("&&")) {
-        (true, true) => None,
-        (true, false) => decided(text.split("||"), true, file),
-        (false, _) => decided(text.split("&&"), false, file),
     }
-}
 
-/// What terms come to of which one that is `enough` decides; the others together do.
-fn decided<'t>(
-    terms: impl Iterator<Item = &'t str>,
-    enough: bool,
-    file: &ParsedFile,
-) -> Option<bool> {
-    let mut all = Some(!enough);
-    for text in terms {
-        match term(text, file) {
-            Some(holds) if holds == enough => return Some(enough),
-            Some(_) => {}
-            None => all = None,
+    /// What terms come to of which one that is `enough` decides; the others together do.
+    fn decided<'t>(&self, terms: impl Iterator<Item = &'t str>, enough: bool) -> Option<bool> {
+        let mut all = Some(!enough);
+        for text in terms {
+            match self.term(text) {
+                Some(holds) if holds == enough => return Some(enough),
+                Some(_) => {}
+                None => all = None,
+            }
         }
+        all
     }
-    all
-}
 
-/// Whether a name is defined, or not, by the compilers.
-fn term(text: &str, file: &ParsedFile) -> Option<bool> {
-    if let Some(rest) = text.strip_prefix('!') {
-        return term(rest, file).map(|holds| !holds);
-    }
-    match text {
-        "0" => Some(false),
-        "1" | "__GNUC__" | "__linux__" | "__unix__" => Some(true),
-        "__cplusplus" if file.language() == Language::C => {
-            let is_header = file.path().extension().is_some_and(|ending| ending == "h");
-            (!is_header).then_some(false)
+    /// Whether a name is defined, or not, by the compilers.
+    fn term(&self, text: &str) -> Option<bool> {
+        if let Some(rest) = text.strip_prefix('!') {
+            return self.term(rest).map(|holds| !holds);
         }
-        "__cplusplus" => Some(true),
-        name if NEVER_DEFINED.contains(&name) => Some(false),
-        name => {
-            let mut machines = MACHINES.iter();
-            let machine = machines.find(|(machine, _)| *machine == name);
-            machine.map(|(_, is_ours)| *is_ours)
+        match text {
+            "0" => Some(false),
+            "1" | "__GNUC__" | "__linux__" | "__unix__" => Some(true),
+            "__cplusplus" => self.language.map(|language| language == Language::Cpp),
+            name if NEVER_DEFINED.contains(&name) => Some(false),
+            name => {
+                let mut machines = MACHINES.iter();
+                let machine = machines.find(|(machine, _)| *machine == name);
+                machine.map(|(_, is_ours)| *is_ours)
+            }
         }
     }
 }
@@ -166,14 +187,18 @@ mod tests {
     use super::{Presence, presence};
     use crate::{Language, ParsedFile};
 
-    fn of(text: &str) -> Presence {
+    fn read_by(reader: &str, text: &str) -> Presence {
         let file = ParsedFile::parse(Path::new("a.h"), text.as_bytes(), Language::C);
         let at = text.find("define READ").expect("a definition");
         let root = file.tree().root_node();
         let node = root
             .descendant_for_byte_range(at + 7, at + 11)
             .expect("there");
-        presence(node, "READ", &file)
+        presence(node, "READ", &file, Path::new(reader))
+    }
+
+    fn of(text: &str) -> Presence {
+        read_by("a.h", text)
     }
 
     #[test]
@@ -216,5 +241,14 @@ mod tests {
         assert_eq!(either("#if (defined(USE) || defined(__GNUC__)) && X"), open);
         assert_eq!(either("#ifdef USE_ATOMICS"), open);
         assert_eq!(either("#if __STDC_VERSION__ >= 201112L"), open);
+    }
+
+    #[test]
+    fn the_language_is_that_of_the_file_that_is_compiled() {
+        let of_c = "#ifdef __cplusplus\nint a;\n#else\n#define READ(x) x\n#endif\n";
+        assert_eq!(read_by("a.c", of_c), Presence::Certain);
+        assert_eq!(read_by("a.h", of_c), Presence::Possible);
+        let of_cpp = of_c.replace("ifdef", "ifndef");
+        assert_eq!(read_by("a.c", &of_cpp), Presence::Absent);
     }
 }

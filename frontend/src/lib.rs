@@ -83,6 +83,8 @@ mod written_type;
 
 pub use accessors::{Accessor, Accessors, VolatileOrders};
 pub use allocation::{AllocationText, allocation_at};
+pub use compiler_barrier::is_empty_assembly;
+pub use conditional::{Presence, presence};
 pub use forwarding::{Forwarder, forwards_call, forwards_site};
 pub use learn::{Wrapper, is_named_relaxed, vocabulary_text, wrappers};
 pub use lines::LineIndex;

@@ -47,7 +47,7 @@ pub(crate) fn notes(file: &ParsedFile, outline: &Outline<'_>) -> Vec<Note> {
             broken_until = broken_until.max(node.end_byte());
         }
         if marks.meet(Marks::ASSEMBLY) {
-            if presence(node, "", file) != Presence::Absent {
+            if presence(node, "", file, file.path()) != Presence::Absent {
                 note(node, NoteKind::InlineAssembly, around(ancestors, file));
             }
         } else if marks.meet(Marks::FUNCTION) && says_no_sanitize(node, file) {

@@ -126,7 +126,7 @@ impl ParsedFile {
 
     /// A tree of a macro's body as a statement: what is pasted together is one word,
     /// and a semicolon tells a call from a declaration.
-    pub(crate) fn parse_macro_body(&self, span: &Span) -> Tree {
+    pub fn parse_macro_body(&self, span: &Span) -> Tree {
         let code = without_line_comment(&self.text[span.clone()]);
         let end = span.start + code.len();
         let after = self.text.get(end + 1..).unwrap_or_default();
