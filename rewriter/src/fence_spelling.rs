@@ -6,7 +6,8 @@ use tree_sitter::Node;
 use wmfix_frontend::{Language, MemoryOrder, OrderForm, Site, SiteOperation};
 
 use crate::fence_wrapper::{FenceWrapper, WrapperCall, standard_order};
-use crate::order_words::squeeze;
+use crate::include::include_targets;
+use crate::order_words::{in_case_of, split_order, squeeze};
 use crate::spelling::Spelling;
 
 /// The vocabularies whose names the language or the compiler always knows.
@@ -41,7 +42,7 @@ impl Spelling<'_> {
             return Some(MemoryOrder::SeqCst);
         }
         standard_order(squeezed).or_else(|| {
-            let mut wrappers = self.wrappers.iter().chain(self.header_fences());
+            let mut wrappers = self.wrappers.iter().chain(&self.header_wrappers);
             wrappers.find_map(|wrapper| wrapper.order_of(squeezed))
         })
     }
@@ -51,6 +52,13 @@ impl Spelling<'_> {
     pub(crate) fn fence(&self, site: &Site, order: MemoryOrder) -> Fence {
         if let Some(text) = &self.project.fence {
             return plain(text.clone(), order);
+        }
+        if self
+            .project
+            .standard_fences
+            .contains(self.file.path().as_path())
+        {
+            return self.safest_fence(site, order);
         }
         let before = |wrapper: &&FenceWrapper| wrapper.defined_at < site.span.start;
         let mut wrappers = self.wrappers.iter().filter(before);
@@ -68,7 +76,7 @@ impl Spelling<'_> {
             return plain(text, order);
         }
         let of_header = || {
-            let mut wrappers = self.header_fences();
+            let mut wrappers = self.header_wrappers.iter();
             wrappers.find_map(|wrapper| self.call_of(wrapper, order))
         };
         self.fence_in_file(order)
@@ -79,8 +87,10 @@ impl Spelling<'_> {
     fn call_of(&self, wrapper: &FenceWrapper, order: MemoryOrder) -> Option<Fence> {
         let text = match &wrapper.call {
             WrapperCall::Fixed(known, call) => (*known == order).then(|| call.clone())?,
-            WrapperCall::WithOrder { family } => {
-                format!("{}({})", wrapper.name, self.order(order, family))
+            WrapperCall::WithOrder { except, .. } if *except == Some(order) => return None,
+            WrapperCall::WithOrder { family, .. } => {
+                let argument = self.argument_of(wrapper, order, *family)?;
+                format!("{}({argument})", wrapper.name)
             }
         };
         Some(Fence {
@@ -89,6 +99,28 @@ impl Spelling<'_> {
             is_expression: wrapper.is_expression,
             header: None,
         })
+    }
+
+    /// An order as the argument of a wrapper: as another call has it, as the project names
+    /// its orders, or in the wrapper's family, if it has one.
+    fn argument_of(
+        &self,
+        wrapper: &FenceWrapper,
+        order: MemoryOrder,
+        family: Option<&'static str>,
+    ) -> Option<String> {
+        let layers = self.layers();
+        let used = arguments_of(self.file.text(), &wrapper.name);
+        let as_used = used.filter_map(|old| {
+            let (prefix, word) = split_order(old)?;
+            let new = format!("{prefix}{}", in_case_of(word, order)?);
+            (layers.order(old).is_some() && layers.order(&new) == Some(order) && self.knows(&new))
+                .then_some(new)
+        });
+        let own = || layers.own_order(order, &wrapper.name, family.is_none());
+        (as_used.into_iter().next())
+            .or_else(|| own().map(str::to_owned))
+            .or_else(|| Some(self.order(order, family?)))
     }
 
     /// A fence that the file already has, with this order, if it can be said
@@ -125,19 +157,34 @@ impl Spelling<'_> {
         })
     }
 
-    fn standard_fence(&self, site: &Site, order: MemoryOrder) -> Fence {
-        let builtin = || {
-            let order_name = self.order(order, "gnu");
-            plain(format!("__atomic_thread_fence({order_name})"), order)
+    /// A fence that compiles wherever the compilers are gcc and clang.
+    fn safest_fence(&self, site: &Site, order: MemoryOrder) -> Fence {
+        let fence = self.standard_fence(site, order);
+        let header = match self.file.language() {
+            Language::C => "<stdatomic.h>",
+            Language::Cpp => "<atomic>",
         };
+        let is_included = include_targets(self.file).iter().any(|one| one == header);
+        match is_included && fence.header.is_none() {
+            true => fence,
+            false => self.builtin_fence(order),
+        }
+    }
+
+    fn builtin_fence(&self, order: MemoryOrder) -> Fence {
+        let order_name = self.order(order, "gnu");
+        plain(format!("__atomic_thread_fence({order_name})"), order)
+    }
+
+    fn standard_fence(&self, site: &Site, order: MemoryOrder) -> Fence {
         if self.is_shared_header {
-            return builtin();
+            return self.builtin_fence(order);
         }
         match &*site.vocabulary {
             "gnu" if site.callee.starts_with("__sync_") && order == MemoryOrder::SeqCst => {
                 plain("__sync_synchronize()".to_owned(), order)
             }
-            "gnu" | "volatile" | "plain" => builtin(),
+            "gnu" | "volatile" | "plain" => self.builtin_fence(order),
             "boost" => {
                 let order_name = self.order(order, "boost");
                 plain(format!("boost::atomic_thread_fence({order_name})"), order)
@@ -168,4 +215,20 @@ fn plain(text: String, order: MemoryOrder) -> Fence {
         is_expression: true,
         header: None,
     }
+}
+
+/// The arguments of the calls of a name in a text that have only one, a name.
+fn arguments_of<'t>(text: &'t [u8], name: &str) -> impl Iterator<Item = &'t str> {
+    let call = format!("{name}(");
+    let starts: Vec<usize> = (text.windows(call.len()).enumerate())
+        .filter(|(_, window)| *window == call.as_bytes())
+        .map(|(at, _)| at + call.len())
+        .collect();
+    starts.into_iter().filter_map(|start| {
+        let length = text[start..].iter().position(|&byte| byte == b')')?;
+        let argument = std::str::from_utf8(&text[start..start + length]).ok()?;
+        let argument = argument.trim();
+        let of_name = |letter: char| letter.is_ascii_alphanumeric() || "_:".contains(letter);
+        (!argument.is_empty() && argument.chars().all(of_name)).then_some(argument)
+    })
 }

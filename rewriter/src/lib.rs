@@ -65,6 +65,7 @@ mod edit;
 mod evaluation;
 mod explicit;
 mod fence;
+mod fence_definition;
 mod fence_move;
 mod fence_removal;
 mod fence_spelling;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use wmfix_frontend::{Accessors, OrderFamily, ParsedFile, Vocabularies, Wrapper, order_families};
 
-use crate::fence_wrapper::FenceWrapper;
+use crate::fence_definition::Definition;
 use crate::include::include_targets;
 
 /// The surroundings of the files that are changed.
@@ -27,12 +27,14 @@ pub struct Project {
     pub cpp20: HashSet<PathBuf>,
     /// The project's own full fence: a call that can be part of an expression.
     pub fence: Option<String>,
+    /// Files with which the project's own fences did not compile: theirs are the standard's.
+    pub standard_fences: HashSet<PathBuf>,
     /// Whether changes are labelled with a trailing comment.
     pub annotate: bool,
 }
 
-/// What the headers that files include bring along: fences of the project's own, names
-/// for orders, and standard headers.
+/// What the headers that files include bring along: what they define, names for orders,
+/// and standard headers.
 #[derive(Clone, Debug, Default)]
 pub struct IncludedHeaders {
     by_file: HashMap<PathBuf, Vec<Header>>,
@@ -41,7 +43,7 @@ pub struct IncludedHeaders {
 /// What one header brings along.
 #[derive(Clone, Debug)]
 pub(crate) struct Header {
-    pub(crate) fences: Vec<FenceWrapper>,
+    pub(crate) definitions: Vec<Definition>,
     /// What it includes itself, with brackets or quotes.
     pub(crate) includes: Vec<String>,
     /// Names for memory orders.
@@ -53,7 +55,7 @@ impl IncludedHeaders {
     pub fn add(&mut self, file: &Path, header: &ParsedFile) {
         let headers = self.by_file.entry(file.to_path_buf()).or_default();
         headers.push(Header {
-            fences: FenceWrapper::all(header),
+            definitions: Definition::all(header, file),
             includes: include_targets(header),
             orders: order_families(header),
         });

@@ -1,13 +1,16 @@
 //! How this file writes orders. The project's own way comes first, only then the
 //! vocabulary of the site decides.
 
+use std::collections::HashMap;
+
 use tree_sitter::Node;
 use wmfix_frontend::{
     Language, MemoryOrder, OrderForm, ParsedFile, Site, Vocabulary, Wrapper, order_families,
     wrappers,
 };
 
-use crate::fence_wrapper::FenceWrapper;
+use crate::fence_definition::Definition;
+use crate::fence_wrapper::{FenceWrapper, Layers};
 use crate::include::include_targets;
 use crate::order_words::{in_case_of, split_order};
 use crate::project::{Project, words};
@@ -24,6 +27,10 @@ pub(crate) struct Spelling<'a> {
     pub(crate) uses_std: bool,
     /// Fence wrappers that this file defines: where, and how they are called.
     pub(crate) wrappers: Vec<FenceWrapper>,
+    /// Those that its headers define.
+    pub(crate) header_wrappers: Vec<FenceWrapper>,
+    /// What this file defines.
+    definitions: Vec<Definition>,
     /// Macros that this file defines.
     macros: Vec<String>,
     /// Wrappers of atomic operations that this file defines.
@@ -38,11 +45,24 @@ impl<'a> Spelling<'a> {
             project,
             is_shared_header: is_shared_header(file),
             uses_std: find(file.text(), b"using namespace std;"),
-            wrappers: FenceWrapper::all(file),
+            wrappers: Vec::new(),
+            header_wrappers: Vec::new(),
+            definitions: Definition::all(file, file.path()),
             macros: Vec::new(),
             families: wrappers(file, &project.vocabularies),
         };
         macro_names(file, file.tree().root_node(), &mut spelling.macros);
+        let layers = spelling.layers();
+        let own = spelling.definitions.iter();
+        let mut wrappers: Vec<_> = own.filter_map(|one| layers.wrapper(one)).collect();
+        let of_headers = spelling.header_definitions();
+        let mut header_wrappers: Vec<_> =
+            of_headers.filter_map(|one| layers.wrapper(one)).collect();
+        drop(layers);
+        spelling.by_preference(&mut wrappers);
+        spelling.by_preference(&mut header_wrappers);
+        spelling.wrappers = wrappers;
+        spelling.header_wrappers = header_wrappers;
         spelling
     }
 
@@ -229,10 +249,29 @@ impl<'a> Spelling<'a> {
         self.project.vocabularies.get(&site.vocabulary)
     }
 
-    /// The fence wrappers that headers of this file define.
-    pub(crate) fn header_fences(&self) -> impl Iterator<Item = &FenceWrapper> {
+    /// What is defined for this file, by itself and by its headers.
+    pub(crate) fn layers(&self) -> Layers<'_> {
+        Layers::of(self.definitions.iter().chain(self.header_definitions()))
+    }
+
+    fn header_definitions(&self) -> impl Iterator<Item = &Definition> {
         let headers = self.project.headers.of(self.file.path());
-        headers.flat_map(|header| &header.fences)
+        headers.flat_map(|header| &header.definitions)
+    }
+
+    /// Sorts wrappers: those that this file calls first, those whose names say that they
+    /// are not for others last.
+    fn by_preference(&self, wrappers: &mut [FenceWrapper]) {
+        let mut uses: HashMap<&str, usize> = HashMap::new();
+        for word in words(self.file.text()) {
+            *uses.entry(word).or_default() += 1;
+        }
+        wrappers.sort_by_cached_key(|wrapper| {
+            let own = self.definitions.iter();
+            let defined = own.filter(|one| one.name == wrapper.name).count();
+            let used = uses.get(wrapper.name.as_str()).copied().unwrap_or(0);
+            (used <= defined, wrapper.name.starts_with('_'))
+        });
     }
 }
 

@@ -3,7 +3,7 @@
 //! how a repair is chosen.
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -325,6 +325,11 @@ impl Candidates {
     pub(crate) fn annotate(&mut self, labels: Vec<(Change, String)>) {
         self.labels = labels.into_iter().collect();
         self.project.annotate = true;
+    }
+
+    /// Has the fences of these files written in the standard's way.
+    pub(crate) fn take_standard_fences(&mut self, files: &HashSet<PathBuf>) {
+        self.project.standard_fences.clone_from(files);
     }
 
     /// Takes a kind of change at a place in the text out of the search.

@@ -69,6 +69,7 @@ mod shards;
 mod shards_explore;
 mod shards_slurm;
 mod suggest_accessors;
+mod suggest_fences;
 mod suggest_kinds;
 mod suggest_litmus;
 mod suggest_loop;

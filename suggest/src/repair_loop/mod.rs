@@ -11,8 +11,8 @@ mod result;
 mod search;
 mod verify;
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use wmfix_repair::{ChangeKind, Profile};
@@ -119,6 +119,8 @@ pub(crate) struct RepairLoop<'a> {
     /// Rounds that do not count any more, whose seeds were used.
     spent: u64,
     refused: Vec<RefusedChange>,
+    /// Files with which the project's own fences did not compile.
+    standard_fences: HashSet<PathBuf>,
     notes: Vec<RepairNote>,
     /// Patches that did not hold.
     failed: BTreeSet<String>,
@@ -136,6 +138,7 @@ impl<'a> RepairLoop<'a> {
             round: 0,
             spent: 0,
             refused: Vec::new(),
+            standard_fences: HashSet::new(),
             notes: Vec::new(),
             failed: BTreeSet::new(),
             best: None,
@@ -207,6 +210,11 @@ impl<'a> RepairLoop<'a> {
                     failure,
                 });
             }
+            Verification::DoesNotBuild(failure)
+                if goes_on && self.takes_standard_fences(&result, failure) =>
+            {
+                return NextRound::Search;
+            }
             Verification::DoesNotBuild(failure) if goes_on && self.refuse(&result, failure) => {
                 self.notes.push(RepairNote::PatchDidNotBuild);
                 return NextRound::Search;
@@ -277,6 +285,17 @@ impl<'a> RepairLoop<'a> {
             })
         }));
         self.refused.len() > before
+    }
+
+    /// Has fences that are likely to be why a patch does not build written in the
+    /// standard's way, in their files. Says whether they were not before.
+    fn takes_standard_fences(&mut self, result: &RepairResult, failure: &BuildFailure) -> bool {
+        let blamed = blamed(result, failure).into_iter();
+        let fences = blamed.filter(|change| change.kind.is_new_fence());
+        let files = fences.filter_map(|change| Some(change.at.text.as_ref()?.file.to_path_buf()));
+        let before = self.standard_fences.len();
+        self.standard_fences.extend(files);
+        self.standard_fences.len() > before
     }
 
     /// Takes out of the search what is likely to be why a patch does not build. Says

@@ -68,6 +68,7 @@ impl RepairLoop<'_> {
             Purpose::Repair,
             self.task.options.volatile_orders(),
         );
+        candidates.take_standard_fences(&self.standard_fences);
         for refused in &self.refused {
             candidates.refuse(&refused.at, refused.kind, &refused.reason);
         }

@@ -1,7 +1,7 @@
 //! Golden cases: a text, the changes to make, and the text that must come out.
 //! A `.cases` file holds many of them, one after the other.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -186,6 +186,7 @@ impl Case {
         let mut names = Names::default();
         names.add_text(self.names.as_bytes());
         Project {
+            standard_fences: HashSet::new(),
             vocabularies: Vocabularies::with_project(section.as_ref())
                 .expect("a vocabulary is well formed"),
             names,
