@@ -1,5 +1,5 @@
 //! Repairs in layers: what is enough for the findings that matter stays as it is where
-//! the others need more, and nothing is said twice among those that have to be repaired.
+//! the others need more, and nothing is said twice where they share a part.
 
 use wmfix_analysis::{LoadOrder, StoreOrder, ViolationKind};
 use wmfix_repair::{
@@ -80,30 +80,16 @@ fn what_is_enough_for_what_matters_stays_where_the_rest_makes_it_idle() {
 }
 
 #[test]
-fn what_the_rest_makes_idle_in_part_stays_whole() {
+fn what_the_rest_makes_idle_in_part_is_repaired_with_it() {
     let problem = message_and_buffering("b=x.rlx; c=d.rlx");
     let first = allowing(&problem, &BUFFERING);
-    let mut serious_only = problem.clone();
-    serious_only.allowed = first.clone();
-    let alone = changes(&searched(&serious_only, &[]));
     let found = changes(&searched(&problem, &[first]));
-    let (serious, rest): (Vec<&Found>, Vec<&Found>) = found.iter().partition(|c| c.2 == 0);
-    // A fence of the rest does for the release, but not for the acquire.
-    assert_eq!(
-        serious,
-        [&(2, RELEASE, 0, true), &(3, ACQUIRE, 0, false)],
-        "{found:?}"
-    );
-    let kinds = |changes: &[&Found]| changes.iter().map(|c| (c.0, c.1)).collect::<Vec<_>>();
-    assert_eq!(
-        kinds(&serious),
-        kinds(&alone.iter().collect::<Vec<_>>()),
-        "it is as it would be alone"
-    );
+    assert!(found.iter().all(|change| !change.3), "{found:?}");
     assert!(
-        !rest.is_empty() && rest.iter().all(|change| !change.3),
-        "{found:?}"
+        found.iter().all(|change| change.1 != RELEASE),
+        "a fence does for it: {found:?}"
     );
+    assert!(found.contains(&(3, ACQUIRE, 1, false)), "{found:?}");
 }
 
 #[test]
@@ -130,8 +116,7 @@ fn a_cause_that_the_rest_does_not_touch_is_not_searched_again() {
     ];
     let problem = problem(&program("messages", &threads).expect("the notation is right"));
     let first = allowing(&problem, &BUFFERING);
-    let first = [first, allowing(&problem, &[])];
-    let found = changes(&searched(&problem, &first));
+    let found = changes(&searched(&problem, &[first]));
     assert!(found.contains(&(8, RELEASE, 0, false)), "{found:?}");
     assert!(found.contains(&(9, ACQUIRE, 0, false)), "{found:?}");
     assert!(found.contains(&(3, ACQUIRE, 1, false)), "{found:?}");

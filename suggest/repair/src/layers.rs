@@ -21,9 +21,10 @@ use crate::variable::variables;
 /// layer is looked for, and the last layer is the problem itself. All of `first` has to
 /// be repaired: where a change of one of them makes one of an earlier one idle, the
 /// cause of that is repaired anew, together with the later one. The last layer matters
-/// least: what it makes idle stays as it is, because it is enough for whoever does
-/// without that layer, and is said to be covered. Where there is too much to look at or
-/// too little time, it is the cheapest repair of everything at once.
+/// least. What it makes idle of a cause is repaired with it only if it is a part: if it
+/// is all of it, these changes stay, because they are enough without the last layer, and
+/// are said to be covered. Where there is too much to look at or too little time, it is
+/// the cheapest repair of everything at once.
 pub fn repair_in_layers(
     problem: &Problem,
     first: &[AllowedFindings],
@@ -105,10 +106,7 @@ impl Layers<'_> {
             add(&mut all, std::mem::take(&mut found.changes), layer.number);
             all.sort_by_key(|change| change.change.point);
             let idle = self.idle(layer, &all, &outcome)?;
-            let again = match layer.matters_least {
-                true => Vec::new(),
-                false => repaired_again(&made, &idle),
-            };
+            let again = repaired_again(layer, &made, &idle);
             if again.is_empty() {
                 for change in &mut all {
                     change.is_covered |= idle.contains(&change.change);
@@ -146,9 +144,12 @@ impl Layers<'_> {
 
 /// Of the changes that were made before a layer, those of the causes that it has to be
 /// repaired with, because it makes some of them idle.
-fn repaired_again(made: &[ReasonedChange], idle: &[Change]) -> Vec<Change> {
+fn repaired_again(layer: &Layer<'_>, made: &[ReasonedChange], idle: &[Change]) -> Vec<Change> {
     let is_idle = |change: &&ReasonedChange| idle.contains(&change.change);
-    let meets = |cause: &Vec<&ReasonedChange>| cause.iter().any(is_idle);
+    let meets = |cause: &Vec<&ReasonedChange>| match cause.iter().copied().filter(is_idle).count() {
+        0 => false,
+        count => !layer.matters_least || count < cause.len(),
+    };
     let again = causes(made).into_iter().filter(meets).flatten();
     again.map(|change| change.change).collect()
 }

@@ -22,7 +22,7 @@ pub(super) fn repair_note_text(note: &RepairNote) -> String {
             "a patch did not compile: changes of it were left out of the search".to_owned()
         }
         RepairNote::PlainMadeAtomic => {
-            "no order of the atomic operations that there are keeps threads from racing on some plain objects: the patch makes their accesses atomic. What has to happen in one step with another access needs a lock instead".to_owned()
+            "no order of an atomic operation that could be changed keeps threads from racing on some plain objects: the patch makes their accesses atomic. What has to happen in one step with another access needs a lock instead".to_owned()
         }
         RepairNote::NoOwnChange(count) => {
             let (findings, they) = match count {
