@@ -14,13 +14,13 @@ use wmfix_frontend::Vocabularies;
 
 use crate::allow::{AllowRules, Allowances};
 use crate::checked_runs::{CheckedRuns, is_failing};
-use crate::cli::{Races, WeakChoice};
+use crate::cli::Races;
 use crate::explore::{
     At, Exploration, ExplorePlan, ExploredPart, Obstacle, SavedExploration, SavedProgram, Start,
     explore, put_together,
 };
 use crate::findings::{CollectedFindings, KnownFindings, Observation, ObservationConfig, observe};
-use crate::harm::{self, FreeRuns, HarmPlan, Harms};
+use crate::harm::{self, FreePlan, FreeRuns, HarmPlan, Harms};
 use crate::observe::{Places, Scope};
 use crate::options::{RunOptions, Steps};
 use crate::predictions;
@@ -579,12 +579,12 @@ impl Evidence {
         &self,
         subject: &Subject,
         options: &RunOptions,
-        how: WeakChoice,
+        free: &FreePlan,
         deadline: Deadline,
         harms: Harms,
     ) -> anyhow::Result<(FreeRuns, Harms)> {
         let plan = HarmPlan { options, deadline };
-        let free = harm::explore(&self.collected, &self.places, subject, plan, how)?;
+        let free = harm::explore(&self.collected, &self.places, subject, plan, free)?;
         Ok(harm::hand_over(free, &self.collected, &self.places, harms))
     }
 

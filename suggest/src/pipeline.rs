@@ -3,6 +3,7 @@
 //! of the stages before it and gives one of its own; the one loop is repair and
 //! verify, where a patched copy goes through the first stages once more.
 
+mod free;
 mod modest;
 mod relax;
 mod repair;
@@ -17,7 +18,7 @@ use wmfix_frontend::{Vocabularies, scan_tree};
 use wmfix_repair::Profile;
 
 use crate::baseline;
-use crate::cli::{Cost, HarmLevel, Races, Volatile};
+use crate::cli::{Cost, HarmLevel, Races, Target, Volatile};
 use crate::evidence::{Evidence, NotRun, RunLimit, RunPlan};
 use crate::exit::{ExitStatus, Stop};
 use crate::findings::FindingNames;
@@ -25,6 +26,7 @@ use crate::harm::Harms;
 use crate::observe::{EventKind, Sources};
 use crate::options::RunOptions;
 use crate::patch::Patch;
+use crate::path_limit::PathLimit;
 use crate::preparation::{Settings, find_project, prepare, prepare_command};
 use crate::progress::Stage;
 use crate::project::left_out;
@@ -35,7 +37,7 @@ use crate::shard_number::Shard;
 use crate::shards::{ProgramRecord, Selection, ShardFile, ShardSettings};
 use crate::stopped;
 use crate::subject::Subject;
-use repair::repaired;
+use repair::{Found, repaired};
 
 pub(crate) use crate::preparation::Request;
 pub(crate) use relax::{RelaxRequest, RelaxStage, Relaxed, relax};
@@ -55,8 +57,8 @@ const VERIFY_SHARE: f64 = 0.4;
 /// The same for directed runs where a repair is searched for.
 const HARM_SHARE: f64 = 0.3;
 
-/// The same where free runs follow.
-const WITH_FREE_RUNS_SHARE: f64 = 0.5;
+/// The same where free runs may follow.
+const WITH_FREE_RUNS_SHARE: f64 = 0.6;
 
 /// What a repair is asked for.
 pub(crate) struct RepairRequest {
@@ -141,7 +143,8 @@ pub(crate) fn suggest(request: Request, wanted: &RepairRequest) -> Result<Examin
             ..prepare(&project, &mut settings)?
         };
         let mut taken = run_and_collect(&again, &settings, true, limit)?;
-        match needs_repair(&mut taken, &Harms::default(), wanted.fix, &settings) {
+        let within = (&settings.limit, settings.options.target);
+        match needs_repair(&mut taken, &Harms::default(), wanted.fix, within) {
             true => (evidence, subject) = (taken, again),
             // What remains are races on the volatile objects themselves.
             false => (settings.options.volatile, settings.vocabularies) = (Volatile::Ignore, plain),
@@ -153,20 +156,28 @@ pub(crate) fn suggest(request: Request, wanted: &RepairRequest) -> Result<Examin
         deadline.share(HARM_SHARE),
         Harms::default(),
     )?;
+    let free_deadline = deadline.share(HARM_SHARE);
+    let due = free::run_freely(&mut evidence, &subject, &settings, free_deadline, harms)?;
+    let (free, harms) = due;
     let judged = Judged {
         harms: &harms,
-        free: None,
+        free: free.as_ref(),
     };
     let dossier = assemble_report(&mut evidence, judged, &subject, &settings, None)?;
-    let repair = match needs_repair(&mut evidence, &harms, wanted.fix, &settings) {
+    let within = (&settings.limit, settings.options.target);
+    let repair = match needs_repair(&mut evidence, &harms, wanted.fix, within) {
         false => RepairStage::None,
         // A part of the runs is not repaired: `merge` does that for all of them.
         true if settings.options.shard.is_some() => RepairStage::None,
         true if evidence.collected().every_run_failed() => RepairStage::NeverWorks,
         true => {
-            return repaired(
-                evidence, harms, subject, settings, &project, wanted, deadline,
-            );
+            let found = Found {
+                evidence,
+                harms,
+                free,
+                subject,
+            };
+            return repaired(found, settings, &project, wanted, deadline);
         }
     };
     Ok(Examination {
@@ -346,9 +357,8 @@ fn needs_repair(
     evidence: &mut Evidence,
     harms: &Harms,
     fix: HarmLevel,
-    settings: &Settings,
+    (limit, target): (&PathLimit, Target),
 ) -> bool {
-    let (limit, target) = (&settings.limit, settings.options.target);
     let allowances = evidence.allowances(&[]);
     let (found, places) = evidence.findings();
     let violation = found.violations.iter().any(|finding| {
@@ -425,16 +435,13 @@ fn examine(subject: Subject, settings: Settings) -> Result<Examination, Stop> {
         share: CHECK_SHARE,
     };
     let mut evidence = run_and_collect(&subject, &settings, false, limit)?;
-    let harm_deadline = match options.weak {
-        Some(_) => deadline.share(WITH_FREE_RUNS_SHARE),
-        None => deadline,
-    };
+    let harm_deadline = deadline.share(WITH_FREE_RUNS_SHARE);
     let mut harms = evidence.judge_harm(&subject, options, harm_deadline, Harms::default())?;
-    let mut free = None;
-    if let Some(how) = options.weak {
-        let (runs, raised) = evidence.run_freely(&subject, options, how, deadline, harms)?;
-        (free, harms) = (Some(runs), raised);
+    if options.weak.is_none() && harms.out_of_time().next().is_some() {
+        // What is not judged counts: no free runs are due.
+        harms = evidence.judge_harm(&subject, options, deadline, harms.without_late())?;
     }
+    let (free, harms) = free::run_freely(&mut evidence, &subject, &settings, deadline, harms)?;
     let judged = Judged {
         harms: &harms,
         free: free.as_ref(),

@@ -68,6 +68,7 @@ mod scan;
 mod shards;
 mod shards_explore;
 mod shards_slurm;
+mod stale_together;
 mod suggest_accessors;
 mod suggest_fences;
 mod suggest_kinds;

@@ -22,8 +22,8 @@ pub(super) fn examine(
 ) -> Result<ExitStatus, Stop> {
     if arguments.weak.is_some() {
         return Err(Stop::usage(
-            "suggest makes no free runs: what only they show is gone with the findings that it \
-             repairs; leave out --weak, or look at it with `wmfix check --weak`",
+            "suggest makes free runs by itself, where the stale values that it finds do nothing \
+             one at a time: leave out --weak, or look at more of them with `wmfix check --weak`",
         ));
     }
     let name = arguments.path.display().to_string();
@@ -82,7 +82,9 @@ fn is_all_repaired(examination: &Examination) -> bool {
     let verification = report.repair.as_ref().map(|repair| &repair.verification);
     report.failures.is_empty()
         && report.unrepairable.is_empty()
-        && verification.is_none_or(|shown| shown.remaining.is_empty() && shown.others == 0)
+        && verification.is_none_or(|shown| {
+            shown.remaining.is_empty() && shown.others == 0 && !shown.lacks_free_runs()
+        })
 }
 
 /// Which files were changed.

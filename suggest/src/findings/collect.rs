@@ -85,13 +85,15 @@ pub(crate) struct ViolationFinding {
     pub key: ViolationKey,
     /// The first instance.
     pub first: ViolationInstance,
-    /// Which of the programs showed it.
+    /// Which of the programs showed it first.
     pub program: usize,
+    /// All of the programs that showed it.
+    pub programs: BTreeSet<usize>,
     /// The seed of the run that showed it first.
     pub seed: u64,
     /// How many runs showed it.
     pub runs: u64,
-    /// The seeds of the first few that did.
+    /// The seeds of the first few of that program that did.
     pub seeds: Vec<u64>,
 }
 
@@ -224,6 +226,7 @@ impl CollectedFindings {
                     if in_this_run.insert(key) {
                         let finding = &mut self.violations[at];
                         finding.runs += 1;
+                        finding.programs.insert(program);
                         if finding.seeds.len() < MAX_SEEDS && finding.program == program {
                             finding.seeds.push(seed);
                         }
@@ -246,6 +249,7 @@ impl CollectedFindings {
                         key,
                         first,
                         program,
+                        programs: BTreeSet::from([program]),
                         seed,
                         runs: 1,
                         seeds: vec![seed],
@@ -259,6 +263,7 @@ impl CollectedFindings {
                     key,
                     first: instance,
                     program,
+                    programs: BTreeSet::from([program]),
                     seed,
                     runs: 1,
                     seeds: vec![seed],
@@ -346,10 +351,19 @@ impl CollectedFindings {
     /// Adds what other runs have shown and these have not.
     pub(crate) fn add_unseen(&mut self, others: Self) {
         for finding in others.violations {
-            if !self.violation_at.contains_key(&finding.key) {
-                self.violation_at.insert(finding.key, self.violations.len());
-                self.violations.push(finding);
+            match self.violation_at.get(&finding.key) {
+                Some(&at) => self.violations[at].programs.extend(finding.programs),
+                None => {
+                    self.violation_at.insert(finding.key, self.violations.len());
+                    self.violations.push(finding);
+                }
             }
+        }
+        for (program, tally) in others.tallies {
+            let known = self.tallies.entry(program).or_default();
+            known.ends.extend(tally.ends);
+            known.printed.extend(tally.printed);
+            known.concurrent += tally.concurrent;
         }
         for finding in others.races {
             if !self.race_at.contains_key(&finding.key) {

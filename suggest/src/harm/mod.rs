@@ -24,7 +24,7 @@ mod seen;
 mod sequential;
 mod unseen;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use wmfix_analysis::SiteId;
 use wmfix_analysis::witness::Machine;
@@ -36,7 +36,9 @@ use crate::run::RunEnd;
 use crate::symbols::Frame;
 
 pub(crate) use directed_run::TakenOld;
-pub(crate) use free::{FreeFinding, FreeRuns, explore, hand_over};
+pub(crate) use free::{
+    FEWEST_RUNS, FreeFinding, FreePlan, FreeRuns, USUAL_RUNS, explore, hand_over,
+};
 pub(crate) use judge::{HarmPlan, judge};
 
 /// What came of taking the stale value, from the least to the worst.
@@ -165,6 +167,8 @@ pub(crate) enum UntriedReason {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Harms {
     by_key: HashMap<ViolationKey, Harm>,
+    /// Stale with others they do harm, whatever they do alone.
+    together: HashSet<ViolationKey>,
 }
 
 impl Harms {
@@ -191,6 +195,24 @@ impl Harms {
         }
     }
 
+    /// Has a violation count, whatever its stale value does alone: with others it does
+    /// harm.
+    pub(crate) fn count(&mut self, key: ViolationKey) {
+        self.together.insert(key);
+    }
+
+    /// The violations that do harm only with others.
+    pub(crate) fn together(&self) -> impl Iterator<Item = &ViolationKey> {
+        self.together.iter()
+    }
+
+    /// The same without those that there was no time for.
+    pub(crate) fn without_late(mut self) -> Self {
+        let is_late = |harm: &Harm| harm.untried == Some(UntriedReason::TimeUp);
+        self.by_key.retain(|_, harm| !is_late(harm));
+        self
+    }
+
     /// What is known about a violation; `None` if nobody asked.
     pub(crate) fn get(&self, key: &ViolationKey) -> Option<&Harm> {
         self.by_key.get(key)
@@ -199,7 +221,9 @@ impl Harms {
     /// Whether a violation counts at this level for this target. One that nobody has
     /// judged does.
     pub(crate) fn counts(&self, key: &ViolationKey, level: HarmLevel, target: Target) -> bool {
-        let counts = |harm: &Harm| harm.verdict.counts(level) && harm.shows_on(target);
+        let is_together = self.together.contains(key);
+        let counts =
+            |harm: &Harm| (is_together || harm.verdict.counts(level)) && harm.shows_on(target);
         self.get(key).is_none_or(counts)
     }
 

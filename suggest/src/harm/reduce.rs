@@ -6,23 +6,43 @@ use wmfix_trace::StaleTarget;
 /// Sets of choices that are tried for one finding.
 const MOST_ATTEMPTS: usize = 250;
 
+/// A run with as few choices as were found to be enough.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Reduced<R> {
+    /// The run. The choices that it made are all that are left.
+    pub(super) run: R,
+    /// No choice can be left out of it alone: each was tried.
+    pub(super) is_minimal: bool,
+}
+
 /// Leaves out what can be left out of the choices. `attempt` makes a run with some
-/// of them and gives it back if it comes to the same. The run with the fewest; the
-/// choices that it made are all that are left. `None` if not even all of them lead
-/// there again.
+/// of them and gives it back if it comes to the same. The run with the fewest; `None`
+/// if not even all of them lead there again.
 ///
-/// No choice can be left out of the result alone. Where there was time, it has as
-/// few as any set has that was tried: none, one, or two of those that were left.
+/// Where there was time, it has as few as any set has that was tried: none, one, or
+/// two of those that were left.
 pub(super) fn reduced<R>(
     choices: &[StaleTarget],
+    attempt: impl FnMut(&[StaleTarget]) -> anyhow::Result<Option<R>>,
+) -> anyhow::Result<Option<Reduced<R>>> {
+    let mut left = MOST_ATTEMPTS;
+    let run = fewest(choices, &mut left, attempt)?;
+    Ok(run.map(|run| Reduced {
+        run,
+        is_minimal: left > 0,
+    }))
+}
+
+fn fewest<R>(
+    choices: &[StaleTarget],
+    left: &mut usize,
     mut attempt: impl FnMut(&[StaleTarget]) -> anyhow::Result<Option<R>>,
 ) -> anyhow::Result<Option<R>> {
-    let mut left = MOST_ATTEMPTS;
     let mut attempt = |choices: &[StaleTarget]| {
-        if left == 0 {
+        if *left == 0 {
             return Ok(None);
         }
-        left -= 1;
+        *left -= 1;
         attempt(choices)
     };
     let Some(mut best) = attempt(choices)? else {
@@ -86,7 +106,9 @@ mod tests {
             let shows = |set: &&[u32]| set.iter().all(|number| numbers.contains(number));
             Ok(needed.iter().any(shows).then_some(numbers))
         };
-        reduced(&choices(count), run).unwrap()
+        let reduced = reduced(&choices(count), run).unwrap()?;
+        assert!(reduced.is_minimal);
+        Some(reduced.run)
     }
 
     #[test]
@@ -116,7 +138,8 @@ mod tests {
             attempts += 1;
             Ok((some.len() == 500).then_some(()))
         };
-        assert!(reduced(&all, run).unwrap().is_some());
+        let reduced = reduced(&all, run).unwrap().expect("all of them do");
+        assert!(!reduced.is_minimal);
         assert_eq!(attempts, MOST_ATTEMPTS);
     }
 }

@@ -12,7 +12,7 @@ use crate::cli::{Cost, HarmLevel, Volatile};
 use crate::evidence::{Evidence, RunLimit, RunPlan};
 use crate::exit::Stop;
 use crate::findings::FindingNames;
-use crate::harm::Harms;
+use crate::harm::{FreeRuns, Harms};
 use crate::options::value_name;
 use crate::patch::{Patch, patch};
 use crate::preparation::Settings;
@@ -26,16 +26,29 @@ use crate::run::Deadline;
 use crate::shards::Selection;
 use crate::subject::Subject;
 
+/// What is to be repaired.
+pub(super) struct Found {
+    pub(super) evidence: Evidence,
+    pub(super) harms: Harms,
+    /// What free runs showed, if there were any.
+    pub(super) free: Option<FreeRuns>,
+    pub(super) subject: Subject,
+}
+
 /// Repair and verify, round by round, then report on all runs.
 pub(super) fn repaired(
-    mut evidence: Evidence,
-    mut harms: Harms,
-    subject: Subject,
+    found: Found,
     settings: Settings,
     project: &Project,
     wanted: &RepairRequest,
     deadline: Deadline,
 ) -> Result<Examination, Stop> {
+    let Found {
+        mut evidence,
+        mut harms,
+        free,
+        subject,
+    } = found;
     let cost = wanted.cost.or(project.config.repair.cost);
     let cost = cost.unwrap_or_default();
     let mut repair_loop = RepairLoop::new(RepairTask {
@@ -73,6 +86,7 @@ pub(super) fn repaired(
                 deadline,
             );
             let (proposal, trial) = attempt?;
+            count_together(&mut harms, &mut evidence, &trial);
             match repair_loop.conclude(&mut evidence, proposal, trial) {
                 NextRound::Finished(result) => break *result,
                 NextRound::Search => {}
@@ -112,7 +126,7 @@ pub(super) fn repaired(
     };
     let judged = Judged {
         harms: &harms,
-        free: None,
+        free: free.as_ref(),
     };
     let dossier = assemble_report(&mut evidence, judged, &subject, &settings, Some(inputs))?;
     Ok(Examination {
@@ -125,6 +139,19 @@ pub(super) fn repaired(
         })),
         folder: settings.folder,
     })
+}
+
+/// Has those violations count that are what free runs of the patched program need for
+/// their harm.
+fn count_together(harms: &mut Harms, evidence: &mut Evidence, trial: &Trial) {
+    let Some(runs) = &trial.runs else { return };
+    let (found, places) = evidence.findings();
+    let keys = found.violations.iter().map(|finding| finding.key);
+    for key in keys {
+        if runs.together.contains(&violation_places(places, &key)) {
+            harms.count(key);
+        }
+    }
 }
 
 /// What repairs are tried with.

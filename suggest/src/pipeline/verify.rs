@@ -4,19 +4,22 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use super::{HARM_SHARE, VERIFY_SHARE};
-use crate::cli::HarmLevel;
+use super::free::due;
+use super::{HARM_SHARE, VERIFY_SHARE, needs_repair};
+use crate::cli::{HarmLevel, Target};
 use crate::evidence::{Evidence, RunLimit, RunPlan};
 use crate::findings::ViolationKey;
-use crate::harm::Harms;
+use crate::harm::{FreeFinding, FreeRuns, Harms};
 use crate::path_limit::PathLimit;
 use crate::preparation::Settings;
 use crate::progress::Stage;
 use crate::project::{Prepared, Project};
-use crate::repair_loop::{PatchedRuns, Trial, Verification, ViolationPlaces, violation_places};
+use crate::repair_loop::{
+    PatchedRuns, Trial, Verification, VerificationFailure, ViolationPlaces, violation_places,
+};
 use crate::run::{Deadline, interrupted};
 use crate::shards::Selection;
-use crate::subject::PatchedFile;
+use crate::subject::{PatchedFile, Subject};
 
 /// How a patched copy is verified.
 pub(super) struct VerificationPlan<'a> {
@@ -48,9 +51,8 @@ pub(super) fn verify(
     let VerificationPlan {
         settings,
         seed,
-        fix,
-        left: left_in_original,
         deadline,
+        ..
     } = plan;
     let options = &settings.options;
     let started = Instant::now();
@@ -87,7 +89,7 @@ pub(super) fn verify(
             settings.limit.clone(),
         ),
     };
-    let plan = RunPlan {
+    let runs = RunPlan {
         options,
         seed,
         record: true,
@@ -102,21 +104,70 @@ pub(super) fn verify(
         resumed: None,
     };
     let patched = Evidence::new(&settings.vocabularies, scope, rules);
-    let mut patched = patched.gather(&subject, plan)?;
-    let deadline = deadline.share(HARM_SHARE);
-    let harms = patched.judge_harm(&subject, options, deadline, Harms::default())?;
-    let mut left: BTreeSet<ViolationKey> = harms.below(fix, options.target).copied().collect();
-    // What there is no time for does what it did without the patch.
-    let places = patched.places();
-    let late = harms.out_of_time();
-    left.extend(late.filter(|key| left_in_original.contains(&violation_places(places, key))));
+    let mut patched = patched.gather(&subject, runs)?;
+    let judged = judge(&mut patched, &subject, &plan, &limit)?;
+    let mut verification = compare(original, &mut patched, &judged.left, &limit);
+    if let (Verification::Clean(verified), Some(free)) = (&mut verification, &judged.free) {
+        verified.free_runs = Some((free.runs, free.are_enough));
+        let fails = |finding: &FreeFinding| finding.verdict().counts(plan.fix);
+        if free.findings.iter().any(fails) {
+            verification = Verification::Fails(VerificationFailure::StaleTogether);
+        }
+    }
     Ok(Trial {
-        verification: compare(original, &mut patched, &left, &limit),
+        verification,
         runs: Some(PatchedRuns {
             evidence: patched,
             copy: subject.copy,
-            harmless: left,
+            harmless: judged.left,
+            together: judged.together,
         }),
         elapsed: started.elapsed(),
     })
+}
+
+/// What is known of what a patched program does with stale values.
+struct JudgedPatch {
+    /// The violations that do too little harm.
+    left: BTreeSet<ViolationKey>,
+    /// Those that do harm only with others.
+    together: BTreeSet<ViolationPlaces>,
+    /// What free runs showed, if they were due.
+    free: Option<FreeRuns>,
+}
+
+/// Judges the violations of a patched program, if any may be left.
+fn judge(
+    patched: &mut Evidence,
+    subject: &Subject,
+    plan: &VerificationPlan<'_>,
+    limit: &PathLimit,
+) -> anyhow::Result<JudgedPatch> {
+    let mut judged = JudgedPatch {
+        left: BTreeSet::new(),
+        together: BTreeSet::new(),
+        free: None,
+    };
+    let options = &plan.settings.options;
+    if plan.fix == HarmLevel::All && options.target == Target::C11 {
+        return Ok(judged);
+    }
+    let deadline = plan.deadline.share(HARM_SHARE);
+    let mut harms = patched.judge_harm(subject, options, deadline, Harms::default())?;
+    let within = (limit, options.target);
+    let is_left = !needs_repair(patched, &harms, plan.fix, within);
+    if is_left && let Some(free) = due(patched, &harms, plan.settings, within.0) {
+        let deadline = plan.deadline.share(HARM_SHARE);
+        let (runs, raised) = patched.run_freely(subject, options, &free, deadline, harms)?;
+        (judged.free, harms) = (Some(runs), raised);
+    }
+    judged.left = harms.below(plan.fix, options.target).copied().collect();
+    // What there is no time for does what it did without the patch.
+    let places = patched.places();
+    let late = harms.out_of_time();
+    let late = late.filter(|key| plan.left.contains(&violation_places(places, key)));
+    judged.left.extend(late);
+    let together = harms.together().map(|key| violation_places(places, key));
+    judged.together = together.collect();
+    Ok(judged)
 }

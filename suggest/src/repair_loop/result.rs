@@ -137,6 +137,9 @@ pub(crate) struct VerifiedRuns {
     pub still: Vec<FindingKey>,
     /// How many findings they show beside these, where those are.
     pub others: u64,
+    /// How many free runs of the patched program showed nothing, and whether these were
+    /// enough, if stale values are left in it.
+    pub free_runs: Option<(u64, bool)>,
     /// How far all runs of the patched program were explored, if that was asked for.
     pub exploration: Option<Exploration>,
     /// Every run of it was made, and none showed anything at all.
@@ -152,6 +155,8 @@ pub(crate) enum VerificationFailure {
     NewEnd(RunEnd),
     /// There are still findings.
     Findings(StillFound),
+    /// Several stale values together do harm, none of them alone.
+    StaleTogether,
 }
 
 /// What the runs of a patched program still show.

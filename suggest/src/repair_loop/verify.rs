@@ -102,6 +102,7 @@ pub(crate) fn compare(
         missed: missed.map(|(_, site)| site).collect(),
         still,
         others,
+        free_runs: None,
         proved: exploration.as_ref().is_some_and(Exploration::is_complete)
             && patched.collected().shows_nothing(),
         exploration,

@@ -110,10 +110,8 @@ impl BaselineFile {
             known: ids.filter(|id| known(id)).cloned().collect(),
             not_found,
         };
-        let counts = |violation: &Violation| {
-            let harm = violation.harm.as_ref();
-            harm.is_none_or(|harm| harm_words::counts(harm.verdict, fail_on))
-        };
+        let free_runs = report.free_runs.as_ref();
+        let counts = |one: &Violation| harm_words::violation_counts(one, free_runs, fail_on);
         let new = |id: &str| !baseline.has(id);
         let violations = report.violations.iter();
         let any = violations.filter(|one| counts(one)).any(|one| new(&one.id))

@@ -37,6 +37,54 @@ pub(crate) fn counts(word: HarmWord, level: HarmLevel) -> bool {
     verdict.counts(level)
 }
 
+/// Whether a violation counts at a level. What was discarded one at a time does as long as
+/// nobody has looked what stale values do together.
+pub(crate) fn violation_counts(
+    violation: &Violation,
+    free_runs: Option<&ReportedFreeRuns>,
+    level: HarmLevel,
+) -> bool {
+    let Some(harm) = &violation.harm else {
+        return true;
+    };
+    let is_open = free_runs.is_some_and(ReportedFreeRuns::are_missing);
+    counts(harm.verdict, level) || is_open && harm.verdict == HarmWord::Discarded
+}
+
+/// What is known about stale values together that do not count one at a time.
+pub(crate) fn one_at_a_time(free: &ReportedFreeRuns) -> String {
+    let runs = counted(free.total, "free run");
+    if free.are_missing() {
+        let made = match free.total {
+            0 => "no free runs were made".to_owned(),
+            1 => "only 1 free run was made".to_owned(),
+            total => format!("only {total} free runs were made"),
+        };
+        let why = free.why.as_deref().unwrap_or("a program has too few");
+        return format!(
+            "the stale values were looked at one at a time, and {made}, which take any number of \
+             them ({why}): what was discarded counts until they are (--time gives them more)"
+        );
+    }
+    match free.telling {
+        0 => format!(
+            "one at a time, the stale values that were found do not count; {runs}, which take any \
+             number of them, showed nothing either ({} of them took old values)",
+            free.stale
+        ),
+        telling => format!(
+            "one at a time, the stale values that were found do not count; of {runs}, which take \
+             any number of them, {telling} came to what other runs do not come to"
+        ),
+    }
+}
+
+/// A number of things.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
 /// What a run with the stale value came to. `last_words` is the end of what the
 /// program printed, `at` names a place.
 pub(crate) fn effect(
@@ -199,6 +247,7 @@ pub(crate) fn choice(number: usize, choice: &ReportedChoice) -> String {
 /// How often free runs came to a finding.
 pub(crate) fn how_often_free(finding: &ReportedFreeFinding, runs: &ReportedFreeRuns) -> String {
     let needed = match finding.choices.len() {
+        _ if !finding.minimal => "whether all of the choices are needed was not found out",
         1 => "without the choice, the run does not come to it",
         _ => "without any one of the choices, the run does not come to it",
     };

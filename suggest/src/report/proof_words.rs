@@ -14,7 +14,14 @@ pub(super) fn proof_text(proof: &ReportedProof) -> String {
         );
     }
     if proof.complete {
-        return format!("explored all {classes}: the findings are all that this test can show");
+        let interleavings = match proof.classes {
+            1 => "the only class of interleavings".to_owned(),
+            count => format!("all {count} classes of interleavings"),
+        };
+        return format!(
+            "explored {interleavings}, but not all executions that take stale values: this test \
+             may show more than these findings"
+        );
     }
     let mut text = format!("not proved: {classes} explored");
     if let (Some(estimate), true) = (proof.estimate, proof.open > 0) {

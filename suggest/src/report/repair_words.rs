@@ -1,5 +1,6 @@
 //! What happened while a repair was searched for and verified, in words.
 
+use super::harm_words::counted;
 use super::model::Verification;
 use super::short_name::short_name;
 use super::words::signal_name;
@@ -60,6 +61,10 @@ pub(super) fn failure_text(failure: &VerificationFailure) -> String {
             RunEnd::OutOfTime | RunEnd::Interrupted => "a run was interrupted".to_owned(),
         },
         VerificationFailure::Findings(still) => still_found_text(still),
+        VerificationFailure::StaleTogether => {
+            "several stale values together, which do nothing one at a time, make a run fail"
+                .to_owned()
+        }
     }
 }
 
@@ -82,6 +87,23 @@ pub(super) fn shown_text(verification: &Verification) -> String {
             first.join(", ")
         ),
     }
+}
+
+/// What is known of stale values together that a patched program still may take; nothing
+/// if none are left.
+pub(super) fn patched_free_text(verification: &Verification) -> Option<String> {
+    let free = verification.free_runs?;
+    let runs = counted(free.total, "free run");
+    Some(match free.enough {
+        true => format!(
+            "stale values are left in it that do not count one at a time; {runs}, which take any \
+             number of them, showed nothing either"
+        ),
+        false => format!(
+            "not verified: stale values are left in it that do not count one at a time, and there \
+             was time for {runs} only, which take any number of them (--time gives it more)"
+        ),
+    })
 }
 
 /// So many functions are named, at most.

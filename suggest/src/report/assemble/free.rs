@@ -28,6 +28,10 @@ pub(super) fn reported(
         findings.push(finding(spots, id, one, rerun));
     }
     let runs = ReportedFreeRuns {
+        asked: free.were_asked_for,
+        enough: free.are_enough,
+        why: free.untried.map(|why| harm_words::untried(why).to_owned()),
+        other_outputs: free.other_outputs,
         total: free.runs,
         stale: free.stale,
         racy: free.racy,
@@ -38,16 +42,24 @@ pub(super) fn reported(
 }
 
 /// What else there is to know about free runs.
-pub(super) fn notes(free: &FreeRuns) -> Vec<String> {
+pub(super) fn notes(free: &ReportedFreeRuns, lost: u64) -> Vec<String> {
     let mut notes = Vec::new();
-    if let Some(reason) = free.untried {
-        let why = harm_words::untried(reason);
+    if !free.asked {
+        notes.push(harm_words::one_at_a_time(free));
+    }
+    if let Some(why) = free.why.as_ref().filter(|_| !free.are_missing()) {
         notes.push(format!("the free runs are not complete: {why}"));
     }
-    if free.lost > 0 {
+    if free.other_outputs > 0 {
         notes.push(format!(
-            "{} of what free runs came to is not reported: it did not come again",
-            free.lost
+            "{} printed what no other run did. Other interleavings may print it, too: that does \
+             not count; `wmfix check --weak` shows it",
+            harm_words::counted(free.other_outputs, "free run")
+        ));
+    }
+    if lost > 0 {
+        notes.push(format!(
+            "{lost} of what free runs came to is not reported: it did not come again"
         ));
     }
     notes
@@ -77,6 +89,7 @@ fn finding(
         choices: (finding.choices.iter())
             .map(|choice| reported_choice(spots, choice))
             .collect(),
+        minimal: finding.is_minimal,
     }
 }
 

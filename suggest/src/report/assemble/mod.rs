@@ -173,15 +173,15 @@ pub(crate) fn assemble(
     if setting.left_behind {
         notes.push(LEFT_BEHIND.to_owned());
     }
-    let counts = |violation: &model::Violation| {
-        let harm = violation.harm.as_ref();
-        harm.is_none_or(|harm| harm_words::counts(harm.verdict, setting.fail_on))
-    };
     let free_runs = free.map(|free| {
-        notes.extend(free::notes(free));
-        free::reported(&mut spots, free, &setting.rerun)
+        let (runs, choices) = free::reported(&mut spots, free, &setting.rerun);
+        notes.extend(free::notes(&runs, free.lost));
+        (runs, choices)
     });
     let (free_runs, choices) = free_runs.unzip();
+    let counts = |violation: &model::Violation| {
+        harm_words::violation_counts(violation, free_runs.as_ref(), setting.fail_on)
+    };
     let choices: BTreeMap<String, Vec<Spot>> = choices.unwrap_or_default();
     let free_count = |runs: &ReportedFreeRuns| {
         let mut all = runs.findings.iter();

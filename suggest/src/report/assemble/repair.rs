@@ -40,6 +40,7 @@ pub(super) fn add(
     let mut proof = None;
     let mut remaining = Vec::new();
     let mut others = 0;
+    let mut free_runs = None;
     let (outcome, why, runs, schedules, missed) = match &result.verification {
         Verification::NoPatch | Verification::DoesNotBuild(_) => return,
         Verification::Clean(verified) => {
@@ -47,6 +48,8 @@ pub(super) fn add(
             proof = exploration.map(|explored| proof_of_patch(explored, verified.proved));
             remaining = found.names.of(&verified.still);
             others = verified.others;
+            let free = verified.free_runs;
+            free_runs = free.map(|(total, enough)| model::PatchedFreeRuns { total, enough });
             (
                 VerificationOutcome::Held,
                 None,
@@ -94,6 +97,7 @@ pub(super) fn add(
             missed,
             remaining,
             others,
+            free_runs,
             proof,
         },
         groups: groups(repaired, &changes, spots),

@@ -88,7 +88,8 @@ fn violation<'a>(violation: &'a Violation, dossier: &'a Dossier, fail_on: HarmLe
     }
     let verdict = violation.harm.as_ref().map(|harm| harm.verdict);
     let shown_by = violation.harm.as_ref().and_then(|h| h.command.clone());
-    let excuse = verdict.filter(|&word| !harm_words::counts(word, fail_on));
+    let free_runs = dossier.report.free_runs.as_ref();
+    let counts = harm_words::violation_counts(violation, free_runs, fail_on);
     let other = detail.and_then(|detail| {
         let write = detail.other.as_ref()?;
         Some((&write.place, words::at_write(violation, detail)))
@@ -108,7 +109,7 @@ fn violation<'a>(violation: &'a Violation, dossier: &'a Dossier, fail_on: HarmLe
         other,
         fingerprint: String::new(),
         again: shown_by.unwrap_or_else(|| dossier.again_with(&violation.id, violation.seed)),
-        excuse: excuse.map(|_| "it does less harm than --fail-on asks for".to_owned()),
+        excuse: (!counts).then(|| "it does less harm than --fail-on asks for".to_owned()),
     }
 }
 

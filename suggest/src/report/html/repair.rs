@@ -5,7 +5,8 @@ use maud::{Markup, html};
 use super::prose;
 use crate::report::dossier::Dossier;
 use crate::report::model::{Repair, Report, ReportedChange, ReportedHunk, VerificationOutcome};
-use crate::report::repair_words::shown_text;
+use crate::report::repair_words::{patched_free_text, shown_text};
+use crate::report::words;
 
 /// The repair, and what cannot be repaired.
 pub(super) fn repair(dossier: &Dossier) -> Markup {
@@ -115,6 +116,7 @@ fn verdict(repair: &Repair, report: &Report) -> Markup {
                     }
                     " in " (repair.verified_runs) " runs with " (verification.schedules) " schedules and fresh seeds; they reached "
                     (report.sites.reached.saturating_sub(missed.len() as u64)) " of " (report.sites.total) " atomic sites."
+                    @if let Some(free) = patched_free_text(verification) { " " (words::sentence(&free)) }
                     @if let Some(proof) = &verification.proof {
                         " "
                         @if proof.proved {

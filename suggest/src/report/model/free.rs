@@ -7,6 +7,17 @@ use super::{ReportedHarm, ReportedPlace, Value};
 /// Runs in which every access may take any write that the memory model lets it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ReportedFreeRuns {
+    /// The user asked for them. Else stale values were found that do not count one at a
+    /// time.
+    #[serde(default = "yes")]
+    pub(crate) asked: bool,
+    /// There were as many as are needed to pass over stale values that do nothing one at a
+    /// time.
+    #[serde(default = "yes")]
+    pub(crate) enough: bool,
+    /// Why there were not as many as there should have been.
+    #[serde(default)]
+    pub(crate) why: Option<String>,
     /// How many there were.
     pub(crate) total: u64,
     /// In how many an access took an old write.
@@ -15,6 +26,10 @@ pub(crate) struct ReportedFreeRuns {
     pub(crate) racy: u64,
     /// How many came to what runs without stale choices do not come to.
     pub(crate) telling: u64,
+    /// How many printed what these do not print, where that does not count: more
+    /// interleavings may.
+    #[serde(default)]
+    pub(crate) other_outputs: u64,
     /// What they came to, the worst first.
     pub(crate) findings: Vec<ReportedFreeFinding>,
 }
@@ -27,8 +42,24 @@ pub(crate) struct ReportedFreeFinding {
     /// What it is. `runs` counts the free runs that came to it.
     #[serde(flatten)]
     pub(crate) harm: ReportedHarm,
-    /// The choices that lead there, each of them needed.
+    /// The choices that lead there.
     pub(crate) choices: Vec<ReportedChoice>,
+    /// Each of them is needed.
+    #[serde(default = "yes")]
+    pub(crate) minimal: bool,
+}
+
+/// What an older report means by saying nothing.
+fn yes() -> bool {
+    true
+}
+
+impl ReportedFreeRuns {
+    /// Whether stale values that do nothing one at a time count, because it is not known
+    /// what they do together.
+    pub(crate) fn are_missing(&self) -> bool {
+        !self.asked && !self.enough
+    }
 }
 
 /// An access that took an old write.

@@ -20,9 +20,9 @@ pub(crate) use relaxation::{
     SearchedOrders, UnchangeableOrder,
 };
 pub(crate) use repair::{
-    FenceSide, Group, OrderChange, Position, Price, Repair, ReportedChange, ReportedChangeKind,
-    ReportedEdit, ReportedHunk, SearchedRepairs, UnrepairedFindings, Verification,
-    VerificationOutcome,
+    FenceSide, Group, OrderChange, PatchedFreeRuns, Position, Price, Repair, ReportedChange,
+    ReportedChangeKind, ReportedEdit, ReportedHunk, SearchedRepairs, UnrepairedFindings,
+    Verification, VerificationOutcome,
 };
 
 /// The version of the format.

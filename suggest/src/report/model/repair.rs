@@ -241,12 +241,30 @@ pub(crate) struct Verification {
     /// How many findings they show beside these.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub others: u64,
+    /// Free runs of the patched program, if stale values are left in it that do not count
+    /// one at a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub free_runs: Option<PatchedFreeRuns>,
     /// How far all runs of the patched program were explored, if that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<ReportedProof>,
 }
 
+/// Free runs of a patched program, which showed nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PatchedFreeRuns {
+    /// How many.
+    pub total: u64,
+    /// Whether there were as many as are needed.
+    pub enough: bool,
+}
+
 impl Verification {
+    /// Whether it is not known what the stale values that are left do together.
+    pub(crate) fn lacks_free_runs(&self) -> bool {
+        self.free_runs.is_some_and(|free| !free.enough)
+    }
+
     /// Whether every run of the patched program was made, and none showed anything.
     pub(crate) fn is_proved(&self) -> bool {
         self.proof.as_ref().is_some_and(|proof| proof.proved)

@@ -7,6 +7,9 @@ use crate::report::dossier::Dossier;
 use crate::report::harm_words;
 use crate::report::model::{HarmWord, ReportedFreeFinding};
 
+/// Of a finding that was not reduced, this many choices are shown.
+const MOST_CHOICES: usize = 8;
+
 impl TextRenderer {
     /// All that free runs showed.
     pub(super) fn free_findings(&self, dossier: &Dossier) -> String {
@@ -19,13 +22,18 @@ impl TextRenderer {
     pub(super) fn free_finding(&self, dossier: &Dossier, finding: &ReportedFreeFinding) -> String {
         let spots = dossier.choices.get(&finding.id);
         let spots = spots.map_or(&[][..], Vec::as_slice);
-        let spots: Vec<LabelledSpot<'_>> = (finding.choices.iter().zip(spots).enumerate())
+        let shown = finding.choices.iter().zip(spots).take(MOST_CHOICES);
+        let spots: Vec<LabelledSpot<'_>> = (shown.enumerate())
             .map(|(number, (choice, spot))| {
                 let label = harm_words::choice(number + 1, choice);
                 LabelledSpot::new(dossier, spot, label, AnnotationKind::Primary)
             })
             .collect();
         let mut messages = Vec::new();
+        let more = finding.choices.len().saturating_sub(MOST_CHOICES);
+        if more > 0 {
+            messages.push(Level::NOTE.message(format!("and {more} more")));
+        }
         if let Some(stack) = harm_words::stack(Some(&finding.harm)) {
             messages.push(Level::NOTE.message(stack));
         }

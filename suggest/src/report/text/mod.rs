@@ -17,7 +17,7 @@ use super::allocation_words;
 use super::causes;
 use super::dossier::{Dossier, FindingDetail, Spot};
 use super::failure_text;
-use super::harm_words;
+use super::harm_words::{self, counted};
 use super::model::{Allocation, Finding, HarmWord, Race, Report, Verdict, Violation};
 use super::object_words;
 use super::overview::is_aside;
@@ -575,12 +575,6 @@ fn failed(runs: u64) -> &'static str {
         0 => "nothing was run",
         _ => "a program failed in every run",
     }
-}
-
-/// A number of things.
-fn counted(count: u64, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{plural}")
 }
 
 /// A text in lines of at most `width` columns where words allow it, the first

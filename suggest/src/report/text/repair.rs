@@ -7,7 +7,7 @@ use crate::report::model::{
     Price, Repair, Report, ReportedChange, ReportedHunk, VerificationOutcome,
 };
 use crate::report::proof_words::{classes_text, proof_text};
-use crate::report::repair_words::shown_text;
+use crate::report::repair_words::{patched_free_text, shown_text};
 
 /// Everything about the repair of a report; empty if there was nothing to
 /// repair.
@@ -191,6 +191,9 @@ fn verdict(repair: &Repair, report: &Report) -> String {
                 counted(repair.verified_runs, "run"),
                 counted(verification.schedules, "schedule")
             );
+            if let Some(free) = patched_free_text(verification) {
+                text += &format!("{free}\n");
+            }
             text += &covered(repair, report);
             text += &left_open(repair);
             text += &reached(repair);
