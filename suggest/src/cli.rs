@@ -134,7 +134,8 @@ pub(crate) struct SuggestArgs {
 /// `wmfix relax`.
 #[derive(Debug, Args)]
 pub(crate) struct RelaxArgs {
-    /// File or folder of a project, as for `suggest`. It must show no finding
+    /// File or folder of a project, as for `suggest`. It must show no finding, not even a
+    /// discarded one
     #[arg(default_value = ".")]
     pub path: PathBuf,
     /// Cost model that ranks orders [default: portable]

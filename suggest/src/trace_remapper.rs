@@ -252,14 +252,6 @@ impl<'a> TraceRemapper<'a> {
         })
     }
 
-    /// Where a place of the patched program was, if it is one of the original.
-    pub(crate) fn original_id(&self, place: &Place, original: &mut Places) -> Option<SiteId> {
-        match self.original_place(place, original) {
-            OriginalPlace::At(site) | OriginalPlace::Plain(site) => Some(site),
-            OriginalPlace::Inserted | OriginalPlace::Unmapped(_) => None,
-        }
-    }
-
     /// The site of the original that a site of the patched text was.
     pub(crate) fn original_site(&self, site: &Site, original: &mut Places) -> Option<Site> {
         // What is not from the copy is not patched.

@@ -36,6 +36,7 @@ mod project_location;
 mod project_programs;
 mod relax;
 mod relax_examples;
+mod relax_refusals;
 mod report_allocations;
 mod report_allow;
 mod report_baseline;

@@ -19,8 +19,8 @@ use crate::private_files::write_file;
 use crate::repair_loop::{RepairResult, Verification};
 use crate::report::{
     Dossier, ExchangeSettings, Page, TextRenderer, TextStyle, Verdict, build_failure_output,
-    build_failure_text, github, gitlab, junit, rdjson, relaxation_text, repair_text, replacements,
-    sarif,
+    build_failure_text, github, gitlab, junit, rdjson, relax_refusal_text, relaxation_text,
+    repair_text, replacements, sarif,
 };
 use crate::state;
 
@@ -134,10 +134,7 @@ pub(crate) fn print_relaxation(
     let style = stderr_style(options.color);
     if let RelaxStage::Refused = stage {
         let text = TextRenderer::new(style).report(dossier);
-        let stop = Stop::new(
-            status,
-            "relax is for programs without findings: run `wmfix suggest` first",
-        );
+        let stop = Stop::new(status, relax_refusal_text(dossier));
         return Err(match options.quiet {
             true => stop,
             false => stop.with_output(text),

@@ -5,9 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::verify::{VerificationPlan, verify};
-use super::{
-    HARM_SHARE, SUGGEST_SHARE, SUGGEST_TIME, assemble_report, predicts, profile, require_run,
-};
+use super::{SUGGEST_SHARE, SUGGEST_TIME, assemble_report, predicts, profile, require_run};
 use crate::cli::{Cost, HarmLevel, Races};
 use crate::evidence::{Evidence, RunLimit, RunPlan};
 use crate::exit::Stop;
@@ -20,7 +18,7 @@ use crate::progress::Stage;
 use crate::recorded_runs::KeptRuns;
 use crate::relax::{NextRelaxRound, RelaxLoop, RelaxResult};
 use crate::repair_loop::RepairTask;
-use crate::report::{self, Judged, RelaxInputs, Verdict};
+use crate::report::{self, Dossier, Judged, RelaxInputs, Verdict};
 use crate::run::Deadline;
 use crate::shards::Selection;
 use crate::subject::Subject;
@@ -67,11 +65,13 @@ pub(crate) fn relax(request: Request, wanted: &RelaxRequest) -> Result<Relaxed, 
     let subject = prepare(&project, &mut settings)?;
     let deadline = Deadline::of(&settings.options, SUGGEST_TIME);
     let mut evidence = gather_all(&subject, &settings, deadline)?;
-    let options = &settings.options;
-    let harm_deadline = deadline.share(HARM_SHARE);
-    let mut harms = evidence.judge_harm(&subject, options, harm_deadline, Harms::default())?;
-    let dossier = assemble_report(&mut evidence, judged(&harms), &subject, &settings, None)?;
-    if dossier.report.verdict != Verdict::Clean {
+    let mut dossier = assemble(&mut evidence, &subject, &settings)?;
+    let verdict = &mut dossier.report.verdict;
+    if *verdict == Verdict::Clean && !evidence.collected().is_empty() {
+        // What is allowed, or not in the part that was named, stands against them, too.
+        *verdict = Verdict::Findings;
+    }
+    if *verdict != Verdict::Clean {
         return Ok(Relaxed {
             examination: Examination {
                 dossier,
@@ -84,12 +84,7 @@ pub(crate) fn relax(request: Request, wanted: &RelaxRequest) -> Result<Relaxed, 
     }
     let cost = wanted.cost.or(project.config.repair.cost);
     let cost = cost.unwrap_or_default();
-    // What is to be proved shows nothing at all.
-    let is_strict = options.exhaustive && evidence.collected().is_empty();
-    let level = match is_strict {
-        true => HarmLevel::All,
-        false => options.fail_on,
-    };
+    let options = &settings.options;
     let task = RepairTask {
         tree: settings.limit.path().unwrap_or(project.tree()),
         limit: &settings.limit,
@@ -97,13 +92,13 @@ pub(crate) fn relax(request: Request, wanted: &RelaxRequest) -> Result<Relaxed, 
         options,
         deadline,
     };
-    let mut relax_loop = RelaxLoop::new(task, level == HarmLevel::All, wanted.annotate);
+    let mut relax_loop = RelaxLoop::new(task, wanted.annotate);
     let result = loop {
         let proposal = relax_loop.propose(&mut evidence)?;
         let plan = VerificationPlan {
             settings: &settings,
             seed: relax_loop.seed(),
-            fix: level,
+            fix: HarmLevel::All,
             left: &BTreeSet::new(),
             deadline,
         };
@@ -117,12 +112,11 @@ pub(crate) fn relax(request: Request, wanted: &RelaxRequest) -> Result<Relaxed, 
             NextRelaxRound::RunOriginal => {
                 let seed = options.seed.wrapping_add(evidence.summary().runs);
                 evidence = gather_more(evidence, &subject, &settings, deadline, seed)?;
-                harms = evidence.judge_harm(&subject, options, harm_deadline, harms)?;
             }
         }
     };
     let patch = patch(&result.files)?;
-    let mut dossier = assemble_report(&mut evidence, judged(&harms), &subject, &settings, None)?;
+    let mut dossier = assemble(&mut evidence, &subject, &settings)?;
     let inputs = RelaxInputs {
         result: &result,
         profile: value_name(cost),
@@ -144,8 +138,18 @@ pub(crate) fn relax(request: Request, wanted: &RelaxRequest) -> Result<Relaxed, 
     })
 }
 
-fn judged(harms: &Harms) -> Judged<'_> {
-    Judged { harms, free: None }
+/// The report on the program as it is. What a stale value does makes no difference: any
+/// stands against weaker orders.
+fn assemble(
+    evidence: &mut Evidence,
+    subject: &Subject,
+    settings: &Settings,
+) -> anyhow::Result<Dossier> {
+    let judged = Judged {
+        harms: &Harms::default(),
+        free: None,
+    };
+    assemble_report(evidence, judged, subject, settings, None)
 }
 
 /// Stops if the flags do not fit: a weaker order is judged by all that runs show.

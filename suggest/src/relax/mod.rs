@@ -2,10 +2,8 @@
 //! runs, a patch, and what to learn from the patched program's runs. The search is
 //! wmfix-repair's; building and running is the pipeline's.
 //!
-//! A stale value that makes no difference is no reason for a strong order, but that is
-//! only known of a program that can read it. So the first patch may be one that only
-//! races speak against: what its runs show and directed runs find harmless is allowed
-//! from then on.
+//! The program has no stale access and no race, and the patched program must have none:
+//! whatever a stale value does alone, what it does together with others is not known.
 
 mod menu;
 mod result;
@@ -29,8 +27,8 @@ use crate::path_limit::PathLimit;
 use crate::plain_accesses::PlainAccesses;
 use crate::progress::{Progress, Stage};
 use crate::repair_loop::{
-    ChangeSite, PatchedRuns, RepairTask, SEARCH_TIME, SEEDS_PER_ROUND, Trial, Verification,
-    VerificationFailure, allowed_findings, compare, only_races,
+    ChangeSite, PatchedRuns, RepairTask, SEARCH_TIME, SEEDS_PER_ROUND, StillFound, Trial,
+    Verification, VerificationFailure, allowed_in_libraries, compare,
 };
 use crate::run::interrupted;
 use crate::subject::PatchedFile;
@@ -44,8 +42,6 @@ const MOST_ROUNDS: u64 = 12;
 /// Orders that are not verified yet.
 pub(crate) struct RelaxProposal {
     result: RelaxResult,
-    /// Only races speak against it.
-    is_probe: bool,
 }
 
 /// What to do after a round.
@@ -61,16 +57,10 @@ pub(crate) enum NextRelaxRound {
 /// What is known from one round to the next.
 pub(crate) struct RelaxLoop<'a> {
     task: RepairTask<'a>,
-    /// Nothing may be stale, however little harm it does.
-    strict: bool,
     /// Whether changes say what was there in a comment.
     annotate: bool,
     round: u64,
     refused: Vec<RefusedAssignment>,
-    /// Stale values that make no difference, as findings of the original.
-    harmless: BTreeSet<ViolationKey>,
-    /// It is known which those are.
-    has_probed: bool,
     /// Patches that did not hold.
     failed: BTreeSet<String>,
     search_time: Duration,
@@ -87,15 +77,12 @@ struct RefusedAssignment {
 
 impl<'a> RelaxLoop<'a> {
     /// The loop before its first round.
-    pub(crate) fn new(task: RepairTask<'a>, strict: bool, annotate: bool) -> Self {
+    pub(crate) fn new(task: RepairTask<'a>, annotate: bool) -> Self {
         Self {
             task,
-            strict,
             annotate,
             round: 0,
             refused: Vec::new(),
-            harmless: BTreeSet::new(),
-            has_probed: strict,
             failed: BTreeSet::new(),
             search_time: Duration::ZERO,
             verification_time: Duration::ZERO,
@@ -121,11 +108,11 @@ impl<'a> RelaxLoop<'a> {
     /// Searches once; `None` if the changes do not fit together, which the next search
     /// then knows.
     fn search(&mut self, evidence: &mut Evidence) -> anyhow::Result<Option<RelaxProposal>> {
-        let allowed = allowed_findings(evidence, &self.harmless, self.task.limit);
         let all_runs = evidence.exploration().is_some_and(|all| all.is_complete())
             && !evidence.has_dropped_runs();
         let (traces, places) = evidence.lend_traces();
-        let races = only_races(&allowed, places);
+        let mut allowed = AllowedFindings::default();
+        allowed_in_libraries(&mut allowed, places);
         let mut candidates = Candidates::new(
             &traces,
             &PlainAccesses::default(),
@@ -138,14 +125,14 @@ impl<'a> RelaxLoop<'a> {
             candidates.refuse(&refused.at, refused.kind, refused.reason);
         }
         let kept = menu::choose(&mut candidates, &traces, places);
-        let mut problem = Problem {
+        let problem = Problem {
             traces,
             points: candidates.points.clone(),
             moves: Vec::new(),
             analysis: self.task.options.analyzer_config(),
             allowed,
         };
-        let (found, is_probe) = self.cheapest(&mut problem, races)?;
+        let found = self.cheapest(&problem)?;
         let executions = executions(&problem.traces);
         evidence.take_back(problem.traces);
         self.search_time += found.elapsed;
@@ -188,23 +175,16 @@ impl<'a> RelaxLoop<'a> {
             savings: found.savings,
             verification: Verification::NoPatch,
             proved: false,
-            harmless: 0,
             rounds: self.round,
             gave_up: None,
             search_time: Duration::ZERO,
             verification_time: Duration::ZERO,
         };
-        Ok(Some(RelaxProposal { result, is_probe }))
+        Ok(Some(RelaxProposal { result }))
     }
 
-    /// The cheapest orders for the runs of a problem. If it is not known yet which
-    /// stale values make no difference, and there are cheaper orders that only races
-    /// speak against: those, to find out.
-    fn cheapest(
-        &self,
-        problem: &mut Problem,
-        races: AllowedFindings,
-    ) -> anyhow::Result<(Relaxation, bool)> {
+    /// The cheapest orders for the runs of a problem.
+    fn cheapest(&self, problem: &Problem) -> anyhow::Result<Relaxation> {
         let cancel = Arc::new(AtomicBool::new(interrupted()));
         // Half of the time is for building and running what is found.
         let left = self.task.deadline.left();
@@ -215,25 +195,10 @@ impl<'a> RelaxLoop<'a> {
             cancel: Some(cancel.clone()),
         };
         let _progress = Progress::new(self.task.options, Stage::Searching);
-        let search = |problem: &Problem| {
-            relax(problem, &options, |_| {
-                cancel.store(self.task.deadline.is_over(), Ordering::Relaxed);
-            })
-        };
-        let found = search(problem)?;
-        if self.has_probed || found.cost == 0 {
-            return Ok((found, false));
-        }
-        let allowed = std::mem::replace(&mut problem.allowed, races);
-        let probe = search(problem);
-        problem.allowed = allowed;
-        let probe = probe?;
-        Ok(
-            match probe.cost < found.cost && probe.end == SearchEnd::Optimal {
-                true => (probe, true),
-                false => (found, false),
-            },
-        )
+        let found = relax(problem, &options, |_| {
+            cancel.store(self.task.deadline.is_over(), Ordering::Relaxed);
+        });
+        Ok(found?)
     }
 
     /// Ends a round: the result, or what the next round needs.
@@ -244,21 +209,16 @@ impl<'a> RelaxLoop<'a> {
         trial: Trial,
     ) -> NextRelaxRound {
         self.verification_time += trial.elapsed;
-        let RelaxProposal {
-            mut result,
-            is_probe,
-        } = proposal;
-        self.has_probed = true;
+        let mut result = proposal.result;
         result.verification = trial.verification;
         if let Some(runs) = &trial.runs {
-            result.harmless = runs.harmless.len() as u64;
             result.proved = result.holds() && is_proved(evidence) && is_proved(&runs.evidence);
         }
         let goes_on = self.round < MOST_ROUNDS && !self.task.deadline.is_over() && !interrupted();
         match &result.verification {
             Verification::Fails(failure) if goes_on => {
                 let failure = failure.clone();
-                return self.learn(evidence, &result, trial.runs, (is_probe, &failure));
+                return self.learn(evidence, &result, trial.runs, &failure);
             }
             Verification::Fails(failure) => {
                 result.gave_up = Some(failure.clone());
@@ -277,13 +237,13 @@ impl<'a> RelaxLoop<'a> {
         NextRelaxRound::Finished(Box::new(result))
     }
 
-    /// Learns from orders that do not hold: what is harmless, and the runs.
+    /// Learns from orders that do not hold: their runs.
     fn learn(
         &mut self,
         evidence: &mut Evidence,
         result: &RelaxResult,
         runs: Option<PatchedRuns>,
-        (is_probe, failure): (bool, &VerificationFailure),
+        failure: &VerificationFailure,
     ) -> NextRelaxRound {
         let patch: Vec<_> = result.files.iter().map(|file| &file.edits).collect();
         let is_new = self.failed.insert(format!("{patch:?}"));
@@ -294,74 +254,30 @@ impl<'a> RelaxLoop<'a> {
         let Some(mut patched) = runs else {
             return NextRelaxRound::RunOriginal;
         };
-        let had = result.changes.iter();
-        let had = had.filter_map(|change| {
-            Some(ChangedSite {
-                text: change.at.text.clone()?,
-                site: change.at.site,
-                orders: change.before,
-            })
-        });
-        let had: Vec<_> = had.collect();
-        let copy = patched.copy.as_ref();
-        let remapper = TraceRemapper::new(&had, &result.files, copy, evidence.places());
-        let before = self.harmless.len();
-        self.learn_harmless(
-            evidence,
-            &remapper,
-            &mut patched.evidence,
-            &patched.harmless,
-        );
-        let knows_more = is_probe || self.harmless.len() > before;
         // A run without a fence at its place is no run of the original to learn from.
         if !removes_fences && matches!(failure, VerificationFailure::Findings(_)) {
+            let had = result.changes.iter();
+            let had = had.filter_map(|change| {
+                Some(ChangedSite {
+                    text: change.at.text.clone()?,
+                    site: change.at.site,
+                    orders: change.before,
+                })
+            });
+            let had: Vec<_> = had.collect();
+            let copy = patched.copy.as_ref();
+            let remapper = TraceRemapper::new(&had, &result.files, copy, evidence.places());
             let (traces, places) = patched.evidence.lend_traces();
             let remapped = remapper.remap(traces, places, evidence.places());
             if evidence.add_traces(remapped.traces) > 0 {
                 return NextRelaxRound::Search;
             }
         }
-        if knows_more {
-            return NextRelaxRound::Search;
-        }
         if !is_new && removes_fences {
             self.refuse_removals(result);
             return NextRelaxRound::Search;
         }
         NextRelaxRound::RunOriginal
-    }
-
-    /// Notes what makes no difference in the patched program, as findings of the
-    /// original.
-    fn learn_harmless(
-        &mut self,
-        evidence: &mut Evidence,
-        remapper: &TraceRemapper<'_>,
-        patched: &mut Evidence,
-        harmless: &BTreeSet<ViolationKey>,
-    ) {
-        if self.strict {
-            return;
-        }
-        let places = patched.places();
-        for &(access, newer, kind) in harmless {
-            let mut original = |site: SiteId| {
-                let place = places.get(site).clone();
-                let site = remapper.original_id(&place, evidence.places())?;
-                Some(evidence.places().get(site).reported_site)
-            };
-            let Some(access) = original(access) else {
-                continue;
-            };
-            let newer = match newer {
-                Some(newer) => match original(newer) {
-                    Some(newer) => Some(newer),
-                    None => continue,
-                },
-                None => None,
-            };
-            self.harmless.insert((access, newer, kind));
-        }
     }
 
     fn refuse_removals(&mut self, result: &RelaxResult) {
@@ -423,7 +339,37 @@ impl RelaxProposal {
         left_alone: &BTreeSet<ViolationKey>,
         limit: &PathLimit,
     ) -> Verification {
-        compare(original, patched, &BTreeSet::new(), left_alone, limit)
+        let shown = compare(original, patched, &BTreeSet::new(), left_alone, limit);
+        match shown {
+            Verification::Clean(_) if !patched.collected().is_empty() => {
+                Verification::Fails(VerificationFailure::Findings(found_anywhere(patched)))
+            }
+            shown => shown,
+        }
+    }
+}
+
+/// Where anything was found, allowed or not, in the limit or not.
+fn found_anywhere(patched: &mut Evidence) -> StillFound {
+    let runs = patched.summary().runs;
+    let (found, places) = patched.findings();
+    let stale = found.violations.iter().chain(&found.unconfirmed);
+    let races = found.races.iter().map(|finding| &finding.first.race.race);
+    let sites = stale
+        .map(|finding| finding.key.0)
+        .chain(races.map(|race| race.first.site));
+    let functions: BTreeSet<(String, String)> = sites
+        .map(|site| {
+            let place = places.get(site);
+            let file = place.point.as_ref().and_then(|at| at.file.file_name());
+            let file = file.unwrap_or_default().to_string_lossy().into_owned();
+            (place.function.clone(), file)
+        })
+        .collect();
+    StillFound {
+        functions: functions.into_iter().collect(),
+        runs,
+        gone: None,
     }
 }
 

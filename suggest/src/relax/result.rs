@@ -36,9 +36,6 @@ pub(crate) struct RelaxResult {
     /// All runs of the original and of the patched program were explored, and nothing
     /// was found.
     pub proved: bool,
-    /// Stale values that the patched program may read and that were seen to make no
-    /// difference.
-    pub harmless: u64,
     /// How many patches were tried, this one included.
     pub rounds: u64,
     /// What was wrong with the last patch, if none held.

@@ -35,7 +35,7 @@ pub(crate) use result::{
     ChangeSite, ExplainedChange, NeededChange, RemainingFindings, RemainingReason, RepairNote,
     RepairResult, StillFound, Verification, VerificationFailure,
 };
-pub(crate) use search::{SEARCH_TIME, allowed_findings, only_races};
+pub(crate) use search::{SEARCH_TIME, allowed_in_libraries};
 pub(crate) use verify::{ViolationPlaces, compare, violation_places};
 
 /// After this many repairs that do not hold the loop gives up.

@@ -169,7 +169,7 @@ impl RepairLoop<'_> {
 
 /// What a search does not look at: what the project allows, what is `left_alone`, what
 /// was not confirmed, what libraries do, and what is not in the limit.
-pub(crate) fn allowed_findings(
+fn allowed_findings(
     evidence: &mut Evidence,
     left_alone: &BTreeSet<ViolationKey>,
     limit: &PathLimit,
@@ -186,13 +186,13 @@ pub(crate) fn allowed_findings(
     for (access, newer, kind) in sites_of(&unconfirmed, evidence.places()) {
         allowed.allow_between(access, newer, kind);
     }
-    allow_libraries(&mut allowed, evidence.places());
+    allowed_in_libraries(&mut allowed, evidence.places());
     outside(&mut allowed, evidence, limit);
     allowed
 }
 
 /// The same with everything stale allowed: only races are looked at.
-pub(crate) fn only_races(allowed: &AllowedFindings, places: &Places) -> AllowedFindings {
+fn only_races(allowed: &AllowedFindings, places: &Places) -> AllowedFindings {
     let mut only_races = allowed.clone();
     for (site, _) in places.iter() {
         for kind in VIOLATION_KINDS {
@@ -209,7 +209,7 @@ const VIOLATION_KINDS: [ViolationKind; 3] = [
 ];
 
 /// What libraries do with objects of their own is not the program's to repair.
-fn allow_libraries(allowed: &mut AllowedFindings, places: &Places) {
+pub(crate) fn allowed_in_libraries(allowed: &mut AllowedFindings, places: &Places) {
     for (site, place) in places.iter() {
         let point = place.point.as_ref();
         if place.is_foreign() {

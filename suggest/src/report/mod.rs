@@ -46,4 +46,6 @@ pub(crate) use html::{Page, html};
 pub(crate) use litmus::{herd, litmus, plain};
 pub(crate) use model::Verdict;
 pub(crate) use sarif::sarif;
-pub(crate) use text::{TextRenderer, TextStyle, group_text, relaxation_text, repair_text};
+pub(crate) use text::{
+    TextRenderer, TextStyle, group_text, relax_refusal_text, relaxation_text, repair_text,
+};

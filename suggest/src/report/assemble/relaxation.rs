@@ -93,7 +93,6 @@ pub(crate) fn add_relaxation(
         proved: result.proved,
         verified_runs,
         schedules,
-        harmless: result.harmless,
         rounds: result.rounds,
         why: why(result),
         kept,

@@ -31,9 +31,6 @@ pub(crate) struct ReportedRelaxation {
     pub verified_runs: u64,
     /// How many different schedules these had.
     pub schedules: u64,
-    /// How many stale values the patched program may read that were seen to make no
-    /// difference.
-    pub harmless: u64,
     /// How many patches were tried in all, this one counted.
     pub rounds: u64,
     /// Why there is no patch, if one was found and did not hold or was not verified.

@@ -25,7 +25,7 @@ use super::rerun::{with_seed, with_trace};
 use super::words;
 
 use fit::{fit_lines, fit_notes};
-pub(crate) use relaxation::relaxation_text;
+pub(crate) use relaxation::{relax_refusal_text, relaxation_text};
 use repair::changes_text;
 pub(crate) use repair::{group_text, repair_text};
 use steps::{race_steps, steps};

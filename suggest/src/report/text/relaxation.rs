@@ -4,7 +4,8 @@
 use super::{TextStyle, counted, wrapped};
 use crate::report::dossier::Dossier;
 use crate::report::model::{
-    MachineCost, ReportedPlace, ReportedProof, ReportedRelaxation, ReportedRelaxedOrder,
+    Finding, MachineCost, ReportedPlace, ReportedProof, ReportedRelaxation, ReportedRelaxedOrder,
+    Verdict,
 };
 
 /// At most this many places of a sort are named.
@@ -72,6 +73,49 @@ fn first_line(relaxation: &ReportedRelaxation, runs: u64, proof: Option<&Reporte
     }
 }
 
+/// Why weaker orders are not searched for, and what to do.
+pub(crate) fn relax_refusal_text(dossier: &Dossier) -> String {
+    let report = &dossier.report;
+    let violations = report.violations.iter();
+    let violations = violations.map(|one| (one.id.as_str(), "a stale access", &one.access));
+    let races = report.races.iter();
+    let races = races.map(|one| (one.id.as_str(), "a data race", &one.second));
+    let allowed = report.allowed.iter().map(|allowed| match &allowed.finding {
+        Finding::Violation(one) => (allowed.id.as_str(), "a stale access", &one.access),
+        Finding::Race(one) => (allowed.id.as_str(), "a data race", &one.second),
+    });
+    let mut all = violations.chain(races).chain(allowed);
+    if report.verdict == Verdict::Failed {
+        return "relax is for programs that work: repair that first".to_owned();
+    }
+    let Some((id, what, place)) = all.next() else {
+        return match report.failures.is_empty() {
+            true => "relax is for programs without findings, and there are some outside of the \
+                     part that was named: run `wmfix suggest` on all of it first"
+                .to_owned(),
+            false => "relax is for programs that do not fail: `wmfix check` shows how to make \
+                      them fail again"
+                .to_owned(),
+        };
+    };
+    let more = match all.count() {
+        0 => String::new(),
+        1 => " (1 more was found)".to_owned(),
+        more => format!(" ({more} more were found)"),
+    };
+    let todo = match what {
+        "a stale access" => {
+            "what an old value does together with others is not known, whatever it does alone: \
+             `wmfix suggest --fix all` first orders all of them"
+        }
+        _ => "run `wmfix suggest` first",
+    };
+    format!(
+        "relax is for programs without findings, and {id} at {}:{} is {what}{more}; {todo}",
+        place.file, place.line
+    )
+}
+
 fn change_text(change: &ReportedRelaxedOrder) -> String {
     let place = &change.place;
     let stronger = match change.stronger {
@@ -120,7 +164,7 @@ fn how_good(relaxation: &ReportedRelaxation) -> String {
         false => format!("for the {}", counted(searched.runs, "recorded run")),
     };
     let operations = counted(searched.operations, "operation");
-    let mut text = match relaxation.optimal {
+    match relaxation.optimal {
         true => format!(
             "no cheaper orders exist {runs} by the profile `{}`: of the {operations} with a \
              choice, every order that can be written there was open, and fences could stay, be \
@@ -134,15 +178,7 @@ fn how_good(relaxation: &ReportedRelaxation) -> String {
             "the search was stopped early: these orders cost {}, the cheapest at least {}",
             relaxation.cost, relaxation.lower_bound
         ),
-    };
-    if relaxation.harmless > 0 {
-        text += &format!(
-            "; {} of the patched program made no difference when taken (--exhaustive or \
-             --fail-on all allow none)",
-            counted(relaxation.harmless, "stale value")
-        );
     }
-    text
 }
 
 /// What keeps its order.
