@@ -1,6 +1,6 @@
 //! The examples with every order seq_cst through `wmfix relax`: what comes out holds,
 //! costs less, and needs no more. Three of them; `WMFIX_EXAMPLES=all` takes all and
-//! prints the table of docs/relax.md.
+//! prints a table of the new orders.
 
 use std::fs;
 use std::path::Path;
