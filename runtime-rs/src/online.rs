@@ -1,7 +1,7 @@
 //! A run that is checked while it goes on: what threads do goes into the analysis
 //! instead of the trace, and the trace says what came of it. The turn is the lock
-//! of all this. Where the system schedules, what threads do goes into a second trace
-//! as well, as such a run cannot be had again.
+//! of all this. Of a run that cannot be had again (the system schedules it, or threads
+//! meet in a library for OpenMP), what threads do goes into a second trace as well.
 
 use alloc::vec::Vec;
 

@@ -137,6 +137,8 @@ pub(crate) fn find_functions() {
     for function in functions::ALL {
         function.find_in_c_library();
     }
+    #[cfg(not(test))]
+    openmp::look_for_library();
     // And what compilers make of our own copies and comparisons.
     let mut bytes = [0u8; 2];
     let (from, to) = (bytes.as_ptr(), bytes.as_mut_ptr());

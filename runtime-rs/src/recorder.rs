@@ -95,8 +95,8 @@ impl Recorder {
         Self::create_at(path, header, command, limits)
     }
 
-    /// Makes a second file, for what the threads do: a run that the system schedules
-    /// cannot be made again when the check of it shows something.
+    /// Makes a second file, for what the threads do, of a run that cannot be made again
+    /// when the check of it shows something.
     pub(crate) fn record_beside(&mut self, header: &Header, command: &[u8]) -> Result<(), i32> {
         let mut path = self.path.strip_suffix(&[0]).unwrap_or(&self.path).to_vec();
         path.extend_from_slice(wmfix_trace::RECORDED_BESIDE.as_bytes());

@@ -238,8 +238,9 @@ fn new_trace(folder: &[u8], config: &RuntimeConfig, forked: bool, checked: bool)
             return Recorder::off();
         }
     };
-    // What the system has scheduled once cannot be had again.
-    if checked && config.strategy == Named::Os {
+    // What the system has scheduled once cannot be had again, nor what a library has
+    // whose threads meet in it.
+    if checked && (config.strategy == Named::Os || real::has_openmp()) {
         let header = Header {
             checked: false,
             ..header

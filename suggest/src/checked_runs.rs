@@ -2,8 +2,9 @@
 //! something new, and those that the repair search looks at. Also what a checked run
 //! is told about the program, which is what the runs before it have shown.
 //!
-//! A run that the system schedules cannot be made again: its processes record what they
-//! do besides, and that is looked at where another run would be made again.
+//! A run that the system schedules cannot be made again, and neither can one whose threads
+//! meet in a library for OpenMP: its processes record what they do besides, and that is
+//! looked at where another run would be made again.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ use crate::findings::{KnownFindings, Observation, RecordNeed, TraceProblem};
 use crate::observe::Places;
 use crate::options::RunOptions;
 use crate::recorded_runs::CorpusRoom;
-use crate::run::{Launch, RunEnd};
+use crate::run::{FinishedRun, Launch, RunEnd};
 
 /// The table of sites is written anew when it has grown by one in this many.
 const GROWTH: usize = 16;
@@ -92,10 +93,11 @@ impl<'a> CheckedRuns<'a> {
         Ok(Some(launch.checked(&self.table()?, model, self.predict)))
     }
 
-    /// Whether checked runs have recordings of their own: the system's schedule cannot
-    /// be had again for one.
-    pub(crate) fn record_beside(&self) -> bool {
-        self.options.strategy == Strategy::Os && self.options.replay.is_none()
+    /// Whether this run is looked at by the recording that it has beside the check: its
+    /// like cannot be had again.
+    pub(crate) fn is_recorded_beside(&self, finished: &FinishedRun) -> bool {
+        let by_system = self.options.strategy == Strategy::Os && self.options.replay.is_none();
+        by_system || finished.has_recording_beside()
     }
 
     /// Whether a run that was checked is to be made again, checked with what is known

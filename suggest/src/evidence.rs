@@ -445,9 +445,9 @@ impl Evidence {
             let Some(to_check) = checked_runs.launch(launch)? else {
                 return in_full(run(launch)?);
             };
-            if checked_runs.record_beside() {
-                let finished = once(&to_check, FIRST_RUN_SHARE)?;
-                let checked = look(&finished)?;
+            let finished = once(&to_check, FIRST_RUN_SHARE)?;
+            let mut checked = look(&finished)?;
+            if checked_runs.is_recorded_beside(&finished) {
                 if !checked_runs.lacks_text(&checked) && !checked_runs.needs_record(&checked) {
                     return Ok(checked);
                 }
@@ -455,7 +455,6 @@ impl Evidence {
                 checked_runs.compare_beside(checked, &mut recorded, known);
                 return Ok(recorded);
             }
-            let mut checked = run(&to_check)?;
             let is_out_of_time = |run: &Observation| run.ended == RunEnd::OutOfTime;
             if !is_out_of_time(&checked)
                 && checked_runs.lacks_text(&checked)

@@ -382,3 +382,57 @@ fn an_address_space_that_is_taken_leaves_the_race_to_be_found() {
         assert_eq!(report["races"][0]["location"], "data", "{name}: {report}");
     }
 }
+
+/// Counts at the same time in two threads, but only where the file it is told of is not
+/// there, which it makes.
+fn racy_once(world: &World, team: bool) -> String {
+    let mark = world.path().join("mark").display().to_string();
+    let head = "#include <fcntl.h>\n#include <pthread.h>\n#include <stdlib.h>\n\
+        static int data, first;\n\
+        static void *work(void *p) {\n    if (first)\n        data++;\n    return p;\n}\n";
+    let run = match team {
+        true => "#pragma omp parallel num_threads(2)\n    work(0);\n",
+        false => {
+            "    pthread_t t[2];\n    for (int i = 0; i < 2; i++)\n        pthread_create(&t[i], 0, work, 0);\n\
+             \x20   for (int i = 0; i < 2; i++)\n        pthread_join(t[i], 0);\n"
+        }
+    };
+    let begin = format!("    first = open(\"{mark}\", O_CREAT | O_EXCL, 0600) >= 0;\n");
+    format!("{head}int main(void) {{\n{begin}{run}    return 0;\n}}\n")
+}
+
+/// Checks the program, and gives the report with the exit code.
+fn checked_once(team: bool) -> (Value, Option<i32>) {
+    let world = World::new();
+    world.write("once.c", &racy_once(&world, team));
+    let mut wmfix = world.wmfix("gcc");
+    wmfix.args(["check", "once.c", "--runs", "5", "--jobs", "1"]);
+    wmfix.args(["--format", "json"]);
+    if team {
+        wmfix.args(["--cflags", "-fopenmp", "--ldflags", "-fopenmp"]);
+    }
+    let ran = CommandResult::of(&mut wmfix);
+    (ran.json(), ran.code)
+}
+
+/// Which threads of a team come first, and what they do, is decided in the library for
+/// OpenMP: what the check of a run shows is reported from the recording of that very run.
+#[test]
+fn a_run_with_openmp_is_not_made_again_for_its_findings() {
+    need(&[Need::Program("gcc")]);
+    let (report, code) = checked_once(true);
+    let race = report["races"][0]["location"].as_str();
+    assert_eq!((race, code), (Some("data"), Some(1)), "{report}");
+    assert!(!report["notes"].to_string().contains("made again"));
+}
+
+/// A run was found wrong and nobody knows why: that is not "nothing found".
+#[test]
+fn a_finding_that_cannot_be_had_again_is_no_clean_verdict() {
+    need(&[Need::Program("gcc")]);
+    let (report, code) = checked_once(false);
+    assert_eq!(report["races"].as_array().map(Vec::len), Some(0));
+    assert!(report["notes"].to_string().contains("made again"));
+    assert_eq!(report["verdict"], "failed", "{report}");
+    assert_eq!((code, &report["runs"]["incomplete"]), (Some(3), &1.into()));
+}

@@ -2,7 +2,25 @@
 
 use core::ffi::{c_int, c_long, c_uint, c_void};
 
+use core::sync::atomic::{AtomicBool, Ordering};
+
 use super::{RealFunction, c_name};
+
+/// One of the libraries is loaded.
+static HAS_LIBRARY: AtomicBool = AtomicBool::new(false);
+
+/// Whether one of the libraries was loaded before the program began. Which of a team's
+/// threads comes back from it first, and which takes a task, is decided in it by time.
+pub(crate) fn has_openmp() -> bool {
+    HAS_LIBRARY.load(Ordering::Relaxed)
+}
+
+/// Finds out whether one of the libraries is loaded, as long as there is only one thread.
+pub(super) fn look_for_library() {
+    // SAFETY: a zero-terminated name.
+    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, c"omp_get_num_threads".as_ptr()) };
+    HAS_LIBRARY.store(!found.is_null(), Ordering::Relaxed);
+}
 
 real! {
     GOMP_parallel(

@@ -112,7 +112,12 @@ pub(super) fn plan(
         plan.add(["-fno-lto"]);
     }
     match request.links {
-        Some(Output::Executable) => plan.link_runtime(files),
+        Some(Output::Executable) => {
+            plan.link_runtime(files);
+            if let Some(library) = openmp_library(family, expanded) {
+                plan.keep_library(library);
+            }
+        }
         // The executable has what is missing, even where undefined symbols
         // were forbidden.
         Some(Output::Shared) => plan.add([WRAP, "-Xlinker", "-z", "-Xlinker", "undefs"]),
@@ -123,6 +128,16 @@ pub(super) fn plan(
         plan.notes.clear();
     }
     plan
+}
+
+/// The library that a program with OpenMP is linked with.
+fn openmp_library(family: Family, arguments: &[OsString]) -> Option<&'static str> {
+    let mut words = arguments.iter().filter_map(|word| word.to_str());
+    words.find_map(|word| match (word, family) {
+        ("-fopenmp", Family::Clang) | ("-lomp" | "-fopenmp=libomp", _) => Some("-lomp"),
+        ("-fopenmp", _) | ("-lgomp" | "-fopenmp=libgomp", _) => Some("-lgomp"),
+        _ => None,
+    })
 }
 
 /// Whether the argument may not reach the compiler as it is.
@@ -230,6 +245,14 @@ impl Plan {
             self.arguments.push(word);
         }
     }
+
+    /// Has a library loaded with the program although nothing is missing that it has: what
+    /// the program wants of it the runtime stands before. It asks whether it is there.
+    fn keep_library(&mut self, library: &str) {
+        for word in ["--push-state", "--no-as-needed", library, "--pop-state"] {
+            self.add(["-Xlinker", word]);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -282,6 +305,22 @@ mod tests {
             "{added}"
         );
         assert!(!line.contains("sanitize"));
+    }
+
+    #[test]
+    fn a_program_with_openmp_keeps_its_library() {
+        let kept = |family, line| {
+            let (line, _) = planned(family, line);
+            let kept = line.split_once("--no-as-needed -Xlinker ")?.1;
+            kept.split(' ').next().map(str::to_owned)
+        };
+        assert_eq!(kept(GCC, "-fopenmp a.o").as_deref(), Some("-lgomp"));
+        assert_eq!(
+            kept(Family::Clang, "-fopenmp a.o").as_deref(),
+            Some("-lomp")
+        );
+        assert_eq!(kept(GCC, "-fopenmp-simd a.o"), None);
+        assert_eq!(kept(GCC, "-fopenmp -c a.c"), None);
     }
 
     #[test]

@@ -430,6 +430,14 @@ impl CollectedFindings {
             && self.tallies.values().all(|tally| tally.incomplete == 0)
     }
 
+    /// Whether a run showed something that is not reported, because its recording does
+    /// not have it.
+    pub(crate) fn has_unreported(&self) -> bool {
+        use TraceProblem::{NotConfirmed, NotRecorded, NotRepeated};
+        let mut problems = self.problems.iter();
+        problems.any(|(problem, _)| matches!(problem, NotConfirmed | NotRecorded | NotRepeated))
+    }
+
     /// How many different things are known: a run that does not change it has shown
     /// nothing that no run before it had shown.
     pub(crate) fn extent(&self) -> usize {

@@ -337,11 +337,15 @@ impl Observation {
         self.plain_events = checked.plain_events;
     }
 
-    /// Whether something that the run did was not recorded, or cannot be read.
+    /// Whether something that the run did was not recorded, or cannot be read; also what
+    /// it showed and the same run, made again, did not.
     pub(crate) fn is_incomplete(&self) -> bool {
         let unknown = |problem: &TraceProblem| {
-            use TraceProblem::{NotConfirmed, NotRecorded, Unreadable};
-            matches!(problem, Unreadable(_) | NotRecorded | NotConfirmed)
+            use TraceProblem::{NotConfirmed, NotRecorded, NotRepeated, Unreadable};
+            matches!(
+                problem,
+                Unreadable(_) | NotRecorded | NotConfirmed | NotRepeated
+            )
         };
         self.ended == RunEnd::OutOfTime
             || self.ends.iter().any(|end| end.cause.is_incomplete())

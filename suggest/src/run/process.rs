@@ -467,21 +467,30 @@ fn wait(
     Ok((child.wait()?, killed))
 }
 
+/// The second trace of a process, which has what its threads did.
+fn recording_beside(trace: &Path) -> Option<PathBuf> {
+    let mut name = trace.as_os_str().to_owned();
+    name.push(RECORDED_BESIDE);
+    Some(PathBuf::from(name)).filter(|path| path.exists())
+}
+
 impl FinishedRun {
+    /// Whether a process of it has recorded what its threads did beside the check.
+    pub(crate) fn has_recording_beside(&self) -> bool {
+        self.traces
+            .iter()
+            .any(|path| recording_beside(path).is_some())
+    }
+
     /// The same run by what its processes recorded besides what the check of it shows;
     /// of a process that did not, what there is.
     pub(crate) fn recorded_beside(&self) -> Self {
-        let beside = |path: &PathBuf| {
-            let mut name = path.clone().into_os_string();
-            name.push(RECORDED_BESIDE);
-            Some(PathBuf::from(name)).filter(|path| path.exists())
-        };
         let traces = self.traces.iter();
         Self {
             ended: self.ended,
             output: self.output.clone(),
             traces: traces
-                .map(|path| beside(path).unwrap_or_else(|| path.clone()))
+                .map(|path| recording_beside(path).unwrap_or_else(|| path.clone()))
                 .collect(),
             is_too_large: self.is_too_large,
         }

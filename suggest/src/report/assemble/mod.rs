@@ -197,11 +197,12 @@ pub(crate) fn assemble(
     if incomplete > 0 {
         notes.push(incomplete_text(incomplete, setting.summary.runs));
     }
-    let verdict = match (any, never_worked, failures.is_empty()) {
+    let unchecked = never_worked || collected.has_unreported();
+    let verdict = match (any, unchecked, failures.is_empty()) {
         (true, ..) => Verdict::Findings,
-        (false, true, _) => Verdict::Failed,
-        (false, false, false) => Verdict::Findings,
-        (false, false, true) => Verdict::Clean,
+        (false, true, _) if never_worked || failures.is_empty() => Verdict::Failed,
+        (false, _, false) => Verdict::Findings,
+        (false, _, true) => Verdict::Clean,
     };
     let nothing = !any && failures.is_empty() && incomplete == 0 && collected.shows_nothing();
     let proof = setting

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use super::ExchangeSettings;
 use super::entry::{Entry, entries};
 use crate::report::dossier::Dossier;
-use crate::report::model::Verdict;
+use crate::report::model::{UNREPORTED, Verdict};
 
 /// The document.
 pub(crate) fn junit(dossier: &Dossier, settings: &ExchangeSettings) -> String {
@@ -53,7 +53,11 @@ fn runs(text: &mut String, dossier: &Dossier) {
     let written = match report.verdict {
         Verdict::Failed => writeln!(
             text,
-            "{head}>\n      <error message=\"a program failed in every run\">{}</error>\n    </testcase>",
+            "{head}>\n      <error message=\"{}\">{}</error>\n    </testcase>",
+            match report.has_unreported() {
+                true => UNREPORTED,
+                false => "a program failed in every run",
+            },
             escaped(output)
         ),
         Verdict::Clean | Verdict::Findings => writeln!(text, "{head}/>"),

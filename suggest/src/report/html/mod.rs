@@ -14,7 +14,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::causes;
 use super::dossier::Dossier;
 use super::harm_words;
-use super::model::{Finding, Report, ReportedPlace, Verdict, Violation};
+use super::model::{Finding, Report, ReportedPlace, UNREPORTED, Verdict, Violation};
 use super::{object_words, overview, words};
 
 /// What a page is about.
@@ -74,6 +74,7 @@ fn summary(dossier: &Dossier) -> Markup {
     let (class, verdict) = match report.verdict {
         Verdict::Clean => ("clean", "no findings"),
         Verdict::Findings => ("findings", "findings"),
+        Verdict::Failed if report.has_unreported() => ("failed", UNREPORTED),
         Verdict::Failed => ("failed", "a program failed in every run"),
     };
     html! {

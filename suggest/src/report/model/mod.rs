@@ -347,7 +347,20 @@ pub(crate) enum FollowedSchedule {
     NotFollowed,
 }
 
+/// A verdict on runs that showed what is not reported, and nothing else.
+pub(crate) const UNREPORTED: &str =
+    "nothing was confirmed: a run showed what its recording does not have";
+
 impl Report {
+    /// Whether the verdict is that: programs that fail in every run have failures, and
+    /// runs of which none is recorded as a whole show nothing.
+    pub(crate) fn has_unreported(&self) -> bool {
+        let Runs {
+            total, incomplete, ..
+        } = self.runs;
+        self.verdict == Verdict::Failed && self.failures.is_empty() && incomplete < total
+    }
+
     /// The findings that a word may mean, by their names in this report: the one
     /// of that name, or those whose stable name begins with it.
     pub(crate) fn meant_by(&self, word: &str) -> Vec<&str> {

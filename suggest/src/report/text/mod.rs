@@ -18,7 +18,7 @@ use super::causes;
 use super::dossier::{Dossier, FindingDetail, Spot};
 use super::failure_text;
 use super::harm_words::{self, counted};
-use super::model::{Allocation, Finding, HarmWord, Race, Report, Verdict, Violation};
+use super::model::{Allocation, Finding, HarmWord, Race, Report, UNREPORTED, Verdict, Violation};
 use super::object_words;
 use super::overview::is_aside;
 use super::rerun::{with_seed, with_trace};
@@ -526,6 +526,7 @@ fn summary(report: &Report) -> String {
         true if runs.total > 0 && runs.incomplete == runs.total && report.failures.is_empty() => {
             "nothing was checked as a whole: every run is incomplete".to_owned()
         }
+        true if report.has_unreported() => UNREPORTED.to_owned(),
         true if report.verdict == Verdict::Failed => failed(runs.total).to_owned(),
         true if report.proof.as_ref().is_some_and(|proof| proof.proved) => "proved".to_owned(),
         true => "nothing found".to_owned(),
