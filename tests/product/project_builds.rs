@@ -417,3 +417,136 @@ fn pre_commit_runs_the_hook_for_an_installed_wmfix() {
     let passed = hook();
     assert_eq!(passed.code, Some(0), "{} {}", passed.stdout, passed.stderr);
 }
+
+/// What shows that a folder was written to: its files with their sizes and times.
+fn looks(folder: &Path) -> Vec<(std::path::PathBuf, u64, std::time::SystemTime)> {
+    let entries = walkdir::WalkDir::new(folder).sort_by_file_name();
+    let files = entries.into_iter().map(|entry| entry.expect("an entry"));
+    let files = files.filter(|entry| !entry.file_type().is_dir());
+    let files = files.map(|entry| {
+        let meta = entry.metadata().expect("its metadata");
+        let modified = meta.modified().expect("a time");
+        (entry.into_path(), meta.len(), modified)
+    });
+    files.collect()
+}
+
+fn shell(world: &World, folder: &str, script: &str) {
+    let mut sh = world.command("sh");
+    sh.args(["-ec", script])
+        .current_dir(world.path().join(folder));
+    CommandResult::well(&mut sh);
+}
+
+/// Checks a folder; nothing in it is touched. The exit code and what was said.
+fn untouched(world: &World, folder: &str) -> (Option<i32>, String) {
+    let before = looks(&world.path().join(folder));
+    let mut command = world.wmfix("gcc");
+    let ran = CommandResult::of(command.args(["check", folder, "--runs", "3"]));
+    assert_eq!(
+        looks(&world.path().join(folder)),
+        before,
+        "{folder}: {ran:?}"
+    );
+    (ran.code, format!("{}{}", ran.stdout, ran.stderr))
+}
+
+fn autotools(world: &World, folder: &str) {
+    sources(world, folder);
+    world.write(
+        &format!("{folder}/configure.ac"),
+        "AC_INIT([flags], [1])\nAM_INIT_AUTOMAKE([foreign subdir-objects])\nAC_PROG_CC\nAC_PROG_RANLIB\n\
+         AC_CONFIG_FILES([Makefile])\nAC_OUTPUT\n",
+    );
+    world.write(
+        &format!("{folder}/Makefile.am"),
+        "AM_CPPFLAGS = -I$(srcdir)/include\nAM_LDFLAGS = -pthread\ncheck_PROGRAMS = prog\n\
+         prog_SOURCES = test/main.c src/buffering.c\nTESTS = prog\n",
+    );
+}
+
+/// Whatever builds a project, and wherever it was configured before: the user's folder
+/// stays as it is, and the project is built all the same.
+#[test]
+fn a_folder_that_was_configured_in_place_stays_as_it_is() {
+    let programs = ["gcc", "cmake", "make", "meson", "ninja", "autoreconf"];
+    need(&programs.map(Need::Program));
+    let world = World::new();
+    for (name, project) in [
+        ("cmake", cmake as fn(&World, &str)),
+        ("make", make),
+        ("meson", meson),
+        ("autotools", autotools),
+        ("plain", sources),
+    ] {
+        let configure = match name {
+            "cmake" => vec!["cmake . && make", "cmake -G Ninja \"$PWD\" && ninja"],
+            "make" => vec!["make prog"],
+            "meson" => vec!["meson setup out && ninja -C out"],
+            "autotools" => vec!["autoreconf -fi && \"$PWD/configure\" && make check"],
+            _ => vec![""],
+        };
+        for (number, script) in configure.into_iter().enumerate() {
+            let folder = format!("{name}{number}");
+            project(&world, &folder);
+            shell(&world, &folder, script);
+            let (code, said) = untouched(&world, &folder);
+            assert_eq!(code, Some(1), "{folder}: {said}");
+        }
+    }
+}
+
+/// Build files that name the user's folder would have it built there: they are refused.
+#[test]
+fn a_build_file_that_names_the_users_folder_is_refused() {
+    need(&[
+        Need::Program("gcc"),
+        Need::Program("make"),
+        Need::Program("cmake"),
+    ]);
+    let world = World::new();
+    make(&world, "absolute");
+    let top = world
+        .path()
+        .join("absolute")
+        .canonicalize()
+        .expect("a folder");
+    world.write("absolute/paths.mk", &format!("TOP = {}\n", top.display()));
+    world.write(
+        "absolute/Makefile",
+        "include paths.mk\ncheck: $(TOP)/prog\n\t$(TOP)/prog\n\
+         $(TOP)/prog: $(TOP)/test/main.c $(TOP)/src/buffering.c\n\t$(CC) -I$(TOP)/include -pthread -o $@ $^\n",
+    );
+    let (code, said) = untouched(&world, "absolute");
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("paths.mk:1 names "), "{said}");
+
+    cmake(&world, "project");
+    shell(&world, "project", "cmake -S . -B out");
+    let (code, said) = untouched(&world, "project/out");
+    assert_eq!(code, Some(3), "{said}");
+}
+
+/// What a build writes into the user's folder all the same is not passed over.
+#[test]
+fn a_build_that_writes_into_the_users_folder_is_a_fault() {
+    need(&[Need::Program("gcc"), Need::Program("make")]);
+    let world = World::new();
+    make(&world, "project");
+    let top = world
+        .path()
+        .join("project")
+        .canonicalize()
+        .expect("a folder");
+    let hidden = top.display().to_string().replacen('/', "/./", 1);
+    world.write("project/paths.mk", &format!("TOP = {hidden}\n"));
+    world.write(
+        "project/Makefile",
+        "include paths.mk\ncheck: $(TOP)/prog\n\t$(TOP)/prog\n\
+         $(TOP)/prog: test/main.c src/buffering.c\n\t$(CC) -Iinclude -pthread -o $@ $^\n",
+    );
+    let mut command = world.wmfix("gcc");
+    let ran = CommandResult::of(command.args(["check", "project", "--runs", "20"]));
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    assert!(ran.stderr.contains("were written: prog"), "{ran:?}");
+}

@@ -295,3 +295,82 @@ fn parts_of_variables_are_named_as_their_types_have_them() {
         }
     }
 }
+
+/// A result never takes the place of what is the user's, and that is said before anything
+/// is built: the program here does not even compile.
+#[test]
+fn outputs_do_not_take_the_place_of_inputs() {
+    need(&[Need::Program("git")]);
+    let world = repository("sb.c", "this is no C\n");
+    world.write("notes.txt", "mine\n");
+    world.write("list.json", "{\"mine\": 1}\n");
+    world.write("out/report.html", "<p>mine</p>\n");
+    world.write("wmfix.toml", "");
+    fs::create_dir(world.path().join("folder")).expect("a folder");
+    std::os::unix::fs::symlink("notes.txt", world.path().join("link")).expect("a link");
+    git(&world, "add -A");
+    let before = tree(&world);
+    for line in [
+        "check sb.c --report json=sb.c",
+        "check sb.c --report json=other.hpp",
+        "check sb.c --report text=notes.txt",
+        "check sb.c --report json=list.json",
+        "check sb.c --report sarif=link",
+        "check sb.c --report sarif=folder",
+        "check sb.c --report text=wmfix.toml",
+        "check sb.c --report json=missing/report.json",
+        "check sb.c --report json=a.json --report sarif=a.json",
+        "check sb.c --shard 1/2 --shard-dir notes.txt",
+        "check sb.c --shard 1/2 --shard-dir link",
+        "run --report json=list.json -- true",
+        "suggest sb.c --export-fixes sb.c",
+        "suggest sb.c --output sb.c",
+        "suggest sb.c --output out",
+        "relax sb.c --output out",
+        "audit sb.c --output notes.txt/deeper",
+        "baseline sb.c --output list.json",
+        "baseline sb.c --output sb.c",
+    ] {
+        let ran = wmfix(&world, line);
+        assert_eq!(ran.code, Some(2), "{line}: {ran:?}");
+        assert!(ran.stderr.contains("is not written to"), "{line}: {ran:?}");
+        assert_eq!(tree(&world), before, "{line}");
+    }
+}
+
+/// What wmfix wrote itself it writes anew, under git or not.
+#[test]
+fn outputs_of_before_are_replaced() {
+    need_tools();
+    let world = repository("sb.c", STORE_BUFFERING);
+    let line = "suggest sb.c --runs 20 --output out --export-fixes fixes.yaml \
+                --report text=report.txt --report json=report.json --report sarif=report.sarif \
+                --report gitlab=gitlab.json --report rdjson=rd.json --report junit=junit.xml";
+    let baseline = "baseline sb.c --runs 20";
+    for round in 0..2 {
+        assert_eq!(wmfix(&world, line).code, Some(1), "{round}");
+        assert_eq!(wmfix(&world, baseline).code, Some(0), "{round}");
+        git(&world, "add -A");
+        git(&world, "rm -q --cached report.txt");
+    }
+    let both = format!(
+        "check sb.c --baseline wmfix-baseline.json --report {}",
+        "json=wmfix-baseline.json"
+    );
+    assert_eq!(wmfix(&world, &both).code, Some(2));
+}
+
+/// The files of a folder, without hidden ones, with their content.
+fn tree(world: &World) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let entries = walkdir::WalkDir::new(world.path()).sort_by_file_name();
+    let entries = entries.into_iter().map(|entry| entry.expect("an entry"));
+    let files = entries.filter(|entry| {
+        let inside = entry.path().strip_prefix(world.path()).expect("below");
+        !inside.starts_with(".git") && !entry.file_type().is_dir()
+    });
+    let files = files.map(|file| {
+        let content = fs::read(file.path()).unwrap_or_default();
+        (file.into_path(), content)
+    });
+    files.collect()
+}

@@ -3,7 +3,7 @@
 
 use crate::cli::{AuditArgs, MemoryModel};
 use crate::exit::{ExitStatus, Stop};
-use crate::output;
+use crate::output::{self, Targets};
 use crate::pipeline::{self, RepairRequest, Request};
 
 /// Examines what is at the path, and every file there.
@@ -14,6 +14,11 @@ pub(super) fn run(arguments: AuditArgs) -> Result<ExitStatus, Stop> {
             "an audit is not made in parts: use `wmfix suggest --shard` and `wmfix merge`",
         ));
     }
+    let targets = Targets {
+        folder: arguments.output.as_deref(),
+        ..Targets::of(&arguments.how)
+    };
+    targets.require_writable()?;
     let request = Request {
         path: arguments.path,
         command: arguments.command,

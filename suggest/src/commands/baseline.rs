@@ -2,6 +2,7 @@
 
 use crate::cli::BaselineArgs;
 use crate::exit::{ExitStatus, Stop};
+use crate::output::Targets;
 use crate::pipeline::{self, Request};
 use crate::private_files::write_file;
 use crate::report::{BaselineFile, Dossier, Verdict};
@@ -9,6 +10,13 @@ use crate::state;
 
 /// Examines what is at the path, or takes the last report, and writes the file.
 pub(super) fn run(arguments: BaselineArgs) -> Result<ExitStatus, Stop> {
+    let targets = Targets {
+        baseline: Some(&arguments.output),
+        // A new one is made, which does not depend on the old one.
+        read: [None, arguments.how.replay.as_deref()],
+        ..Targets::of(&arguments.how)
+    };
+    targets.require_writable()?;
     let dossier = match arguments.last {
         true => last()?,
         false => {

@@ -3,7 +3,7 @@
 use super::stale;
 use crate::cli::CheckArgs;
 use crate::exit::{ExitStatus, Stop};
-use crate::output;
+use crate::output::{self, Targets};
 use crate::pipeline::{self, Request};
 use crate::shards::MergedShards;
 
@@ -17,6 +17,7 @@ pub(super) fn examine(
     arguments: CheckArgs,
     merged: Option<MergedShards>,
 ) -> Result<ExitStatus, Stop> {
+    Targets::of(&arguments.how).require_writable()?;
     let choices = arguments.how.stale.clone();
     let request = Request {
         path: arguments.path,

@@ -5,7 +5,7 @@ use wmfix_rewriter::write_files;
 
 use crate::cli::{MemoryModel, RelaxArgs};
 use crate::exit::{ExitStatus, Stop};
-use crate::output;
+use crate::output::{self, Targets};
 use crate::pipeline::{self, RelaxRequest, RelaxStage, Request};
 use crate::printable::printable_name;
 use crate::subject::PatchedFile;
@@ -13,6 +13,11 @@ use crate::subject::PatchedFile;
 /// Finds the cheapest orders of what is at the path, and prints them.
 pub(super) fn run(arguments: RelaxArgs) -> Result<ExitStatus, Stop> {
     let name = arguments.path.display().to_string();
+    let targets = Targets {
+        folder: arguments.output.as_deref(),
+        ..Targets::of(&arguments.how)
+    };
+    targets.require_writable()?;
     let request = Request {
         path: arguments.path,
         command: arguments.command,

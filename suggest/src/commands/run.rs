@@ -5,7 +5,7 @@ use clap::Parser;
 use super::stale;
 use crate::cli::{BuildFlags, Cli, RunArgs};
 use crate::exit::{ExitStatus, Stop};
-use crate::output;
+use crate::output::{self, Targets};
 use crate::pipeline::{self, Request};
 use crate::shards::MergedShards;
 
@@ -22,6 +22,7 @@ pub(super) fn examine(
     if let Some(id) = &arguments.debug {
         return debug(stale::command_of(id)?);
     }
+    Targets::of(&arguments.how).require_writable()?;
     let choices = arguments.how.stale.clone();
     let request = Request {
         path: ".".into(),

@@ -5,7 +5,7 @@ use wmfix_rewriter::write_files;
 
 use crate::cli::{MemoryModel, SuggestArgs};
 use crate::exit::{ExitStatus, Stop};
-use crate::output;
+use crate::output::{self, Targets};
 use crate::pipeline::{self, Examination, RepairRequest, RepairStage, Repaired, Request};
 use crate::printable::printable_name;
 use crate::shards::MergedShards;
@@ -26,6 +26,12 @@ pub(super) fn examine(
              one at a time: leave out --weak, or look at more of them with `wmfix check --weak`",
         ));
     }
+    let targets = Targets {
+        folder: arguments.output.as_deref(),
+        fixes: arguments.export_fixes.as_deref(),
+        ..Targets::of(&arguments.how)
+    };
+    targets.require_writable()?;
     let name = arguments.path.display().to_string();
     let request = Request {
         path: arguments.path,

@@ -73,7 +73,8 @@ fn patch_name(number: usize) -> String {
     format!("wmfix-{number:04}.patch")
 }
 
-fn is_ours(name: &str) -> bool {
+/// Whether a file has the name of a patch of ours.
+pub(super) fn is_ours(name: &str) -> bool {
     let number = name
         .strip_prefix("wmfix-")
         .and_then(|rest| rest.strip_suffix(".patch"));

@@ -2,6 +2,7 @@
 //! on stderr, and kept for `wmfix explain`. Decides how a command ends.
 
 mod folder;
+mod targets;
 mod terminal;
 
 use std::io::Write;
@@ -24,6 +25,7 @@ use crate::report::{
 };
 use crate::state;
 
+pub(crate) use targets::Targets;
 pub(crate) use terminal::stdout_style;
 use terminal::{coloured_patch, stderr_style};
 

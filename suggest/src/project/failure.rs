@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::foreign_paths::ForeignPath;
 use super::system::BuildTool;
 use crate::cc::NoCompiler;
 
@@ -50,6 +51,8 @@ pub(crate) enum BuildFailure {
     },
     /// The project sets its compiler itself, and the wrapper is not used: what is set.
     OwnCompiler(String),
+    /// A build file names the user's folder: what is built with it is written there.
+    ForeignPath(ForeignPath),
     /// The user interrupted.
     Interrupted,
 }

@@ -12,6 +12,7 @@ mod depends;
 mod elsewhere;
 mod environment;
 mod failure;
+mod foreign_paths;
 mod hints;
 mod listing;
 mod location;
@@ -23,6 +24,7 @@ mod sources;
 mod surroundings;
 mod system;
 mod tree;
+mod tree_watch;
 mod walk;
 
 use std::cell::OnceCell;
@@ -36,6 +38,7 @@ use crate::config::{BuildConfig, ProjectConfig, repository};
 use crate::options::RunOptions;
 use crate::progress::{Progress, Stage};
 use crate::run::{Deadline, Launch};
+use crate::runtime_archive::cache_folder;
 use crate::subject::{PatchedFile, RerunCommand, SourceCopy, Subject, TestCommand};
 use build::Builder;
 use build_folder::BuildFolder;
@@ -44,8 +47,10 @@ use programs::{Program, find_programs};
 use sources::{PatchedCopy, ProgramParts};
 use surroundings::Surroundings;
 use tree::TreeBuild;
+use tree_watch::TreeWatch;
 
 pub(crate) use failure::{BuildFailure, TestLeads};
+pub(crate) use foreign_paths::ForeignPath;
 pub(crate) use hints::left_out;
 pub(crate) use location::{Location, locate};
 pub(crate) use programs::NothingToBuild;
@@ -107,6 +112,12 @@ pub(crate) enum Prepared {
     Built(Subject),
     /// It cannot.
     Failed(BuildFailure),
+}
+
+/// The folder that wmfix writes to.
+fn own_folder() -> anyhow::Result<PathBuf> {
+    let folder = cache_folder()?;
+    Ok(folder.canonicalize().unwrap_or(folder))
 }
 
 impl Project {
@@ -215,6 +226,11 @@ impl Project {
             "patched"
         };
         let folder = lease.folder().join(variant);
+        let watch = match self.kind {
+            // Such a folder need not be a project's: it may be a home, or hold anything.
+            Kind::Programs(..) => TreeWatch::of(&self.folder, 1, own_folder()?),
+            Kind::Tree(_) => TreeWatch::of(&self.tree, usize::MAX, own_folder()?),
+        };
         let prepared = match &self.kind {
             Kind::Programs(programs, database) => {
                 self.programs(programs, database, patched, &folder, options, deadline)?
@@ -228,6 +244,7 @@ impl Project {
             }
             .prepare(patched)?,
         };
+        watch.require_unchanged()?;
         Ok(match prepared {
             Prepared::Failed(_) if deadline.is_over() => {
                 Prepared::Failed(BuildFailure::Interrupted)

@@ -15,7 +15,7 @@ use super::walk::walk_deciding;
 use crate::config::ProjectConfig;
 
 /// Files that a configured build leaves in a source folder.
-const LEFT_BY_BUILDS: [&str; 5] = [
+pub(super) const LEFT_BY_BUILDS: [&str; 5] = [
     "CMakeCache.txt",
     "CMakeFiles",
     "config.status",
@@ -84,6 +84,20 @@ impl Rules {
     }
 }
 
+/// How many bytes of a file show what made it.
+const START_BYTES: u64 = 256;
+
+/// What files that CMake has written begin with.
+const OF_CMAKE: [&str; 3] = [
+    "# CMAKE generated file: DO NOT EDIT!",
+    "# CMake generated Testfile",
+    "# Install script for directory:",
+];
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
 /// Whether a file is an object, a library or an executable, or was written by a
 /// configured build.
 pub(super) fn is_build_product(path: &Path) -> io::Result<bool> {
@@ -98,7 +112,14 @@ pub(super) fn is_build_product(path: &Path) -> io::Result<bool> {
     }
     let mut start = Vec::new();
     File::open(path)?
-        .take(ARCHIVE.len() as u64)
+        .take(START_BYTES)
         .read_to_end(&mut start)?;
-    Ok(start.starts_with(ELF) || start == ARCHIVE)
+    let is_of_cmake = || {
+        // A build folder's are all that it has: only among sources others take their place.
+        let is_named = OF_CMAKE
+            .iter()
+            .any(|mark| contains(&start, mark.as_bytes()));
+        is_named && path.with_file_name("CMakeLists.txt").exists()
+    };
+    Ok(start.starts_with(ELF) || start.starts_with(ARCHIVE) || is_of_cmake())
 }

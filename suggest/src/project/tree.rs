@@ -24,7 +24,7 @@ use super::make_rules::{self, MakeRules};
 use super::rules::Rules;
 use super::system::{self, BuildLayout, BuildTool};
 use super::walk::{is_hidden, walk};
-use super::{BuildFailure, Prepared, Project, TestLeads, build_folder};
+use super::{BuildFailure, Prepared, Project, TestLeads, build_folder, foreign_paths, own_folder};
 use crate::cc;
 use crate::config::BuildConfig;
 use crate::options::RunOptions;
@@ -105,7 +105,7 @@ impl TreeBuild<'_> {
         let notes = self.folder.join("notes");
         building.push(("PATH".into(), path));
         building.push((cc::NOTES_VARIABLE.into(), notes.clone().into()));
-        let prepared = self.built(&layout, config, given, &copied.digest, &building)?;
+        let prepared = self.built(&layout, config, given, &copied, &building)?;
         let tests = match prepared {
             Ok(tests) => tests,
             Err(failure) => return Ok(Prepared::Failed(failure)),
@@ -196,9 +196,10 @@ impl TreeBuild<'_> {
         layout: &BuildLayout<'_>,
         config: &BuildConfig,
         given: Option<Vec<OsString>>,
-        digest: &str,
+        copied: &TreeCopy,
         tools: &[(OsString, OsString)],
     ) -> anyhow::Result<Result<Vec<Test>, BuildFailure>> {
+        let digest = &copied.digest;
         let done = self.folder.join("built");
         let known = self.known_tests(digest);
         // Of a command that was not given, the one that belongs to the tool.
@@ -210,11 +211,11 @@ impl TreeBuild<'_> {
             Some(known) => known,
             None => {
                 remove(&done)?;
-                if let Some(failure) = self.build(layout, config, tools)? {
+                if let Some(failure) = self.build(layout, config, &copied.files, tools)? {
                     return Ok(Err(failure));
                 }
                 BuiltTests {
-                    digest: digest.to_owned(),
+                    digest: digest.clone(),
                     tests: BTreeMap::new(),
                 }
             }
@@ -240,9 +241,15 @@ impl TreeBuild<'_> {
         &self,
         layout: &BuildLayout<'_>,
         config: &BuildConfig,
+        files: &[PathBuf],
         tools: &[(OsString, OsString)],
     ) -> anyhow::Result<Option<BuildFailure>> {
         let steps = self.tool.steps(layout, config);
+        if self.tool.builds_outside()
+            && let Some(failure) = self.foreign_path(files)?
+        {
+            return Ok(Some(failure));
+        }
         let configured = self.folder.join("configured");
         if !configured.is_file() {
             if self.tool.builds_outside() {
@@ -259,12 +266,26 @@ impl TreeBuild<'_> {
             }
             fs::write(&configured, "")?;
         }
+        // What is configured among the sources writes its files anew.
+        if !self.tool.builds_outside()
+            && let Some(failure) = self.foreign_path(files)?
+        {
+            return Ok(Some(failure));
+        }
         for step in &steps.build {
             if let Some(failure) = self.step(step, layout.build, tools)? {
                 return Ok(Some(failure));
             }
         }
         Ok(None)
+    }
+
+    /// The failure to build if a build file of the copy names the user's folder.
+    fn foreign_path(&self, files: &[PathBuf]) -> anyhow::Result<Option<BuildFailure>> {
+        let tree = self.folder.join("tree");
+        let own = own_folder()?;
+        let found = foreign_paths::first(files, &tree, &self.project.tree, &own)?;
+        Ok(found.map(BuildFailure::ForeignPath))
     }
 
     /// The commands that test what was built.

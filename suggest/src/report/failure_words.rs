@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::evidence::NotRun;
-use crate::project::{BuildFailure, BuildTool, TestLeads};
+use crate::project::{BuildFailure, BuildTool, ForeignPath, TestLeads};
 
 /// One line about a failure.
 pub(crate) fn build_failure_text(failure: &BuildFailure) -> String {
@@ -42,6 +42,11 @@ pub(crate) fn build_failure_text(failure: &BuildFailure) -> String {
         }
         BuildFailure::OwnCompiler(what) => format!(
             "the project sets its compiler itself ({what}), so it would not be built with wmfix's wrapper: let CC and CXX decide, or change it with -D on the command line"
+        ),
+        BuildFailure::ForeignPath(ForeignPath { file, line, folder }) => format!(
+            "{}:{line} names {}, so a build with it would write there, and wmfix builds in a copy: remove what was configured (make distclean, or the build folder), leave the file out with `exclude` in wmfix.toml, or use paths that are relative to it",
+            file.display(),
+            folder.display()
         ),
         BuildFailure::MissingProgram { tool, program } => {
             let package = match program.as_str() {
