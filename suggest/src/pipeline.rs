@@ -98,7 +98,7 @@ pub(crate) enum RepairStage {
 pub(crate) struct Repaired {
     /// What came of the repair loop.
     pub result: RepairResult,
-    /// All changes as one diff; empty if the patched program does not build.
+    /// All changes as one diff; empty if it was not built and run.
     pub patch: Patch,
     /// The folder whose files may be changed.
     pub tree: PathBuf,

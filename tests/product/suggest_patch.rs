@@ -335,3 +335,48 @@ fn a_patch_for_each_cause_the_worst_first() {
     assert!(patched.contains("atomic_store_explicit(&ready, 1, memory_order_release);"));
     assert!(patched.contains("seq_cst"), "{patched}");
 }
+
+/// A project whose patched program is never built: there the compiler waits.
+fn never_builds(world: &World) {
+    world.write("p/sb.c", include_str!("../corpus/suggest/sb.c"));
+    world.write(
+        "p/Makefile",
+        "prog: sb.c\n\t@if grep -q seq_cst sb.c; then sleep 600; fi\n\
+         \t$(CC) -g -pthread -o $@ sb.c\ncheck: prog\n\t./prog\n.PHONY: check\n",
+    );
+}
+
+/// A patch that was not built and run is none: it is named, and nothing else has it.
+#[test]
+fn what_was_not_built_and_run_is_no_patch() {
+    need(&[Need::Program("gcc"), Need::Program("make")]);
+    let world = World::new();
+    never_builds(&world);
+    let source = || std::fs::read_to_string(world.path().join("p/sb.c")).expect("the file");
+    let before = source();
+    let suggest = |more: &str| {
+        let line = format!("suggest p --runs 10 --time 15 {more}");
+        CommandResult::of(world.wmfix("gcc").args(line.split_whitespace()))
+    };
+    let files = "--apply --output out --export-fixes fixes.yaml --report json=report.json \
+                 --report sarif=report.sarif --report rdjson=rd.json --report gitlab=gitlab.json";
+    let ran = suggest(files);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert_eq!(ran.stdout, "", "{ran:?}");
+    let said = "no patch in the time: the cheapest candidate is ";
+    assert!(ran.stderr.contains(said), "{ran:?}");
+    assert!(ran.stderr.contains("  p/sb.c:"), "{ran:?}");
+    assert!(!ran.stderr.contains("no cheaper set"), "{ran:?}");
+    assert!(ran.stderr.contains("--apply changed nothing"), "{ran:?}");
+    assert_eq!(source(), before);
+    assert!(!world.path().join("out/wmfix-0001.patch").exists());
+    let read = |name: &str| std::fs::read_to_string(world.path().join(name)).expect(name);
+    assert!(read("fixes.yaml").contains("Diagnostics: []"));
+    let report: serde_json::Value = serde_json::from_str(&read("report.json")).expect("JSON");
+    assert!(report["repair"].is_null(), "{report}");
+    assert_eq!(report["candidate"]["why"], "out-of-time", "{report}");
+    assert!(report["candidate"]["changes"][0]["what"].is_string());
+    assert!(!read("report.sarif").contains("\"fixes\""));
+    assert!(!read("rd.json").contains("\"suggestions\""));
+    assert!(!read("out/report.html").contains("class=\"added\""));
+}

@@ -72,7 +72,7 @@ pub(super) fn examine(
             Ok(status)
         }
         RepairStage::Done(_) => {
-            eprintln!("wmfix: --apply changed nothing: the repair was not verified");
+            eprintln!("wmfix: --apply changed nothing: no repair was built, run and shown to hold");
             Ok(status)
         }
         RepairStage::None | RepairStage::NeverWorks => {

@@ -22,6 +22,7 @@ pub(super) fn write(
     page: Page,
 ) -> anyhow::Result<()> {
     clear(folder)?;
+    let result = result.filter(|result| result.is_patch());
     if let (Some(result), Some(repair)) = (result, &dossier.report.repair) {
         for (number, group) in group_patches(&result.groups).iter().enumerate() {
             let mut patch = group_text(repair, number).into_bytes();

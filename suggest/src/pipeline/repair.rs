@@ -115,7 +115,7 @@ pub(super) fn repaired(
         result.notes.push(RepairNote::VolatileTakenForAtomic);
     }
     result.sort_groups(&harms);
-    let patch = match result.builds() {
+    let patch = match result.is_patch() {
         true => patch(&result.files)?,
         false => Patch::default(),
     };

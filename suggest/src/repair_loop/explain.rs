@@ -76,6 +76,7 @@ impl Explainer<'_> {
             cost: outcome.repair.as_ref().map_or(0, |repair| repair.cost),
             optimal: outcome.end == SearchEnd::Optimal,
             lower_bound: outcome.lower_bound,
+            wanted: 0,
             recorded_runs: outcome.runs,
             layers: layers.iter().collect::<BTreeSet<_>>().len().max(1) as u64,
             spared: 0,

@@ -33,7 +33,7 @@ use verify::{PlaceKey, finding_keys};
 pub(crate) use groups::group_patches;
 pub(crate) use result::{
     ChangeSite, ExplainedChange, NeededChange, RemainingFindings, RemainingReason, RepairNote,
-    RepairResult, StillFound, Verification, VerificationFailure,
+    RepairResult, Standing, StillFound, Verification, VerificationFailure,
 };
 pub(crate) use search::{SEARCH_TIME, allowed_in_libraries};
 pub(crate) use verify::{ViolationPlaces, compare, violation_places};
@@ -223,7 +223,7 @@ impl<'a> RepairLoop<'a> {
             }
             _ => {}
         }
-        let usable = !result.files.is_empty() && result.builds();
+        let usable = !result.files.is_empty() && result.was_tried();
         if let Some(best) = self.best.take().filter(|_| !usable) {
             // A patch that removes something is better than none.
             result = best;

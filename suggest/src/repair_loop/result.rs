@@ -31,6 +31,8 @@ pub(crate) struct RepairResult {
     pub optimal: bool,
     /// No repair of the runs costs less than this.
     pub lower_bound: u64,
+    /// How many findings it was searched for.
+    pub wanted: usize,
     /// How many recorded runs it was searched for.
     pub recorded_runs: u64,
     /// In how many layers: with one, it is the cheapest of all findings at once.
@@ -198,7 +200,47 @@ pub(crate) enum RepairNote {
     OriginalRunAgain,
 }
 
+/// What a repair is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It was built and run: a patch, whether or not that showed it to be enough.
+    Patch,
+    /// There was no time to build and run it, or the user interrupted that.
+    Candidate,
+    /// The search was stopped with one of more changes than can be sensible.
+    TooLarge,
+    /// There is none that builds.
+    Nothing,
+}
+
+/// A repair of a stopped search makes at most so many changes for each finding: one on
+/// each side of it.
+const MOST_CHANGES_A_FINDING: usize = 2;
+
+/// Or it costs at most so many times what every repair costs.
+const MOST_TIMES_THE_BOUND: u64 = 2;
+
 impl RepairResult {
+    /// What it is worth.
+    pub(crate) fn standing(&self) -> Standing {
+        let is_near =
+            self.optimal || self.cost <= self.lower_bound.saturating_mul(MOST_TIMES_THE_BOUND);
+        let is_small = self.changes.len() <= self.wanted.saturating_mul(MOST_CHANGES_A_FINDING);
+        match &self.verification {
+            Verification::NoPatch | Verification::DoesNotBuild(_) => Standing::Nothing,
+            Verification::Clean(_) | Verification::Fails(_) if is_near || is_small => {
+                Standing::Patch
+            }
+            Verification::Interrupted | Verification::OutOfTime if is_near => Standing::Candidate,
+            _ => Standing::TooLarge,
+        }
+    }
+
+    /// Whether it is to be had as a patch.
+    pub(crate) fn is_patch(&self) -> bool {
+        self.standing() == Standing::Patch
+    }
+
     /// Puts the groups of changes into the order in which they matter: what removes
     /// races, then what removes harmful findings, then the rest.
     pub(crate) fn sort_groups(&mut self, harms: &Harms) {
@@ -217,13 +259,69 @@ impl RepairResult {
         });
     }
 
-    /// Whether the patched program could be built at all.
-    pub(crate) fn builds(&self) -> bool {
-        !matches!(self.verification, Verification::DoesNotBuild(_))
+    /// Whether it was built and run.
+    pub(crate) fn was_tried(&self) -> bool {
+        matches!(
+            self.verification,
+            Verification::Clean(_) | Verification::Fails(_)
+        )
     }
 
-    /// Whether the patch was built and run, and held.
+    /// Whether it is a patch that was built and run, and held.
     pub(crate) fn holds(&self) -> bool {
-        matches!(self.verification, Verification::Clean(_))
+        matches!(self.verification, Verification::Clean(_)) && self.is_patch()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wmfix_analysis::FenceOrder;
+
+    use super::*;
+
+    /// A repair of so many changes, at this cost, of two findings.
+    fn standing(changes: usize, cost: u64, verification: &Verification) -> Standing {
+        let change = |_| ExplainedChange {
+            kind: ChangeKind::FenceBefore(FenceOrder::SeqCst),
+            at: ChangeSite {
+                site: SiteId(0),
+                text: None,
+            },
+            before: Orders::NoFence,
+            reasons: Vec::new(),
+            is_covered: false,
+            reached: None,
+            other_callers: 0,
+        };
+        let result = RepairResult {
+            files: Vec::new(),
+            changes: (0..changes).map(change).collect(),
+            groups: Vec::new(),
+            cost,
+            optimal: false,
+            lower_bound: 3,
+            wanted: 2,
+            recorded_runs: 1,
+            layers: 1,
+            spared: 0,
+            verification: verification.clone(),
+            remaining: Vec::new(),
+            rounds: 1,
+            notes: Vec::new(),
+            search_time: Duration::ZERO,
+            verification_time: Duration::ZERO,
+        };
+        result.standing()
+    }
+
+    #[test]
+    fn what_a_stopped_search_has_is_no_patch_if_it_is_far_from_the_cheapest() {
+        let failed = Verification::Fails(VerificationFailure::CannotRun);
+        assert_eq!(standing(52, 1_933_628, &failed), Standing::TooLarge);
+        assert_eq!(standing(4, 1_933_628, &failed), Standing::Patch);
+        assert_eq!(standing(52, 6, &failed), Standing::Patch);
+        let late = Verification::OutOfTime;
+        assert_eq!(standing(4, 7, &late), Standing::TooLarge);
+        assert_eq!(standing(4, 6, &late), Standing::Candidate);
     }
 }

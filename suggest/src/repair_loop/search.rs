@@ -15,7 +15,7 @@ use wmfix_repair::{
 
 use super::explain::{Explainer, carriers};
 use super::verify::{finding_keys, violation_places};
-use super::{Proposal, Ranking, RepairLoop, RepairNote, RepairTask};
+use super::{Proposal, Ranking, RepairLoop, RepairNote, RepairResult, RepairTask};
 use crate::candidates::{Candidates, Purpose};
 use crate::evidence::Evidence;
 use crate::findings::{FindingNames, ViolationKey};
@@ -123,7 +123,10 @@ impl RepairLoop<'_> {
             carriers: &carriers,
         };
         Ok(Some(Proposal {
-            result: explainer.result(&outcome, files),
+            result: RepairResult {
+                wanted: wanted.len(),
+                ..explainer.result(&outcome, files)
+            },
             remaining: explainer.remaining_places(&outcome),
             wanted,
             open,

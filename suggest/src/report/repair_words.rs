@@ -1,7 +1,9 @@
 //! What happened while a repair was searched for and verified, in words.
 
+use super::dossier::Dossier;
 use super::harm_words::counted;
-use super::model::Verification;
+use super::model::{NoPatch, RepairCandidate, Verification};
+use super::overview;
 use super::short_name::short_name;
 use super::words::signal_name;
 use crate::repair_loop::{RepairNote, StillFound, VerificationFailure};
@@ -45,6 +47,38 @@ pub(super) fn repair_note_text(note: &RepairNote) -> String {
         }
         RepairNote::OriginalRunAgain => {
             "a patched program showed a finding that its own runs do not explain: the original program was run again".to_owned()
+        }
+    }
+}
+
+/// Why there is no patch, and what a candidate is, which its changes follow.
+pub(super) fn candidate_words(dossier: &Dossier, candidate: &RepairCandidate) -> String {
+    let count = candidate.changes.len();
+    let changes = if count == 1 { "change" } else { "changes" };
+    let which = match candidate.optimal {
+        true => "the cheapest candidate",
+        false => "a candidate, which may not be the cheapest,",
+    };
+    match candidate.why {
+        NoPatch::OutOfTime => format!(
+            "no patch in the time: {which} is {count} {changes}, not built and run (--time gives it more):"
+        ),
+        NoPatch::Interrupted => {
+            format!("no patch: interrupted before {which} of {count} {changes} was built and run:")
+        }
+        NoPatch::TooLarge => {
+            let rows = overview::rows(dossier);
+            let worst = rows.first().map(|row| {
+                let id = row.ids.first().map_or("", String::as_str);
+                format!(
+                    "the worst finding is {id} ({} at {}); ",
+                    row.what, row.place
+                )
+            });
+            format!(
+                "no sensible repair was found in the time: {}give it more (--time), or a smaller test",
+                worst.unwrap_or_default()
+            )
         }
     }
 }

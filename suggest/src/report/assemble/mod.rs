@@ -232,6 +232,7 @@ pub(crate) fn assemble(
         free_runs,
         proof,
         repair: None,
+        candidate: None,
         relaxation: None,
         unrepairable: Vec::new(),
         notes,

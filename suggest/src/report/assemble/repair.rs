@@ -12,8 +12,8 @@ use super::{NamedFindings, RepairInputs};
 use crate::explore::Exploration;
 use crate::findings::sort_ids;
 use crate::repair_loop::{
-    ChangeSite, ExplainedChange, NeededChange, RemainingFindings, RemainingReason, Verification,
-    group_patches,
+    ChangeSite, ExplainedChange, NeededChange, RemainingFindings, RemainingReason, RepairResult,
+    Standing, Verification, group_patches,
 };
 use crate::report::change_words::{self, ChangeDescription};
 use crate::report::model::{
@@ -37,12 +37,19 @@ pub(super) fn add(
         .notes
         .extend(result.notes.iter().map(repair_note_text));
     report.unrepairable = all_unrepairable(&result.remaining, report, found, spots);
+    report.candidate = candidate(result, report, found, spots);
+    if !result.is_patch() {
+        return;
+    }
     let mut proof = None;
     let mut remaining = Vec::new();
     let mut others = 0;
     let mut free_runs = None;
     let (outcome, why, runs, schedules, missed) = match &result.verification {
-        Verification::NoPatch | Verification::DoesNotBuild(_) => return,
+        Verification::NoPatch
+        | Verification::DoesNotBuild(_)
+        | Verification::Interrupted
+        | Verification::OutOfTime => return,
         Verification::Clean(verified) => {
             let exploration = verified.exploration.as_ref();
             proof = exploration.map(|explored| proof_of_patch(explored, verified.proved));
@@ -65,8 +72,6 @@ pub(super) fn add(
             0,
             &[][..],
         ),
-        Verification::Interrupted => (VerificationOutcome::Interrupted, None, 0, 0, &[][..]),
-        Verification::OutOfTime => (VerificationOutcome::OutOfTime, None, 0, 0, &[][..]),
     };
     let mut missed: Vec<model::ReportedPlace> =
         missed.iter().map(|&site| spots.spot(site).place).collect();
@@ -104,6 +109,32 @@ pub(super) fn add(
         patch: String::from_utf8_lossy(repaired.patch).into_owned(),
         changes,
     });
+}
+
+/// Changes that are no patch, if these are not.
+fn candidate(
+    result: &RepairResult,
+    report: &Report,
+    found: &NamedFindings,
+    spots: &mut SpotFinder<'_>,
+) -> Option<model::RepairCandidate> {
+    let why = match (result.standing(), &result.verification) {
+        (Standing::Patch | Standing::Nothing, _) => return None,
+        (Standing::TooLarge, _) => model::NoPatch::TooLarge,
+        (Standing::Candidate, Verification::Interrupted) => model::NoPatch::Interrupted,
+        (Standing::Candidate, _) => model::NoPatch::OutOfTime,
+    };
+    let told = result.changes.iter();
+    let told = told.filter(|_| why != model::NoPatch::TooLarge);
+    let changes = told.map(|change| {
+        let model::ReportedChange { place, what, .. } = explained(change, report, found, spots);
+        model::CandidateChange { place, what }
+    });
+    Some(model::RepairCandidate {
+        why,
+        changes: changes.collect(),
+        optimal: result.optimal,
+    })
 }
 
 /// How far the exploration of the patched program came.

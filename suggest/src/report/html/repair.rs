@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::prose;
 use crate::report::dossier::Dossier;
 use crate::report::model::{Repair, Report, ReportedChange, ReportedHunk, VerificationOutcome};
-use crate::report::repair_words::{patched_free_text, shown_text};
+use crate::report::repair_words::{candidate_words, patched_free_text, shown_text};
 use crate::report::words;
 
 /// The repair, and what cannot be repaired.
@@ -25,6 +25,13 @@ pub(super) fn repair(dossier: &Dossier) -> Markup {
                     }
                 }
             }
+        }
+        @if let Some(candidate) = &report.candidate {
+            h2 id="repair" { "Repair" }
+            p { (candidate_words(dossier, candidate)) }
+            ul { @for change in &candidate.changes {
+                li { code { (change.place.file) ":" (change.place.line) } " " (change.what) }
+            } }
         }
         @if !report.unrepairable.is_empty() {
             h2 id="unrepaired" { "Not repaired" }
@@ -131,8 +138,6 @@ fn verdict(repair: &Repair, report: &Report) -> Markup {
                 VerificationOutcome::NotEnough => {
                     strong class="failed" { "The patch is not enough: " (verification.why.as_deref().unwrap_or_default()) }
                 }
-                VerificationOutcome::Interrupted => { "Interrupted before the patch was verified." }
-                VerificationOutcome::OutOfTime => { "The time was up before the patch was verified." }
             }
         }
         @if !missed.is_empty() {

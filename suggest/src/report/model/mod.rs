@@ -20,9 +20,9 @@ pub(crate) use relaxation::{
     SearchedOrders, UnchangeableOrder,
 };
 pub(crate) use repair::{
-    FenceSide, Group, OrderChange, PatchedFreeRuns, Position, Price, Repair, ReportedChange,
-    ReportedChangeKind, ReportedEdit, ReportedHunk, SearchedRepairs, UnrepairedFindings,
-    Verification, VerificationOutcome,
+    CandidateChange, FenceSide, Group, NoPatch, OrderChange, PatchedFreeRuns, Position, Price,
+    Repair, RepairCandidate, ReportedChange, ReportedChangeKind, ReportedEdit, ReportedHunk,
+    SearchedRepairs, UnrepairedFindings, Verification, VerificationOutcome,
 };
 
 /// The version of the format.
@@ -54,6 +54,9 @@ pub(crate) struct Report {
     pub proof: Option<ReportedProof>,
     /// The repair, if one was asked for and found.
     pub repair: Option<Repair>,
+    /// Changes that were found and are no patch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub candidate: Option<RepairCandidate>,
     /// Weaker orders, if they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relaxation: Option<ReportedRelaxation>,

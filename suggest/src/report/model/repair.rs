@@ -33,6 +33,38 @@ pub(crate) struct Repair {
     pub patch: String,
 }
 
+/// Changes that are no patch.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RepairCandidate {
+    /// Why they are none.
+    pub why: NoPatch,
+    /// What would be changed; nothing if that is too much to be sensible.
+    pub changes: Vec<CandidateChange>,
+    /// No repair of the runs costs less than these.
+    pub optimal: bool,
+}
+
+/// Why there is no patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum NoPatch {
+    /// The time was up before it was built and run.
+    OutOfTime,
+    /// It was interrupted before it was built and run.
+    Interrupted,
+    /// The search was stopped with one of more changes than can be sensible.
+    TooLarge,
+}
+
+/// A change that was not tried.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct CandidateChange {
+    /// Where.
+    pub place: ReportedPlace,
+    /// What would be done, for people.
+    pub what: String,
+}
+
 /// Changes that belong together, because they remove the same findings or are
 /// too close to be patches of their own.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -279,10 +311,6 @@ pub(crate) enum VerificationOutcome {
     Held,
     /// There are still findings.
     NotEnough,
-    /// It was interrupted before that was known.
-    Interrupted,
-    /// The time was up before that was known.
-    OutOfTime,
 }
 
 /// Findings that stay, and why.

@@ -8,8 +8,9 @@ mod results;
 use serde_json::{Value, json};
 
 use super::dossier::Dossier;
-use super::model::{Report, Verdict, VerificationOutcome};
+use super::model::{Verdict, VerificationOutcome};
 use crate::exit::ExitStatus;
+use crate::report::repair_words::candidate_words;
 use crate::sarif;
 
 /// The log, indented, of a command with this exit status.
@@ -19,7 +20,7 @@ pub(crate) fn sarif(dossier: &Dossier, exit: ExitStatus) -> anyhow::Result<Strin
         "invocations": [{
             "executionSuccessful": report.verdict != Verdict::Failed,
             "exitCode": exit.code(),
-            "toolExecutionNotifications": notifications(report),
+            "toolExecutionNotifications": notifications(dossier),
         }],
         "results": results::results(dossier),
         "properties": {
@@ -80,7 +81,8 @@ fn rules() -> Value {
 }
 
 /// What else a reader should know.
-fn notifications(report: &Report) -> Vec<Value> {
+fn notifications(dossier: &Dossier) -> Vec<Value> {
+    let report = &dossier.report;
     let note = |level: &str, text: &str| json!({ "level": level, "message": { "text": text } });
     let mut notifications: Vec<Value> = report.notes.iter().map(|n| note("note", n)).collect();
     for left in &report.unrepairable {
@@ -110,10 +112,11 @@ fn notifications(report: &Report) -> Vec<Value> {
             VerificationOutcome::NotEnough => {
                 notifications.push(note("warning", &format!("the fixes are not enough: {why}")));
             }
-            VerificationOutcome::Interrupted | VerificationOutcome::OutOfTime => {
-                notifications.push(note("warning", "the fixes were not verified"));
-            }
         }
+    }
+    if let Some(candidate) = &report.candidate {
+        let why = candidate_words(dossier, candidate);
+        notifications.push(note("warning", why.trim_end_matches(':')));
     }
     notifications
 }

@@ -4,10 +4,11 @@ use super::fit::fit_lines;
 use super::{TextStyle, USUAL_WIDTH, counted, wrapped};
 use crate::report::dossier::Dossier;
 use crate::report::model::{
-    Price, Repair, Report, ReportedChange, ReportedHunk, VerificationOutcome,
+    Price, Repair, RepairCandidate, Report, ReportedChange, ReportedHunk, ReportedPlace,
+    VerificationOutcome,
 };
 use crate::report::proof_words::{classes_text, proof_text};
-use crate::report::repair_words::{patched_free_text, shown_text};
+use crate::report::repair_words::{candidate_words, patched_free_text, shown_text};
 
 /// Everything about the repair of a report; empty if there was nothing to
 /// repair.
@@ -17,6 +18,8 @@ pub(crate) fn repair_text(dossier: &Dossier, style: TextStyle) -> String {
     let mut text = String::new();
     if let Some(repair) = &report.repair {
         text += &hunks(repair, width);
+    } else if let Some(candidate) = &report.candidate {
+        text += &candidate_text(dossier, candidate);
     } else if !report.unrepairable.is_empty() {
         text += "wmfix: no possible change removes a finding\n";
     }
@@ -31,11 +34,28 @@ pub(crate) fn repair_text(dossier: &Dossier, style: TextStyle) -> String {
     }
     if let Some(repair) = &report.repair {
         text += &fit_lines(&verdict(repair, report), style.width);
+    }
+    if report.repair.is_some() || report.candidate.is_some() {
         let seconds = &dossier.seconds;
         text += &format!(
             "time: runs {:.2} s, search {:.2} s, verification {:.2} s\n",
             seconds.runs, seconds.search, seconds.verification
         );
+    }
+    text
+}
+
+/// What would be changed, of what is no patch, a line each.
+fn candidate_text(dossier: &Dossier, candidate: &RepairCandidate) -> String {
+    let mut text = candidate_words(dossier, candidate) + "\n";
+    for change in &candidate.changes {
+        let ReportedPlace {
+            file,
+            line,
+            operation,
+            ..
+        } = &change.place;
+        text += &format!("  {file}:{line}: {operation}: {}\n", change.what);
     }
     text
 }
@@ -205,12 +225,6 @@ fn verdict(repair: &Repair, report: &Report) -> String {
                 .as_deref()
                 .unwrap_or("there are still findings");
             format!("{count}; the patch is not enough: {why}\n")
-        }
-        VerificationOutcome::Interrupted => {
-            format!("{count} ({how_good}); interrupted before it was verified\n")
-        }
-        VerificationOutcome::OutOfTime => {
-            format!("{count} ({how_good}); not verified: the time was up (--time gives it more)\n")
         }
     }
 }
