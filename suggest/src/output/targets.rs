@@ -66,10 +66,10 @@ impl<'a> Targets<'a> {
             require_file(file, content)?;
             let path = full(file);
             if self.read.iter().flatten().any(|read| full(read) == path) {
-                return Err(refused(file, "this command reads it"));
+                return Err(refused(file, "is read by this command"));
             }
             if !named.insert(path) {
-                return Err(refused(file, "it is named twice"));
+                return Err(refused(file, "is named twice"));
             }
         }
         for folder in [self.folder, self.shards].into_iter().flatten() {
@@ -124,29 +124,29 @@ impl Content {
 fn require_file(file: &Path, content: Content) -> Result<(), Stop> {
     let name = file.file_name().unwrap_or_default();
     if Language::may_be(file) {
-        return Err(refused(file, "by its name it is C or C++ source"));
+        return Err(refused(file, "is C or C++ source by its name"));
     }
     if PROJECT_FILES.iter().any(|one| name == *one) {
-        return Err(refused(file, "by its name it is a project's own"));
+        return Err(refused(file, "is a project's own file by its name"));
     }
     let parent = parent(file);
     if !parent.is_dir() {
-        return Err(refused(file, "there is no such folder: make it first"));
+        return Err(refused(file, "is in a folder that is not there"));
     }
     match fs::symlink_metadata(file) {
         Ok(there) if there.is_symlink() => {
-            return Err(refused(file, "it is a symbolic link"));
+            return Err(refused(file, "is a symbolic link"));
         }
-        Ok(there) if there.is_dir() => return Err(refused(file, "it is a folder")),
-        Ok(there) if !there.is_file() => return Err(refused(file, "it is not a regular file")),
+        Ok(there) if there.is_dir() => return Err(refused(file, "is a folder")),
+        Ok(there) if !there.is_file() => return Err(refused(file, "is not a regular file")),
         Ok(there) if there.len() > 0 => {
             let text = regular_file::read_text(file).unwrap_or_default();
             match content.is_own(&text) {
                 Some(true) => {}
                 Some(false) => {
-                    return Err(refused(file, "wmfix did not write what is there"));
+                    return Err(refused(file, "has content that wmfix did not write"));
                 }
-                None if is_tracked(file) => return Err(refused(file, "it is under git")),
+                None if is_tracked(file) => return Err(refused(file, "is under git")),
                 None => {}
             }
         }
@@ -159,10 +159,10 @@ fn require_file(file: &Path, content: Content) -> Result<(), Stop> {
 fn require_folder(folder: &Path) -> Result<(), Stop> {
     let there = fs::symlink_metadata(folder);
     if there.as_ref().is_ok_and(fs::Metadata::is_symlink) {
-        return Err(refused(folder, "it is a symbolic link"));
+        return Err(refused(folder, "is a symbolic link"));
     }
     if there.is_ok_and(|there| !there.is_dir()) {
-        return Err(refused(folder, "it is not a folder"));
+        return Err(refused(folder, "is not a folder"));
     }
     let mut above = folder
         .ancestors()
@@ -172,7 +172,7 @@ fn require_folder(folder: &Path) -> Result<(), Stop> {
         });
     match above.find(|above| above.exists()) {
         Some(nearest) if nearest.is_dir() => require_access(nearest, folder),
-        _ => Err(refused(folder, "what is above it is not a folder")),
+        _ => Err(refused(folder, "is below what is not a folder")),
     }
 }
 
@@ -194,7 +194,7 @@ fn require_own_files(folder: &Path) -> Result<(), Stop> {
 
 fn require_access(folder: &Path, target: &Path) -> Result<(), Stop> {
     access(folder, Access::WRITE_OK | Access::EXEC_OK)
-        .map_err(|_| refused(target, "its folder cannot be written to"))
+        .map_err(|_| refused(target, "is in a folder that cannot be written to"))
 }
 
 /// Whether git knows the file.
@@ -233,7 +233,7 @@ fn full(file: &Path) -> PathBuf {
 
 fn refused(target: &Path, why: &str) -> Stop {
     Stop::usage(format_args!(
-        "{} is not written to: {why}; name another one",
+        "{} {why}: it is not written to; name another one",
         target.display()
     ))
 }
