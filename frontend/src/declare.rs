@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::context::ScanContext;
-use crate::declarations::Declarations;
+use crate::declarations::{Declarations, Meanings};
 use crate::generated::{self, is_worth_keeping};
 use crate::macros::{self, Macro};
 use crate::outline::Outline;
@@ -22,6 +22,7 @@ pub(crate) fn declarations(
     vocabularies: &Vocabularies,
 ) -> Declarations {
     let mut declared = Declarations::without_macros(file, outline, imports, vocabularies);
+    declared.meanings = Meanings::of(file, outline);
     let definitions = macros::definitions(outline, file);
     let with_parameters = definitions.iter().filter(|d| d.parameters.is_some());
     declared.add_macro_names(with_parameters.map(|definition| definition.name.clone()));
@@ -52,11 +53,13 @@ pub(crate) fn declarations(
 }
 
 /// The declarations of a header in which no word is atomic: what it uses of the macros
-/// of others, if it does.
+/// of others, and the names of its own.
 pub(crate) fn uses_only(text: &[u8]) -> Option<Declarations> {
     let mut declared = Declarations::default();
     declared.open_uses = generated::open_uses(text, &declared);
-    (!declared.open_uses.is_empty()).then_some(declared)
+    declared.meanings = Meanings::of_macros_in(text);
+    let is_worth_keeping = !declared.open_uses.is_empty() || !declared.meanings.is_empty();
+    is_worth_keeping.then_some(declared)
 }
 
 /// A macro whose uses depend on their arguments, if these may be operations or define

@@ -68,6 +68,7 @@ mod recognise;
 mod record;
 mod recover;
 mod repetition;
+mod scalar;
 mod scan;
 mod site;
 mod site_lines;

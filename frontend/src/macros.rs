@@ -9,7 +9,7 @@ use crate::orders::squeeze;
 use crate::outline::{Marks, Outline};
 use crate::plain_form;
 use crate::recognise::found_in_part;
-use crate::site::{OrderForm, OrderSpelling, Site, Span};
+use crate::site::{LoopRole, OrderForm, OrderSpelling, Site, Span};
 use crate::source::ParsedFile;
 use crate::syntax::{self, children};
 use crate::vocabulary::rule::{OrderRule, Rule};
@@ -78,7 +78,17 @@ pub(crate) fn sites(definition: &Macro, context: &ScanContext<'_>) -> Vec<Site> 
     found_in_part(&tree, context)
         .into_iter()
         .filter(|(found, _)| found.rule.is_some())
-        .map(|(found, _)| found.into_site(around.clone(), context))
+        .map(|(mut found, _)| {
+            // What a use puts in the place of a parameter may do anything.
+            if definition
+                .parameters
+                .as_ref()
+                .is_some_and(|all| !all.is_empty())
+            {
+                found.role = LoopRole::None;
+            }
+            found.into_site(around.clone(), context)
+        })
         .collect()
 }
 

@@ -179,8 +179,11 @@ pub struct LoopExit {
     pub comparison: Comparison,
     /// What it is compared with.
     pub operand: Operand,
-    /// The loop also ends by itself after a number of rounds or a time.
-    pub bounded: bool,
+    /// The bits are compared as a signed number.
+    pub signed: bool,
+    /// The size of the object in bytes that the condition was read for; `None` where
+    /// it is the same for all.
+    pub size: Option<u8>,
     /// How this condition combines with others of the same loop.
     pub joint: Joint,
 }
@@ -217,6 +220,30 @@ pub enum Comparison {
 }
 
 impl Comparison {
+    /// All of them.
+    #[cfg(test)]
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Equal,
+        Self::NotEqual,
+        Self::Less,
+        Self::LessOrEqual,
+        Self::Greater,
+        Self::GreaterOrEqual,
+    ];
+
+    /// Whether two values compare so.
+    #[cfg(test)]
+    pub(crate) fn of<T: PartialOrd>(self, left: T, right: T) -> bool {
+        match self {
+            Self::Equal => left == right,
+            Self::NotEqual => left != right,
+            Self::Less => left < right,
+            Self::LessOrEqual => left <= right,
+            Self::Greater => left > right,
+            Self::GreaterOrEqual => left >= right,
+        }
+    }
+
     /// The comparison with its sides exchanged.
     pub(crate) fn turned(self) -> Self {
         match self {

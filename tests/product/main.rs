@@ -79,6 +79,7 @@ mod suggest_macros;
 mod suggest_patch;
 mod suggest_reasons;
 mod suggest_volatile;
+mod wait_loops;
 mod wrong_use;
 
 use std::path::Path;

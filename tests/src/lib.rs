@@ -23,4 +23,5 @@ pub mod runs;
 pub mod sites;
 pub mod streams;
 pub mod tools;
+pub mod wait_loops;
 pub mod weak;

@@ -155,9 +155,6 @@ fn exit_words(exit: &LoopExit) -> String {
     }
     words += exit.comparison.sign();
     words += &operand(&exit.operand);
-    if exit.bounded {
-        words += ",bounded";
-    }
     match exit.joint {
         Joint::Sole => {}
         Joint::All => words += ",all",

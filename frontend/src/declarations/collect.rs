@@ -54,7 +54,7 @@ impl Declarations {
                     declared.orders.bare = true;
                 }
             }
-            "enumerator" | "preproc_def" => declared.constant(node, file),
+            "enumerator" | "preproc_def" => declared.named_value(node, file),
             _ => {}
         });
         // `auto& x = expression`: the type is the expression's, which can only be
@@ -118,17 +118,10 @@ impl Declarations {
                 continue;
             };
             let text = file.node_text(name).into_owned();
-            let constant = children(node)
-                .iter()
-                .any(|c| c.kind() == "type_qualifier" && file.node_text(*c).starts_with("const"));
             let initializer = declarator
                 .child_by_field_name("value")
                 .or_else(|| node.child_by_field_name("default_value"))
                 .or_else(|| node.child_by_field_name("right"));
-            if constant && let Some(number) = initializer.and_then(|v| integer(&file.node_text(v)))
-            {
-                self.constants.insert(text.clone(), number);
-            }
             // A parameter's default is not its value.
             let order = initializer
                 .filter(|_| !node.kind().ends_with("parameter_declaration"))
@@ -255,7 +248,7 @@ impl Declarations {
     }
 
     /// An enumerator or macro that stands for an order or an atomic type.
-    fn constant(&mut self, node: Node<'_>, file: &ParsedFile) {
+    fn named_value(&mut self, node: Node<'_>, file: &ParsedFile) {
         let (Some(name), Some(value)) = (
             node.child_by_field_name("name"),
             node.child_by_field_name("value"),
@@ -264,9 +257,10 @@ impl Declarations {
         };
         let name = file.node_text(name).into_owned();
         let value = squeeze(&file.node_text(value));
-        if let Some(number) = integer(&value) {
-            self.constants.insert(name, number);
-        } else if let Some(order) = standard(&value).or_else(|| named(&value)) {
+        if integer(&value).is_some() {
+            return;
+        }
+        if let Some(order) = standard(&value).or_else(|| named(&value)) {
             self.orders.aliases.insert(name, order);
         } else if value.starts_with("_Atomic") {
             let written = WrittenType {
@@ -310,7 +304,7 @@ fn in_prototype(ancestors: &[Node<'_>]) -> bool {
 }
 
 /// The stretch in which a variable declared under these ancestors has its meaning.
-fn block(ancestors: &[Node<'_>]) -> Span {
+pub(super) fn block(ancestors: &[Node<'_>]) -> Span {
     ancestors
         .iter()
         .rev()

@@ -4,6 +4,7 @@
 
 mod collect;
 mod lookup;
+mod meanings;
 mod owner;
 mod types;
 
@@ -17,6 +18,7 @@ use crate::site::Span;
 use crate::vocabulary::rule::Rule;
 
 pub(crate) use lookup::Type;
+pub(crate) use meanings::Meanings;
 
 /// The declarations of one file.
 #[derive(Clone, Debug, Default)]
@@ -43,8 +45,8 @@ pub(crate) struct Declarations {
     macro_names: FxHashSet<String>,
     /// Functions: which of their parameters are atomic objects or lead to one.
     functions: FxHashMap<String, Vec<bool>>,
-    /// Names of integer constants: macros, enumerators, constants.
-    constants: FxHashMap<String, i128>,
+    /// What names mean in comparisons and calls.
+    pub meanings: Meanings,
     /// The bodies of classes, with their names.
     classes: Vec<(Span, String)>,
     /// The classes that a class is derived from.
@@ -180,12 +182,6 @@ impl Declarations {
         self.everywhere()
             .filter_map(|all| all.functions.get(name))
             .any(|parameters| parameters.get(parameter) == Some(&true))
-    }
-
-    /// The value of a named constant.
-    pub(crate) fn constant_value(&self, name: &str) -> Option<i128> {
-        self.everywhere()
-            .find_map(|all| all.constants.get(name).copied())
     }
 
     /// The names by which a file that includes this one could mean something

@@ -1,23 +1,19 @@
-//! Functions of the same file: those that only ask (`return flag.load() == 1;`), so
-//! that a loop that calls one waits on the site in it, and those that write, which
-//! are no way to pass the time whatever they are called.
+//! Functions of the same file that a loop may call and still wait: those that only ask
+//! (`return flag.load() == 1;`), so that the loop waits on the site in it, and those
+//! that only calculate.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use tree_sitter::Node;
 
-use super::called_name;
 use super::rounds::Rounds;
 use crate::context::ScanContext;
-use crate::found_site::FoundSite;
 use crate::outline::{Marks, Outline};
-use crate::site::{SiteOperation, Span};
+use crate::site::Span;
 use crate::syntax::{self, children};
 
 /// The helpers of a file, by name.
 pub(super) struct Helpers<'t> {
     by_name: FxHashMap<String, Helper<'t>>,
-    /// The names of functions with an atomic write in them.
-    writing: FxHashSet<String>,
     /// What functions give back that only calculate; `None` where functions of
     /// one name are not all such.
     calculating: FxHashMap<String, Option<Node<'t>>>,
@@ -26,6 +22,8 @@ pub(super) struct Helpers<'t> {
 struct Helper<'t> {
     /// What it gives back.
     result: Node<'t>,
+    /// The type in which it does.
+    returns: Node<'t>,
     /// Its body.
     body: Node<'t>,
     /// The operations in it.
@@ -33,74 +31,66 @@ struct Helper<'t> {
 }
 
 impl<'t> Helpers<'t> {
-    /// Finds the functions whose body only declares and returns, with an atomic
-    /// operation in it.
+    /// Finds the functions that are one `return` of an expression, with an atomic
+    /// operation in it or without.
+    ///
+    /// One with an operation must be this file's own: called from another file its
+    /// operation is no wait.
     pub(super) fn of(
         outline: &Outline<'t>,
-        found: &[FoundSite<'_>],
         by_node: &FxHashMap<usize, usize>,
         context: &ScanContext<'_>,
     ) -> Self {
-        let mut by_name = FxHashMap::default();
-        let mut writing = FxHashSet::default();
+        let mut by_name: FxHashMap<String, Option<Helper<'t>>> = FxHashMap::default();
         let mut calculating = FxHashMap::default();
-        let mut writes: Vec<usize> = found
-            .iter()
-            .filter(|site| {
-                use SiteOperation::{CompareExchange, Rmw, Store};
-                matches!(site.operation, Store | Rmw | CompareExchange { .. })
-            })
-            .map(|site| site.node.start_byte())
-            .collect();
-        writes.sort_unstable();
-        outline.visit(Marks::FUNCTION, |node, _, _| {
-            let Some(body) = node.child_by_field_name("body") else {
+        let is_header = !is_source_file(context);
+        outline.visit(Marks::FUNCTION, |node, _, ancestors| {
+            let (Some(body), Some(name)) = (
+                node.child_by_field_name("body"),
+                syntax::function_name(node, context.file),
+            ) else {
                 return;
             };
-            let next = writes.partition_point(|&write| write < body.start_byte());
-            if writes
-                .get(next)
-                .is_some_and(|&write| write < body.end_byte())
-            {
-                writing.extend(syntax::function_name(node, context.file));
-            }
             let statements = children(body);
-            if let Some(name) = syntax::function_name(node, context.file) {
-                let result = only_calculates(&statements, by_node);
-                let known = calculating.entry(name).or_insert(result);
-                *known = result.filter(|result| *known == Some(*result));
-            }
-            let Some((last, before)) = statements.split_last() else {
-                return;
-            };
-            let only_declares = before.iter().all(|s| s.kind() == "declaration");
-            if last.kind() != "return_statement" || !only_declares {
-                return;
-            }
-            let Some(result) = children(*last).pop() else {
-                return;
-            };
+            let is_overridden = context
+                .file
+                .slice(&(node.start_byte()..body.start_byte()))
+                .contains("virtual");
+            let result = only_calculates(&statements, by_node).filter(|_| !is_overridden);
+            let known = calculating.entry(name.clone()).or_insert(result);
+            *known = result.filter(|result| *known == Some(*result));
             let mut sites = Vec::new();
             syntax::visit(body, |inner, _| {
                 sites.extend(by_node.get(&inner.id()).copied())
             });
-            if sites.is_empty() {
-                return;
-            }
-            if let Some(name) = syntax::function_name(node, context.file) {
-                by_name.insert(
-                    name,
-                    Helper {
-                        result,
-                        body,
-                        sites,
-                    },
-                );
-            }
+            let is_own = !is_header
+                && !ancestors
+                    .iter()
+                    .any(|around| around.kind().ends_with("_specifier"))
+                && is_static(node, context)
+                && has_no_parameters(node, context)
+                && context.declared.macro_texts(&name).next().is_none()
+                && !context.declared.is_in_macro(&name);
+            let helper = returned(&statements).filter(|_| is_own);
+            let returns = node.child_by_field_name("type");
+            let helper = helper.zip(returns).map(|(result, returns)| Helper {
+                result,
+                returns,
+                body,
+                sites,
+            });
+            // Another one of the name: which is called is not known.
+            let helper = helper.filter(|_| !by_name.contains_key(&name));
+            by_name.insert(name, helper);
         });
+        let by_name = by_name
+            .into_iter()
+            .filter_map(|(name, helper)| Some((name, helper?)))
+            .filter(|(_, helper)| !helper.sites.is_empty())
+            .filter(|(name, _)| is_only_called(outline, name, context))
+            .collect();
         Self {
             by_name,
-            writing,
             calculating,
         }
     }
@@ -110,14 +100,14 @@ impl<'t> Helpers<'t> {
         self.calculating.get(name).copied().flatten()
     }
 
-    /// Whether a function of this name writes to atomic objects.
-    pub(super) fn writes(&self, name: &str) -> bool {
-        self.writing.contains(name)
-    }
-
     /// What the helper of this name gives back.
     pub(super) fn result(&self, name: &str) -> Option<Node<'t>> {
         self.by_name.get(name).map(|helper| helper.result)
+    }
+
+    /// The type of what the helper of this name gives back.
+    pub(super) fn returns(&self, name: &str) -> Option<Node<'t>> {
+        self.by_name.get(name).map(|helper| helper.returns)
     }
 
     /// The bodies of the helpers that a loop calls.
@@ -141,7 +131,7 @@ impl<'t> Helpers<'t> {
     }
 
     fn called_by(&self, call: Node<'_>, context: &ScanContext<'_>) -> Option<&Helper<'t>> {
-        self.by_name.get(&called_name(call, context)?)
+        self.by_name.get(&*called_function(call, context)?)
     }
 
     /// The sites of helpers that are also called outside the given calls.
@@ -164,6 +154,55 @@ impl<'t> Helpers<'t> {
         });
         sites
     }
+}
+
+/// The name of a function that is called by nothing but its name.
+pub(super) fn called_function(call: Node<'_>, context: &ScanContext<'_>) -> Option<String> {
+    let function = call.child_by_field_name("function")?;
+    (function.kind() == "identifier").then(|| context.file.node_text(function).into_owned())
+}
+
+fn is_source_file(context: &ScanContext<'_>) -> bool {
+    let path = context.file.path();
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|e| matches!(e, "c" | "cc" | "cpp" | "cxx" | "c++" | "C"))
+}
+
+fn has_no_parameters(function: Node<'_>, context: &ScanContext<'_>) -> bool {
+    syntax::parameters(function, context.file)
+        .iter()
+        .all(|(_, parameter)| context.file.node_text(*parameter) == "void")
+}
+
+fn is_static(function: Node<'_>, context: &ScanContext<'_>) -> bool {
+    children(function).iter().any(|child| {
+        child.kind() == "storage_class_specifier" && context.file.node_text(*child) == "static"
+    })
+}
+
+/// Whether nothing but calls names a function.
+fn is_only_called(outline: &Outline<'_>, name: &str, context: &ScanContext<'_>) -> bool {
+    let mut only = true;
+    outline.visit(Marks::OBJECT, |node, _, ancestors| {
+        if node.kind() != "identifier" || context.file.node_text(node) != name {
+            return;
+        }
+        let parent = ancestors.last();
+        only &= parent.is_some_and(|parent| match parent.kind() {
+            "call_expression" => parent.child_by_field_name("function") == Some(node),
+            kind => kind == "function_declarator",
+        });
+    });
+    only
+}
+
+fn returned<'t>(statements: &[Node<'t>]) -> Option<Node<'t>> {
+    let [only] = statements else {
+        return None;
+    };
+    (only.kind() == "return_statement")
+        .then(|| children(*only).pop())
+        .flatten()
 }
 
 /// What a body gives back that is one `return` of an expression without calls,

@@ -5,6 +5,7 @@
 mod condition;
 mod effects;
 mod helpers;
+mod pauses;
 mod rounds;
 mod values;
 
@@ -18,6 +19,7 @@ use self::values::Values;
 use crate::context::ScanContext;
 use crate::found_site::FoundSite;
 use crate::outline::Outline;
+use crate::scalar::literal;
 use crate::site::{Comparison, Joint, LoopExit, LoopRole, Operand, SiteOperation};
 use crate::syntax::{arguments, callee, pointee};
 
@@ -37,7 +39,7 @@ pub(crate) fn assign<'t>(
         .collect();
     let mut starts: Vec<usize> = found.iter().map(|item| item.node.start_byte()).collect();
     starts.sort_unstable();
-    let helpers = Helpers::of(outline, found, &by_node, context);
+    let helpers = Helpers::of(outline, &by_node, context);
     let mut roles = Vec::new();
     let mut waits_of_helpers = Vec::new();
     for rounds in loops(outline, context) {
@@ -67,20 +69,25 @@ pub(crate) fn assign<'t>(
 fn roles_in(rounds: &Rounds<'_>, values: &Values<'_, '_>) -> Vec<(usize, LoopRole)> {
     let outcome = rounds.outcome(values);
     let mut alternatives = Vec::new();
-    let mut bounded = false;
-    let mut others = 0;
+    let mut others = false;
     for exit in outcome.exits.into_iter().flat_map(Condition::alternatives) {
         match exit {
             Condition::Never => {}
             // Ends in its first round: not a loop at all.
             Condition::Always => return Vec::new(),
-            Condition::Bound => bounded = true,
-            Condition::Opaque => others += 1,
-            Condition::All(parts) if parts.iter().any(Condition::is_other) => others += 1,
-            condition => alternatives.push(condition),
+            condition => {
+                others |= condition.is_other();
+                alternatives.push(condition);
+            }
         }
     }
-    let several = alternatives.len() + others > 1;
+    // A loop that something else can end, too, is left with any value.
+    let only_waits = !outcome.effect
+        && !others
+        && values.used().into_iter().all(|site| {
+            !values.writes(site) || alternatives.iter().any(|one| one.ends_with(site, values))
+        });
+    let several = alternatives.len() > 1;
     let mut roles = Vec::new();
     for alternative in alternatives {
         let (parts, all) = match alternative {
@@ -94,8 +101,7 @@ fn roles_in(rounds: &Rounds<'_>, values: &Values<'_, '_>) -> Vec<(usize, LoopRol
         };
         for part in parts {
             let role = match part {
-                Condition::Value { site, mut exit } if !outcome.effect && values.can_wait(site) => {
-                    exit.bounded = bounded;
+                Condition::Value { site, mut exit } if only_waits && values.can_wait(site) => {
                     exit.joint = joint;
                     Some((site, LoopRole::Spin(exit)))
                 }
@@ -103,13 +109,14 @@ fn roles_in(rounds: &Rounds<'_>, values: &Values<'_, '_>) -> Vec<(usize, LoopRol
                     site,
                     success: true,
                 } => {
-                    let waits = (!outcome.effect).then(|| fixed_expectation(site, values));
+                    let waits = only_waits.then(|| fixed_expectation(site, values));
                     let role = match waits.flatten() {
                         Some(operand) => LoopRole::BlockingCas(LoopExit {
                             mask: None,
                             comparison: Comparison::Equal,
                             operand,
-                            bounded,
+                            signed: false,
+                            size: None,
                             joint,
                         }),
                         None => LoopRole::CasLoop,
@@ -148,7 +155,8 @@ fn fixed_expectation(site: usize, values: &Values<'_, '_>) -> Option<Operand> {
     let rule = found.rule.as_ref()?;
     let expected = *found.arguments.get(rule.expected?)?;
     let desired = *found.arguments.get(rule.desired?)?;
-    if !values.is_invariant(desired) {
+    values.scalar(site)?;
+    if !values.is_invariant_object(site, found.object?) || !values.is_invariant(desired) {
         return None;
     }
     if rule.expected_by_value {
@@ -168,14 +176,22 @@ fn fixed_expectation(site: usize, values: &Values<'_, '_>) -> Option<Operand> {
 /// The role of a call that waits by itself.
 fn awaits(found: &FoundSite<'_>, context: &ScanContext<'_>) -> Option<LoopRole> {
     let rule = found.rule.as_ref()?;
-    let comparison = rule.awaits?;
+    // How a call compares by size, the text does not tell.
+    let is_equality = |one: &Comparison| matches!(one, Comparison::Equal | Comparison::NotEqual);
+    let comparison = rule.awaits.filter(is_equality)?;
     let index = if rule.member { 0 } else { 1 };
-    let text = context.file.node_text(*found.arguments.get(index)?);
+    let operand = *found.arguments.get(index)?;
+    let text = context.file.node_text(operand);
+    let constant = literal(&text).or_else(|| context.declared.constant(&text));
     Some(LoopRole::Spin(LoopExit {
         mask: None,
         comparison,
-        operand: values::operand_of(&text, context),
-        bounded: false,
+        operand: match constant.filter(|constant| (0..=127).contains(&constant.value)) {
+            Some(constant) => Operand::Constant(constant.value),
+            None => Operand::Unknown(text.into_owned()),
+        },
+        signed: false,
+        size: None,
         joint: Joint::Sole,
     }))
 }
@@ -185,32 +201,30 @@ fn called_name(call: Node<'_>, context: &ScanContext<'_>) -> Option<String> {
     callee(call).map(|callee| context.file.node_text(callee.name).into_owned())
 }
 
-/// Whether a read-modify-write that does not end the wait leaves memory as it was:
+/// Whether a read-modify-write that reads what it wrote leaves memory as it was:
 /// taking a lock that is taken does, counting does not.
 fn is_repeatable(found: &FoundSite<'_>) -> bool {
-    let name = found.callee.to_ascii_lowercase();
-    let fitting = [
-        "exchange",
-        "xchg",
-        "test_and_set",
-        "swap",
-        "fetch_or",
-        "fetch_and_or",
-        "fetch_and",
-        "get_or",
-        "get_and",
-    ];
-    let counting = ["add", "sub", "inc", "dec", "xor", "nand"];
-    match found.operation {
-        SiteOperation::Load | SiteOperation::Fence | SiteOperation::SignalFence => true,
-        SiteOperation::CompareExchange { .. } => true,
-        SiteOperation::Store => false,
-        SiteOperation::Rmw => {
-            found.rule.is_some()
-                && fitting.iter().any(|part| name.contains(part))
-                && !counting.iter().any(|part| name.contains(part))
-        }
+    let mut name = found.callee.as_str();
+    for family in ["__c11_", "__atomic_", "atomic_", "__sync_"] {
+        name = name.strip_prefix(family).unwrap_or(name);
     }
+    for form in ["_explicit", "_n"] {
+        name = name.strip_suffix(form).unwrap_or(name);
+    }
+    let is_one = matches!(
+        name,
+        "exchange"
+            | "xchg"
+            | "swap"
+            | "test_and_set"
+            | "lock_test_and_set"
+            | "flag_test_and_set"
+            | "fetch_or"
+            | "fetch_and"
+            | "fetch_and_or"
+            | "fetch_and_and"
+    );
+    found.operation == SiteOperation::Rmw && found.rule.is_some() && is_one
 }
 
 /// The arguments of a call that are neither the object nor an order.

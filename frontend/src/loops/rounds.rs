@@ -8,7 +8,8 @@ use super::effects::has_effect;
 use super::values::Values;
 use crate::context::ScanContext;
 use crate::outline::{Marks, Outline};
-use crate::syntax::{self, children, is_function, is_loop};
+use crate::site::Span;
+use crate::syntax::{self, children, is_function, is_loop, within};
 
 /// A loop.
 pub(super) struct Rounds<'t> {
@@ -20,8 +21,10 @@ pub(super) struct Rounds<'t> {
     update: Option<Node<'t>>,
     /// A loop made with `goto`: its label. Such a loop ends by falling through.
     label: Option<String>,
-    /// Where the loop ends in the text.
-    end: usize,
+    /// Where the loop stands in the text.
+    span: Span,
+    /// The condition is tested before the body.
+    is_tested_first: bool,
     /// The function around it.
     function: Option<Node<'t>>,
 }
@@ -46,7 +49,8 @@ pub(super) fn loops<'t>(outline: &Outline<'t>, context: &ScanContext<'_>) -> Vec
                 body: body(node),
                 update: node.child_by_field_name("update"),
                 label: None,
-                end: node.end_byte(),
+                span: node.byte_range(),
+                is_tested_first: node.kind() != "do_statement",
                 function: function(),
             }),
             "labeled_statement" => loops.extend(labelled(node, ancestors, function(), context)),
@@ -85,12 +89,171 @@ fn labelled<'t>(
     body.truncate(last + 1);
     Some(Rounds {
         condition: None,
-        end: body[last].end_byte(),
+        span: node.start_byte()..body[last].end_byte(),
+        is_tested_first: false,
         body,
         update: None,
         label: Some(label),
         function,
     })
+}
+
+/// What the text of a function does with a variable.
+struct VariableUses {
+    /// Nobody else can reach it: declared once, in the function, and neither a
+    /// reference nor the target of one.
+    is_plain: bool,
+    /// It is used outside of the loop.
+    is_outside: bool,
+}
+
+impl VariableUses {
+    fn of(variable: Node<'_>, rounds: &Rounds<'_>, context: &ScanContext<'_>) -> Self {
+        let name = context.file.node_text(variable);
+        let mut uses = Self {
+            is_plain: !context.declared.is_in_macro(&name),
+            is_outside: false,
+        };
+        let scope = rounds
+            .function
+            .and_then(|function| scope_of(variable, &name, function, context));
+        let Some(scope) = scope else {
+            uses.is_plain = false;
+            return uses;
+        };
+        let mut declared = 0;
+        syntax::visit(scope, |node, ancestors| {
+            if node.kind() != "identifier" || context.file.node_text(node) != name {
+                return;
+            }
+            let Some(parent) = ancestors.last() else {
+                return;
+            };
+            let inner = &ancestors[1..];
+            if is_declared_name(node, ancestors) {
+                declared += 1;
+                uses.is_plain &= is_plain_declaration(ancestors);
+                return;
+            }
+            let has = |kind: &str| inner.iter().any(|around| around.kind() == kind);
+            uses.is_plain &= !has("lambda_expression") && !has("reference_declarator");
+            let refers = inner
+                .iter()
+                .rev()
+                .find(|around| around.kind() == "init_declarator");
+            let is_bound = refers.is_some_and(|declarator| {
+                let name = declarator.child_by_field_name("declarator");
+                name.is_some_and(|name| name.kind() == "reference_declarator")
+            });
+            let is_inside = within(&node.byte_range(), &rounds.span);
+            // Whoever was given it before may have kept a reference.
+            let is_passed = parent.kind() == "argument_list" && !is_inside;
+            let is_before = node.end_byte() <= rounds.span.start;
+            let has_address = parent.kind() == "pointer_expression"
+                && syntax::operator(*parent) == "&"
+                && !is_inside;
+            uses.is_plain &= !is_bound && !has_address && !(is_passed && is_before);
+            uses.is_outside |= !is_inside;
+        });
+        uses.is_plain &= declared == 1;
+        uses
+    }
+}
+
+/// The innermost stretch around a variable in which its name is declared.
+fn scope_of<'t>(
+    variable: Node<'_>,
+    name: &str,
+    function: Node<'t>,
+    context: &ScanContext<'_>,
+) -> Option<Node<'t>> {
+    let mut innermost: Option<Node<'t>> = None;
+    syntax::visit(function, |node, ancestors| {
+        let is_name = node.kind() == "identifier"
+            && context.file.node_text(node) == name
+            && is_declared_name(node, ancestors);
+        if !is_name {
+            return;
+        }
+        let scope = ancestors.iter().rev().find(|around| is_scope(**around));
+        let scope = scope.filter(|scope| within(&variable.byte_range(), &scope.byte_range()));
+        let is_inner = |scope: &&Node<'_>| {
+            innermost.is_none_or(|known| within(&scope.byte_range(), &known.byte_range()))
+        };
+        if let Some(scope) = scope.filter(is_inner) {
+            innermost = Some(*scope);
+        }
+    });
+    innermost
+}
+
+fn is_scope(node: Node<'_>) -> bool {
+    matches!(node.kind(), "compound_statement" | "if_statement")
+        || is_loop(node)
+        || is_function(node)
+}
+
+fn is_declared_name(node: Node<'_>, ancestors: &[Node<'_>]) -> bool {
+    let mut inner = node;
+    for around in ancestors.iter().rev() {
+        let is_declarator = around.child_by_field_name("declarator") == Some(inner) || {
+            let mut cursor = around.walk();
+            around
+                .children_by_field_name("declarator", &mut cursor)
+                .any(|one| one == inner)
+        };
+        match around.kind() {
+            "declaration" | "parameter_declaration" | "optional_parameter_declaration" => {
+                return is_declarator;
+            }
+            "init_declarator" | "pointer_declarator" | "array_declarator" if is_declarator => {}
+            "reference_declarator" => {}
+            _ => return false,
+        }
+        inner = *around;
+    }
+    false
+}
+
+fn is_plain_declaration(ancestors: &[Node<'_>]) -> bool {
+    for around in ancestors.iter().rev() {
+        match around.kind() {
+            "declaration" => {
+                return children(*around)
+                    .iter()
+                    .all(|child| child.kind() != "storage_class_specifier");
+            }
+            "parameter_declaration" | "optional_parameter_declaration" => return true,
+            "reference_declarator" | "array_declarator" => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether a name that is declared by one node means the same at another.
+fn is_in_sight(declarator: Node<'_>, used: Node<'_>) -> bool {
+    let mut around = declarator.parent();
+    while let Some(node) = around {
+        if is_scope(node) {
+            return within(&used.byte_range(), &node.byte_range());
+        }
+        around = node.parent();
+    }
+    false
+}
+
+fn has_kind(root: Node<'_>, is: impl Fn(Node<'_>) -> bool) -> bool {
+    let mut found = false;
+    syntax::visit(root, |inner, _| found |= is(inner));
+    found
+}
+
+fn leaves_or_goes_on(node: Node<'_>) -> bool {
+    matches!(
+        node.kind(),
+        "break_statement" | "return_statement" | "goto_statement" | "throw_statement"
+    )
 }
 
 fn goes_to(node: Node<'_>, label: &str, context: &ScanContext<'_>) -> bool {
@@ -116,53 +279,138 @@ impl<'t> Rounds<'t> {
             .chain(self.update)
     }
 
-    /// Whether the function still reads a variable when the loop is over.
-    pub(super) fn is_read_afterwards(&self, name: &str, context: &ScanContext<'_>) -> bool {
-        let Some(function) = self.function else {
+    /// Whether a variable is one of the function's that nobody else can reach, and that
+    /// is used nowhere but in this loop.
+    pub(super) fn is_private(&self, variable: Node<'_>, context: &ScanContext<'_>) -> bool {
+        let uses = VariableUses::of(variable, self, context);
+        uses.is_plain && !uses.is_outside
+    }
+
+    /// Whether a variable has the value that the last round read when the loop is over.
+    pub(super) fn is_last_value(
+        &self,
+        assignment: Node<'_>,
+        variable: Node<'_>,
+        values: &Values<'_, '_>,
+    ) -> bool {
+        let context = values.context();
+        let name = context.file.node_text(variable);
+        if !VariableUses::of(variable, self, context).is_plain
+            || !self.is_in_every_round(assignment)
+        {
             return false;
+        }
+        let is_in = |part: Option<Node<'_>>| {
+            part.is_some_and(|part| within(&assignment.byte_range(), &part.byte_range()))
         };
-        let mut read = false;
-        syntax::visit(function, |node, _| {
-            read |= node.start_byte() >= self.end
-                && node.kind() == "identifier"
-                && context.file.node_text(node) == name;
+        let leaves = |before: usize| {
+            self.body.iter().any(|statement| {
+                has_kind(*statement, |inner| {
+                    inner.start_byte() < before && leaves_or_goes_on(inner)
+                })
+            })
+        };
+        if is_in(self.condition) {
+            return self.is_tested_first || !leaves(usize::MAX);
+        }
+        // What is tested next is what was read.
+        let tested = self.condition.is_none_or(|condition| {
+            let mut names = false;
+            let mut site = false;
+            syntax::visit(condition, |inner, _| {
+                names |= inner.kind() == "identifier" && context.file.node_text(inner) == name;
+                site |= values.site_at(inner).is_some();
+            });
+            names && !site
         });
-        read
+        let before = match is_in(self.update) {
+            true => usize::MAX,
+            false => assignment.start_byte(),
+        };
+        tested && !leaves(before) && !self.skips()
     }
 
-    /// Whether the last round may leave the loop before it comes to this node: what
-    /// the node assigns is then the value of a round that stayed.
-    pub(super) fn may_end_before(&self, node: Node<'_>) -> bool {
-        let is_before = |other: Node<'_>| other.end_byte() <= node.start_byte();
-        let mut ends = self.condition.is_some_and(is_before);
-        for part in self.parts() {
-            syntax::visit(part, |inner, _| {
-                let leaves = matches!(
-                    inner.kind(),
-                    "break_statement" | "return_statement" | "goto_statement"
-                );
-                ends |= leaves && is_before(inner);
-            });
-        }
-        ends
+    /// Whether the body goes to the next round from anywhere but its end.
+    fn skips(&self) -> bool {
+        self.body
+            .iter()
+            .any(|statement| has_kind(*statement, |inner| inner.kind() == "continue_statement"))
     }
 
-    /// Whether a round reads a variable, and does not only assign it.
-    pub(super) fn reads(&self, name: &str, context: &ScanContext<'_>) -> bool {
-        let mut read = false;
-        for part in self.parts() {
-            syntax::visit(part, |node, ancestors| {
-                let is_assigned = ancestors.last().is_some_and(|parent| {
-                    parent.kind() == "assignment_expression"
-                        && syntax::operator(*parent) == "="
-                        && parent.child_by_field_name("left") == Some(node)
-                });
-                read |= !is_assigned
-                    && node.kind() == "identifier"
-                    && context.file.node_text(node) == name;
-            });
+    /// Whether every round that is not over before comes to a node.
+    pub(super) fn is_in_every_round(&self, node: Node<'_>) -> bool {
+        let mut inner = node;
+        for _ in 0..syntax::MAX_DEPTH {
+            if self.parts().any(|part| part == inner) {
+                return true;
+            }
+            let Some(parent) = inner.parent() else {
+                return false;
+            };
+            let is_field = |field: &str| parent.child_by_field_name(field) == Some(inner);
+            let goes_on = match parent.kind() {
+                "binary_expression" => {
+                    let word = syntax::operator(parent);
+                    !matches!(word, "&&" | "||" | "and" | "or") || is_field("left")
+                }
+                "if_statement" | "conditional_expression" => is_field("condition"),
+                "parenthesized_expression"
+                | "condition_clause"
+                | "expression_statement"
+                | "compound_statement"
+                | "unary_expression"
+                | "init_declarator"
+                | "declaration"
+                | "assignment_expression"
+                | "argument_list"
+                | "call_expression" => true,
+                "labeled_statement" => self.label.is_some(),
+                _ => false,
+            };
+            if !goes_on {
+                return false;
+            }
+            inner = parent;
         }
-        read
+        false
+    }
+
+    /// Whether what is used at a node is what was assigned in the same round.
+    pub(super) fn is_of_this_round(&self, assignment: Node<'_>, used: Node<'_>) -> bool {
+        let is_in = |node: Node<'_>, part: Option<Node<'_>>| {
+            part.is_some_and(|part| within(&node.byte_range(), &part.byte_range()))
+        };
+        if !self.is_in_every_round(assignment) || !within(&used.byte_range(), &self.span) {
+            return false;
+        }
+        let is_before = assignment.end_byte() <= used.start_byte();
+        let is_declared = assignment.kind() == "init_declarator";
+        if is_declared && !is_in_sight(assignment, used) {
+            return false;
+        }
+        match (
+            is_in(assignment, self.condition),
+            is_in(used, self.condition),
+        ) {
+            (true, true) => is_before || within(&assignment.byte_range(), &used.byte_range()),
+            (true, false) => self.is_tested_first,
+            (false, true) => !is_declared && !self.skips(),
+            (false, false) => {
+                !is_in(assignment, self.update) && !is_in(used, self.update) && is_before
+            }
+        }
+    }
+
+    /// Whether a `goto` stays in the round: what follows it is done twice, or not at all.
+    fn jumps_within(&self, node: Node<'_>, context: &ScanContext<'_>) -> bool {
+        self.parts().any(|part| {
+            has_kind(part, |inner| {
+                let label = inner.child_by_field_name("label");
+                inner.kind() == "labeled_statement"
+                    && label
+                        .is_some_and(|label| goes_to(node, &context.file.node_text(label), context))
+            })
+        })
     }
 
     /// What a round does.
@@ -218,8 +466,13 @@ impl RoundWalk<'_, '_, '_, '_> {
             return;
         }
         match node.kind() {
-            "compound_statement" | "else_clause" | "preproc_if" | "preproc_ifdef"
-            | "preproc_else" | "preproc_elif" => {
+            "compound_statement"
+            | "else_clause"
+            | "preproc_if"
+            | "preproc_ifdef"
+            | "preproc_else"
+            | "preproc_elif"
+            | "attributed_statement" => {
                 self.block(&children(node), guards, level + 1);
             }
             "if_statement" => self.branch(node, guards, level),
@@ -232,6 +485,9 @@ impl RoundWalk<'_, '_, '_, '_> {
             {
                 self.outcome.exits.push(Condition::all(guards.clone()));
             }
+            "goto_statement" if self.rounds.jumps_within(node, self.values.context()) => {
+                self.outcome.effect = true;
+            }
             "continue_statement" | "goto_statement" => {}
             "expression_statement" | "declaration" => self.expression(node),
             "while_statement" | "do_statement" | "for_statement" => self.inner_loop(node, level),
@@ -240,9 +496,13 @@ impl RoundWalk<'_, '_, '_, '_> {
                     self.statement(inner, guards, level + 1);
                 }
             }
-            "attributed_statement"
-            | "comment"
-            | "identifier"
+            // The name that an `#ifdef` asks for.
+            "identifier"
+                if node
+                    .parent()
+                    .is_some_and(|parent| parent.kind().starts_with("preproc")) => {}
+            "comment"
+            | "attribute_declaration"
             | "preproc_directive"
             | "preproc_call"
             | "preproc_defined" => {}
@@ -329,6 +589,7 @@ impl RoundWalk<'_, '_, '_, '_> {
                 Some(Jump::Out)
             }
             "continue_statement" => Some(Jump::Next),
+            "goto_statement" if self.rounds.jumps_within(node, self.values.context()) => None,
             "goto_statement" => {
                 let back = self
                     .rounds
@@ -339,17 +600,24 @@ impl RoundWalk<'_, '_, '_, '_> {
             }
             "expression_statement" => {
                 let call = node.named_child(0)?;
-                let name = super::called_name(call, self.values.context())?;
+                let context = self.values.context();
+                let function = call.child_by_field_name("function")?;
+                let name = context.file.node_text(function);
                 let leaves = matches!(
                     &*name,
                     "abort"
                         | "exit"
                         | "_exit"
-                        | "terminate"
+                        | "std::abort"
+                        | "std::exit"
+                        | "std::terminate"
                         | "__builtin_trap"
                         | "__builtin_unreachable"
                 );
-                (leaves || call.kind() == "throw_statement").then_some(Jump::Out)
+                let last = name.rsplit("::").next().unwrap_or_default();
+                let is_own = context.declared.declares_function(last)
+                    || context.declared.macro_texts(last).next().is_some();
+                (leaves && !is_own).then_some(Jump::Out)
             }
             "compound_statement" | "else_clause" => self.jump(*children(node).last()?),
             _ if is_loop(node) => None,

@@ -159,8 +159,11 @@ pub fn write_of_free(operation: &RecordedOperation) -> Option<Operation> {
 #[inline]
 pub fn add_waits(operation: &mut Operation, waits: WaitRole, size: u8) {
     match operation {
-        Operation::Load { exit, .. } | Operation::Rmw { exit, .. } => {
-            *exit = waits.exit.map(|exit| exit.at_width(size));
+        Operation::Load { exit, .. } => {
+            *exit = waits.exit.and_then(|exit| exit.at_width(size));
+        }
+        Operation::Rmw { exit, written, .. } => {
+            *exit = waits.exit.and_then(|exit| exit.of_write(*written, size));
         }
         Operation::CompareExchange { blocking, .. } => *blocking = waits.blocking,
         _ => {}

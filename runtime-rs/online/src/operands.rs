@@ -1,6 +1,5 @@
 //! What loops wait for when the text does not say it: `while (x != turn)`. The
-//! read that leaves such a loop has read the operand (or, for `while (x < turn)`,
-//! something beyond it), or, where the loop is left on any other value, the reads
+//! read that leaves such a loop has read the operand, or, where the loop is left on any other value, the reads
 //! that stay in it have. That takes knowing which reads are of one pass through the
 //! loop: those between two operations that every pass comes after. Where the run
 //! contradicts the text, or the thread was never seen to go on, the reads are left
@@ -238,25 +237,6 @@ mod tests {
         let watch = watch(Comparison::NotEqual, &[7]);
         let events = [Err(7), Ok(4), Ok(4), Ok(6), Err(7), Ok(6), Err(9)];
         assert_eq!(operands(&watch, &events), [Some(4), Some(4), Some(4), None]);
-    }
-
-    #[test]
-    fn the_read_that_leaves_bounds_what_is_compared_by_size() {
-        let watch = watch(Comparison::GreaterOrEqual, &[7]);
-        let events = [Err(7), Ok(0), Ok(1), Ok(4), Err(7), Ok(5), Err(9)];
-        assert_eq!(
-            operands(&watch, &events),
-            [Some(4), Some(4), Some(4), Some(5)]
-        );
-        // A value that should have left has stayed.
-        let events = [Err(7), Ok(5), Ok(4), Err(9)];
-        assert_eq!(operands(&watch, &events), [None, None]);
-        let strict = OpenExit {
-            comparison: Comparison::Less,
-            ..watch.exit
-        }
-        .closed(4, 4);
-        assert!(strict.leaves(4) && strict.leaves(3) && !strict.leaves(5));
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl fmt::Display for BadTable {
 
 impl core::error::Error for BadTable {}
 
-const MAGIC: &[u8; 8] = b"WMFIXTB2";
+const MAGIC: &[u8; 8] = b"WMFIXTB3";
 
 impl SiteTable {
     /// Adds an operation, or says anew what is known about it.
@@ -131,6 +131,9 @@ const HAS_WATCH: u8 = 8;
 const HAS_TEXT: u8 = 16;
 const IS_BARRIER: u8 = 32;
 
+/// An exit condition for objects of any size.
+const ANY_SIZE: u8 = 0;
+
 const HAS_MASK: u8 = 1;
 const IS_SOLE: u8 = 4;
 
@@ -154,6 +157,8 @@ fn encode_role(out: &mut Vec<u8>, context: ContextKey, kind: EventKind, role: &S
     out.extend_from_slice(&role.site.0.to_le_bytes());
     if let Some(exit) = exit {
         out.push(exit.comparison as u8);
+        out.push(u8::from(exit.signed));
+        out.push(exit.size.unwrap_or(ANY_SIZE));
         encode_mask(out, exit.mask);
         out.extend_from_slice(&exit.operand.to_le_bytes());
     }
@@ -197,6 +202,8 @@ fn decode_role(source: &mut Source<'_>) -> Result<(ContextKey, EventKind, SiteRo
     let exit = match has(HAS_EXIT) {
         true => Some(TextExit {
             comparison: comparison(source.byte()?)?,
+            signed: source.byte()? != 0,
+            size: Some(source.byte()?).filter(|&size| size != ANY_SIZE),
             mask: source.mask()?,
             operand: source.wide()?,
         }),
@@ -317,6 +324,8 @@ mod tests {
                 mask: None,
                 comparison: Comparison::GreaterOrEqual,
                 operand: -7,
+                signed: true,
+                size: Some(4),
             }),
             open: Some(open),
             blocking: true,

@@ -25,7 +25,7 @@ pub struct OpenExit {
     pub sole: bool,
 }
 
-/// An exit condition before the width of the object is known.
+/// An exit condition that the text decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextExit {
     /// The bits of the value that count; all, if not given.
@@ -34,6 +34,10 @@ pub struct TextExit {
     pub comparison: Comparison,
     /// What it is compared with.
     pub operand: i128,
+    /// The value is compared as a signed number.
+    pub signed: bool,
+    /// The size of the object, in bytes, for which the text was read, where that matters.
+    pub size: Option<u8>,
 }
 
 impl OpenExit {
@@ -44,39 +48,46 @@ impl OpenExit {
 
     /// The condition on an object of `size` bytes, once a value has told the operand:
     /// one that stayed in the loop where that tells it, else the one that left.
-    ///
-    /// Where values are compared by size, the one that left only bounds the operand.
-    /// It is taken for the operand, so that a value beyond it is known to leave: one
-    /// between the two is taken to stay, and a violation may be missed for it.
     pub fn closed(self, told: u64, size: u8) -> LoopExit {
-        let exit = TextExit {
-            mask: self.mask,
-            comparison: match self.comparison {
-                Comparison::Less => Comparison::LessOrEqual,
-                Comparison::Greater => Comparison::GreaterOrEqual,
-                other => other,
-            },
-            operand: told.into(),
-        };
-        let mut exit = exit.at_width(size);
-        exit.operand &= exit.mask;
-        exit
+        let mask = self.mask.map_or(all_bits(size), |mask| mask as u64) & all_bits(size);
+        LoopExit {
+            mask,
+            comparison: self.comparison,
+            operand: told & mask,
+            signed: None,
+        }
     }
 }
 
+fn all_bits(size: u8) -> u64 {
+    u64::MAX >> (64 - 8 * u32::from(size.clamp(1, 8)))
+}
+
 impl TextExit {
-    /// The condition on an object of `size` bytes. Whether the source compares
-    /// as signed numbers the text does not tell; for a comparison by size it is
-    /// taken to, as `int` is what people count with.
-    pub fn at_width(self, size: u8) -> LoopExit {
-        let bits = 8 * size.clamp(1, 8);
-        let all = u64::MAX >> (64 - u32::from(bits));
-        let by_size = !matches!(self.comparison, Comparison::Equal | Comparison::NotEqual);
-        LoopExit {
+    /// The condition on an object of `size` bytes; none if the text was read for one of
+    /// another size.
+    pub fn at_width(self, size: u8) -> Option<LoopExit> {
+        if self.size.is_some_and(|read_for| read_for != size) {
+            return None;
+        }
+        let all = all_bits(size);
+        Some(LoopExit {
             mask: self.mask.map_or(all, |mask| mask as u64 & all),
             comparison: self.comparison,
             operand: self.operand as u64 & all,
-            signed: (by_size && self.mask.is_none()).then_some(bits),
-        }
+            signed: self.signed.then_some(8 * size.clamp(1, 8)),
+        })
+    }
+
+    /// The condition on a read-modify-write of `size` bytes that wrote this: rounds that
+    /// read just that changed nothing. None if such a round ends the wait.
+    pub fn of_write(self, written: u64, size: u8) -> Option<LoopExit> {
+        let stays = !self.at_width(size)?.leaves(written);
+        stays.then_some(LoopExit {
+            mask: all_bits(size),
+            comparison: Comparison::NotEqual,
+            operand: written & all_bits(size),
+            signed: None,
+        })
     }
 }

@@ -298,12 +298,10 @@ impl<T: FnMut(Observation, &Exploration) -> bool> Shared<T> {
         let last = assignment.prefix.len().saturating_sub(1);
         match self.explorer.finish(assignment.leaf, &ran.run) {
             Ok(_) => self.sample(assignment, &ran.run),
-            // The thread had to wait where it was to go on, or had given up.
+            // The thread had to wait where it was to go on.
             Err(diverged)
-                if !ran.bounded_waits.is_empty()
-                    || diverged.step == last
-                        && ran.run.steps.get(last).map(|step| step.actor)
-                            != Some(diverged.actor) =>
+                if diverged.step == last
+                    && ran.run.steps.get(last).map(|step| step.actor) != Some(diverged.actor) =>
             {
                 self.explorer.discard(assignment.leaf);
             }

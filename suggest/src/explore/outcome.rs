@@ -42,8 +42,6 @@ pub(crate) enum Obstacle {
     },
     /// This loop is not known to wait and was cut.
     Loop(SiteId),
-    /// This loop waits, and gives up some day.
-    GivesUp(SiteId),
     /// Atomic accesses of different sizes meet in the same memory.
     MixedSizes(SiteId),
     /// Something is not controlled.
@@ -112,8 +110,6 @@ impl Exploration {
         let before = self.obstacles.len();
         let obstacles = &mut self.obstacles;
         obstacles.extend(ran.cut_loops.iter().map(|&site| Obstacle::Loop(site)));
-        let bounded = ran.bounded_waits.iter();
-        obstacles.extend(bounded.map(|&site| Obstacle::GivesUp(site)));
         obstacles.extend(ran.run.mixed_sizes.map(Obstacle::MixedSizes));
         obstacles.extend(ran.uncontrolled.map(Obstacle::Uncontrolled));
         obstacles.extend(ran.ended_early.then_some(Obstacle::EndedEarly));

@@ -65,7 +65,6 @@ impl PartObstacle {
             Obstacle::Incomplete => Self::Incomplete,
             Obstacle::Gaps => Self::Gaps,
             Obstacle::Loop(_)
-            | Obstacle::GivesUp(_)
             | Obstacle::MixedSizes(_)
             | Obstacle::Uncontrolled(_)
             | Obstacle::EndedEarly

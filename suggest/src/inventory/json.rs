@@ -111,9 +111,6 @@ fn exit_words(exit: &LoopExit) -> String {
         None => String::new(),
     };
     words += &format!("{comparison} {}", operand(&exit.operand));
-    if exit.bounded {
-        words += ", bounded";
-    }
     if exit.joint == Joint::Any {
         words += ", or otherwise";
     }

@@ -10,6 +10,7 @@ mod directive;
 mod located;
 mod places;
 mod plan;
+mod refuted;
 mod scope;
 mod sources;
 mod steps;

@@ -12,6 +12,7 @@ use wmfix_trace::{Cause, End, Ending, WaitsFor};
 
 use super::decode::DecodedTrace;
 use super::places::{Place, Places};
+use super::refuted::refuted_waits;
 
 /// After this many rounds a loop that is not known to wait is taken to go on until
 /// something changes.
@@ -22,10 +23,8 @@ pub(crate) const MOST_ROUNDS: u32 = 8;
 pub(crate) struct ExploredRun {
     /// The steps.
     pub run: Run,
-    /// Loops that went round too often, not known to wait.
+    /// Loops that went round too often, not known to wait, or that the run shows not to.
     pub cut_loops: Vec<SiteId>,
-    /// Loops that wait and give up some day.
-    pub bounded_waits: Vec<SiteId>,
     /// A thread waited for something whose order is not explored, or slept in a call
     /// that is not controlled.
     pub uncontrolled: Option<Uncontrolled>,
@@ -68,12 +67,9 @@ pub(crate) fn explored(decoded: &DecodedTrace, places: &Mutex<Places>) -> Option
         .collect();
     let places = places.lock().expect("no panic while locked");
     find_rounds_of_waits(&mut segments, |site| waits_for_any(places.get(site)));
-    let cut_loops = cut_loops(&mut segments);
+    let mut cut_loops = cut_loops(&mut segments);
+    cut_loops.extend(refuted_waits(&decoded.events, &places));
     let run = run_of(segments.iter().copied(), &blocked(decoded));
-    let mut bounded_waits: Vec<SiteId> = decoded.events.iter().map(|event| event.site).collect();
-    bounded_waits.sort_unstable();
-    bounded_waits.dedup();
-    bounded_waits.retain(|&site| gives_up(places.get(site)));
     let uncontrolled = |turn: &super::decode::RecordedTurn| match turn.cause {
         Cause::Watchdog => Some(Uncontrolled::Call),
         Cause::Unexplored => Some(Uncontrolled::Wait),
@@ -84,7 +80,6 @@ pub(crate) fn explored(decoded: &DecodedTrace, places: &Mutex<Places>) -> Option
     Some(ExploredRun {
         run,
         cut_loops,
-        bounded_waits,
         uncontrolled: called.or(waited),
         ended_early: ended_early(decoded),
     })
@@ -102,18 +97,10 @@ fn ended_early(decoded: &DecodedTrace) -> bool {
     killed && started > ended
 }
 
-/// Whether a place is in a loop that waits, but not for ever.
-fn gives_up(place: &Place) -> bool {
-    match place.site.as_ref().map(|site| &site.role) {
-        Some(LoopRole::Spin(exit) | LoopRole::BlockingCas(exit)) => exit.bounded,
-        _ => false,
-    }
-}
-
 /// Whether a place is in a loop that only waits, until one of several values is there.
 fn waits_for_any(place: &Place) -> bool {
     match place.site.as_ref().map(|site| &site.role) {
-        Some(LoopRole::Spin(exit)) => exit.joint == Joint::Any && !exit.bounded,
+        Some(LoopRole::Spin(exit)) => exit.joint == Joint::Any,
         _ => false,
     }
 }
@@ -163,7 +150,7 @@ fn blocked(decoded: &DecodedTrace) -> Vec<Blocked> {
     blocked
 }
 
-fn is_plain(operation: &Operation) -> bool {
+pub(super) fn is_plain(operation: &Operation) -> bool {
     matches!(
         operation,
         Operation::Birth { .. }

@@ -35,10 +35,10 @@ fn open_exit(exit: &LoopExit) -> Option<OpenExit> {
         comparison,
         sole,
     };
-    // A loop that gives up is left with any value; a round that stays in the
-    // loop for another condition's sake says nothing about this one.
+    // A round that stays in the loop for another condition's sake says nothing about
+    // this one.
     let told_by_leaving = !open.is_told_by_staying();
-    let tells = !exit.bounded && exit.joint != Joint::Any && (told_by_leaving || sole);
+    let tells = exit.joint != Joint::Any && (told_by_leaving || sole);
     let is_open = matches!(exit.operand, Operand::Unknown(_)) && tells;
     is_open.then_some(open)
 }
@@ -71,6 +71,8 @@ fn text_exit(exit: &LoopExit) -> Option<TextExit> {
         mask,
         comparison: analysed(exit.comparison),
         operand: constant(&exit.operand)?,
+        signed: exit.signed,
+        size: exit.size,
     })
 }
 
@@ -78,15 +80,20 @@ fn text_exit(exit: &LoopExit) -> Option<TextExit> {
 mod tests {
     use super::*;
 
-    fn exit(comparison: Comparison, operand: i128) -> analysis::LoopExit {
-        let role = LoopRole::Spin(LoopExit {
+    fn spin(comparison: Comparison, operand: Operand, joint: Joint) -> WaitRole {
+        wait_role(&LoopRole::Spin(LoopExit {
             mask: None,
             comparison,
-            operand: Operand::Constant(operand),
-            bounded: true,
-            joint: Joint::Sole,
-        });
-        wait_role(&role).exit.unwrap().at_width(4)
+            operand,
+            signed: true,
+            size: Some(4),
+            joint,
+        }))
+    }
+
+    fn exit(comparison: Comparison, operand: i128) -> analysis::LoopExit {
+        let role = spin(comparison, Operand::Constant(operand), Joint::Sole);
+        role.exit.unwrap().at_width(4).unwrap()
     }
 
     #[test]
@@ -98,28 +105,29 @@ mod tests {
     }
 
     #[test]
+    fn a_condition_is_none_of_an_object_of_another_size() {
+        let role = spin(Comparison::Less, Operand::Constant(0), Joint::Sole);
+        assert_eq!(role.exit.unwrap().at_width(8), None);
+    }
+
+    #[test]
+    fn a_write_waits_only_where_it_changes_nothing() {
+        let role = spin(Comparison::Equal, Operand::Constant(0), Joint::Sole);
+        let exit = role.exit.unwrap().of_write(1, 4).unwrap();
+        assert!(!exit.leaves(1) && exit.leaves(0) && exit.leaves(2));
+        assert_eq!(role.exit.unwrap().of_write(0, 4), None);
+    }
+
+    #[test]
     fn what_the_text_leaves_open_is_no_condition_yet() {
-        let waits = |comparison, bounded, joint| {
-            wait_role(&LoopRole::Spin(LoopExit {
-                mask: None,
-                comparison,
-                operand: Operand::Unknown("ticket".to_owned()),
-                bounded,
-                joint,
-            }))
-        };
-        let open = waits(Comparison::Equal, false, Joint::Sole);
+        let unknown = || Operand::Unknown("ticket".to_owned());
+        let open = spin(Comparison::Equal, unknown(), Joint::Sole);
         assert_eq!(open.exit, None);
         let exit = open.open.unwrap().closed(0xffff_ffff_0000_0007, 4);
         assert!(exit.leaves(7) && !exit.leaves(8));
-        let open = waits(Comparison::GreaterOrEqual, false, Joint::Sole);
-        let exit = open.open.unwrap().closed(7, 4);
-        assert!(exit.leaves(7) && exit.leaves(8) && !exit.leaves(6));
         for waits in [
-            waits(Comparison::Less, true, Joint::Sole),
-            waits(Comparison::Equal, true, Joint::Sole),
-            waits(Comparison::Equal, false, Joint::Any),
-            waits(Comparison::NotEqual, false, Joint::All),
+            spin(Comparison::Equal, unknown(), Joint::Any),
+            spin(Comparison::NotEqual, unknown(), Joint::All),
         ] {
             assert_eq!(waits, WaitRole::default());
         }

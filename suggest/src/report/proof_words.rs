@@ -87,11 +87,6 @@ pub(super) fn obstacle_text(
              loop that only loads and compares is",
             at(site)
         ),
-        Obstacle::GivesUp(site) => format!(
-            "the loop at {} waits and gives up some day: explored as if it waited on; have it wait \
-             for ever in the test",
-            at(site)
-        ),
         Obstacle::Uncontrolled(Uncontrolled::Call) => {
             "a thread slept in a system call that wmfix does not control: take it out of the test"
                 .to_owned()

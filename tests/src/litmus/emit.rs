@@ -1,5 +1,5 @@
 //! Litmus programs as C and C++ sources, for tests that compile and run them.
-//! Waiting is a bounded spin loop, so that every program ends.
+//! Waiting is a spin loop.
 
 use std::fmt::Write;
 
@@ -35,8 +35,8 @@ impl Spelling {
 /// How a program waits for a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitForm {
-    /// In a loop that names the value and gives up some day.
-    Bounded,
+    /// In a loop that names the value.
+    Literal,
     /// In a loop that compares with a variable.
     Variable,
     /// By calling a function that waits for what it is told.
@@ -48,7 +48,7 @@ pub enum WaitForm {
 
 /// The source of a program. It prints the registers and the final memory.
 pub fn emit(program: &Program, spelling: Spelling) -> String {
-    emit_waiting(program, spelling, WaitForm::Bounded)
+    emit_waiting(program, spelling, WaitForm::Literal)
 }
 
 /// The source of a program that waits in this way.
@@ -101,7 +101,6 @@ impl Emitter<'_> {
             out,
             "#include <pthread.h>\n#include <sched.h>\n#include <stdio.h>\n"
         )?;
-        writeln!(out, "#define SPIN 100000\n")?;
         for (place, name) in self.program.locations.iter().enumerate() {
             let kind = match self.spelling {
                 _ if !self.is_atomic(place) => "int",
@@ -151,7 +150,7 @@ impl Emitter<'_> {
                 writeln!(out, "L{place}: ;")?;
             }
             match self.waiting {
-                WaitForm::Bounded => {
+                WaitForm::Literal => {
                     self.instruction(out, place, instruction, instructions.len())?;
                 }
                 _ => self.instruction_or_wait(out, thread, place)?,
@@ -251,7 +250,7 @@ impl Emitter<'_> {
                 failure,
             } => writeln!(
                 out,
-                "    {{ int n_ = 0, e_ = {expected};\n      while (!{}) {{ e_ = {expected}; if (++n_ > SPIN) return 0; sched_yield(); }} }}",
+                "    {{ int e_ = {expected};\n      while (!{}) {{ e_ = {expected}; sched_yield(); }} }}",
                 self.cas(location, desired, success, failure, CasStrength::Strong)
             ),
             I::Wait {
@@ -260,7 +259,7 @@ impl Emitter<'_> {
                 order,
             } => writeln!(
                 out,
-                "    {{ int n_ = 0;\n      while (!({} {} {})) {{ if (++n_ > SPIN) return 0; sched_yield(); }} }}",
+                "    {{ while (!({} {} {})) {{ sched_yield(); }} }}",
                 self.load(location, order),
                 sign(exit.comparison),
                 exit.operand

@@ -10,7 +10,7 @@ use super::program::Instruction;
 impl Emitter<'_> {
     /// The values that are waited for, thread by thread, and the functions that wait.
     pub(super) fn values_and_helpers(&self, out: &mut String) -> std::fmt::Result {
-        if self.waiting == WaitForm::Bounded {
+        if self.waiting == WaitForm::Literal {
             return Ok(());
         }
         for (number, thread) in self.program.threads.iter().enumerate() {
@@ -68,7 +68,7 @@ impl Emitter<'_> {
                     "    for (int i_ = {place}; i_ < {end}; i_++) {{\n        int want_ = {wants}[i_];\n        while (!({condition}))\n            sched_yield();\n    }}"
                 )
             }
-            WaitForm::Bounded | WaitForm::Variable => writeln!(
+            WaitForm::Literal | WaitForm::Variable => writeln!(
                 out,
                 "    {{ int want_ = {wants}[{place}];\n      while (!({condition})) sched_yield(); }}"
             ),

@@ -1,5 +1,5 @@
 #include <atomic>
-void pause();
+#define pause() __asm__ volatile("pause")
 std::atomic<int> x;
 void f() {
   unsigned wait = 1;

@@ -1,10 +1,10 @@
 #include <atomic>
 std::atomic<bool> l;
-void pause();
+#include <sched.h>
 void lock() {
   for (;;) {
     bool e = false;
     if (l.compare_exchange_strong(e, true)) break; //~ cas seq_cst/seq_cst blocking(==0)
-    pause();
+    sched_yield();
   }
 }

@@ -4,6 +4,6 @@
 atomic_int x_;
 int f(void) {
   int n_ = 0;
-  while (atomic_load_explicit(&x_, memory_order_acquire) != 1) { if (++n_ > SPIN) return 0; sched_yield(); } //~ load acquire spin(==1,bounded)
+  while (atomic_load_explicit(&x_, memory_order_acquire) != 1) { if (++n_ > SPIN) return 0; sched_yield(); } //~ load acquire
   return 1;
 }

@@ -1,2 +1,2 @@
 #include <stdatomic.h>
-#define WAIT(p) do { while (!atomic_load(p)) ; } while (0) //~ load seq_cst body=WAIT spin(!=0)
+#define WAIT(p) do { while (!atomic_load(p)) ; } while (0) //~ load seq_cst body=WAIT

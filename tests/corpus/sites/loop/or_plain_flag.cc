@@ -1,3 +1,3 @@
 #include <atomic>
 std::atomic<int> x;
-void f(const bool& stop) { while (!x.load() && !stop) {} } //~ load seq_cst spin(!=0,any)
+void f(const bool& stop) { while (!x.load() && !stop) {} } //~ load seq_cst

@@ -11,7 +11,7 @@ int z;
 int f(void) {
   int e = 0;
   STORE(&z, 1, RELEASE); //~ store release pasted order=RELEASE on=z in=f
-  while (!LOAD(&x, acquire)) {} //~ load acquire pasted order=acquire on=x spin(!=0)
+  while (!LOAD(&x, acquire)) {} //~ load acquire pasted order=acquire on=x
   while (!CAS(&x, &e, 1, acq_rel, relaxed)) {} //~ cas-weak acq_rel/relaxed pasted cas-loop
   return SHORT(&y, rlx) + PEEK(&x, relaxed); //~ load relaxed pasted order=rlx on=y; load relaxed pasted order=relaxed on=x
 }
