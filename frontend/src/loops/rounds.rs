@@ -286,6 +286,29 @@ impl<'t> Rounds<'t> {
         uses.is_plain && !uses.is_outside
     }
 
+    /// What a variable of the function is set to where it is declared.
+    pub(super) fn initializer(
+        &self,
+        variable: Node<'_>,
+        context: &ScanContext<'_>,
+    ) -> Option<Node<'t>> {
+        let name = context.file.node_text(variable);
+        let scope = scope_of(variable, &name, self.function?, context)?;
+        let mut values = Vec::new();
+        syntax::visit(scope, |node, _| {
+            let declares = |inner: Node<'_>| context.file.node_text(inner) == name;
+            if node.kind() == "init_declarator"
+                && node.child_by_field_name("declarator").is_some_and(declares)
+            {
+                values.push(node.child_by_field_name("value"));
+            }
+        });
+        match values[..] {
+            [value] => value,
+            _ => None,
+        }
+    }
+
     /// Whether a variable has the value that the last round read when the loop is over.
     pub(super) fn is_last_value(
         &self,

@@ -357,7 +357,7 @@ impl<'t, 'a> Values<'t, 'a> {
                 self.constant(node).is_some()
                     || context.declared.scalar_of(node, context.file).is_some()
                     || self.value_of(node).is_some()
-                    || self.is_deduced_number(node)
+                    || self.is_deduced_scalar(node, level)
             }
             "field_expression" | "subscript_expression" | "pointer_expression" => {
                 context.declared.scalar_of(node, context.file).is_some()
@@ -386,19 +386,14 @@ impl<'t, 'a> Values<'t, 'a> {
         }
     }
 
-    /// `auto n = 0`
-    fn is_deduced_number(&self, node: Node<'_>) -> bool {
+    /// `auto n = 0`, `auto ticket = next.fetch_add(1)`
+    fn is_deduced_scalar(&self, node: Node<'_>, level: usize) -> bool {
         let name = self.context.file.node_text(node);
-        let declared = self.context.declared;
-        declared.is_deduced(&name, &node.byte_range())
-            && self.assigned.get(&*name).is_some_and(|assigned| {
-                let mut values = assigned.to.iter();
-                !assigned.to.is_empty()
-                    && values.all(|(_, value)| {
-                        value.kind() == "number_literal"
-                            && literal(&self.context.file.node_text(*value)).is_some()
-                    })
-            })
+        self.context.declared.is_deduced(&name, &node.byte_range())
+            && self
+                .rounds
+                .initializer(node, self.context)
+                .is_some_and(|value| self.is_scalar_at(value, level + 1))
     }
 
     /// Whether a name means something that the text shows, and no macro that may do
