@@ -66,10 +66,10 @@ const CPP_ROUNDS: [Round; 5] = [
 
 impl Round {
     pub(super) fn random(rng: &mut Rng, is_cpp: bool) -> Self {
-        match is_cpp && rng.percent(30) {
+        match is_cpp && rng.percent(25) {
             true => rng.pick(&CPP_ROUNDS),
             // Half of all rounds only pass the time.
-            false if rng.percent(40) => rng.pick(&ROUNDS[..6]),
+            false if rng.percent(65) => rng.pick(&ROUNDS[..6]),
             false => rng.pick(&ROUNDS),
         }
     }
@@ -206,6 +206,10 @@ fn emit(out: &mut String, number: usize, one: &WaitLoop, is_cpp: bool) -> std::f
             None => writeln!(out, "  while (!({condition})) {round};")?,
         },
         LoopForm::Do => writeln!(out, "  do {{ {round}; {reload}}} while (!({condition}));")?,
+        // A statement is no expression.
+        LoopForm::For if round == "PAUSE()" => {
+            writeln!(out, "  for (; !({tested}); ) {round};")?;
+        }
         LoopForm::For => writeln!(out, "  for (; !({tested}); {round}) ;")?,
         LoopForm::Break => writeln!(
             out,
