@@ -352,7 +352,7 @@ fn what_was_not_built_and_run_is_no_patch() {
     need(&[Need::Program("gcc"), Need::Program("make")]);
     let world = World::new();
     never_builds(&world);
-    let source = || std::fs::read_to_string(world.path().join("p/sb.c")).expect("the file");
+    let source = || fs::read_to_string(world.path().join("p/sb.c")).expect("the file");
     let before = source();
     let suggest = |more: &str| {
         let line = format!("suggest p --runs 10 --time 15 {more}");
@@ -370,7 +370,7 @@ fn what_was_not_built_and_run_is_no_patch() {
     assert!(ran.stderr.contains("--apply changed nothing"), "{ran:?}");
     assert_eq!(source(), before);
     assert!(!world.path().join("out/wmfix-0001.patch").exists());
-    let read = |name: &str| std::fs::read_to_string(world.path().join(name)).expect(name);
+    let read = |name: &str| fs::read_to_string(world.path().join(name)).expect(name);
     assert!(read("fixes.yaml").contains("Diagnostics: []"));
     let report: serde_json::Value = serde_json::from_str(&read("report.json")).expect("JSON");
     assert!(report["repair"].is_null(), "{report}");

@@ -224,6 +224,7 @@ mod tests {
                 missed: Vec::new(),
                 remaining: remaining.iter().map(ToString::to_string).collect(),
                 others,
+                free_runs: None,
                 proof: None,
             })
         };
