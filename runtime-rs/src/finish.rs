@@ -45,7 +45,22 @@ pub(crate) fn watch_for_the_end() {
     }
 }
 
+/// All handlers and destructors of the program have run but for what the loader calls
+/// itself. Where all runs are explored, others then go on for as long as they can: the
+/// process might not end for a while.
 unsafe extern "C" fn exits(code: c_int, _: *mut c_void) {
+    #[cfg(not(test))]
+    if let Some(mut held) = turn::enter()
+        && held.explores()
+    {
+        // What the loader calls is not recorded, and others might go on beside it.
+        if held.has_company() && crate::unseen::has_fini() {
+            held.unseen(0, b"");
+        }
+        if held.state().scheduler.alive() > 1 {
+            held.let_others_finish();
+        }
+    }
     leaves(code);
 }
 

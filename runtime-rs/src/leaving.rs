@@ -35,9 +35,7 @@ unsafe extern "C" fn leaves(_code: c_int, _: *mut c_void) {
         return;
     }
     if held.explores() {
-        if held.state().scheduler.alive() > 1 {
-            held.let_others_finish();
-        }
+        // The handlers are code like any other, which the others go on beside.
         return;
     }
     if let Some(deadline) = held.state().scheduler.end_of_stay() {

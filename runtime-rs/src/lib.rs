@@ -82,6 +82,8 @@ mod thread_key;
 mod thread_table;
 mod tls;
 mod turn;
+#[cfg(not(test))]
+mod unseen;
 mod unwind;
 mod volatile;
 

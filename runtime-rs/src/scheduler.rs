@@ -45,6 +45,8 @@ pub(crate) struct Scheduler {
     /// Those that have not ended, in the order of their numbers: a program may have
     /// had any number of others.
     live: Vec<u32>,
+    /// How many were not joined: those that have ended and were only detached count.
+    unjoined: usize,
     /// Tell which threads spin: those of the live ones, and spare ones.
     detectors: Vec<Detector>,
     spare_detectors: Vec<usize>,
@@ -85,6 +87,7 @@ impl Scheduler {
         Self {
             threads: ThreadTable::new(),
             live: Vec::new(),
+            unjoined: 0,
             detectors: Vec::new(),
             spare_detectors: Vec::new(),
             spare_records: Vec::new(),
@@ -129,6 +132,7 @@ impl Scheduler {
         });
         self.strategy.started(id);
         self.live.push(id);
+        self.unjoined += 1;
         self.runnable.push(id);
         self.version += 1;
         self.set_ready(id, true);
@@ -545,6 +549,17 @@ impl Scheduler {
     /// How many threads have not ended.
     pub(crate) fn alive(&self) -> usize {
         self.live.len()
+    }
+
+    /// A thread was joined.
+    pub(crate) fn joins(&mut self) {
+        self.unjoined = self.unjoined.saturating_sub(1);
+    }
+
+    /// Whether there is, or was, a thread that nobody has joined besides the one that
+    /// asks. Without one, what all others did comes before what that does next.
+    pub(crate) fn has_company(&self) -> bool {
+        self.unjoined > 1
     }
 
     /// Lets the clock jump to the first deadline. How far it was, for those who

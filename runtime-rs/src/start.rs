@@ -85,6 +85,10 @@ fn start() {
 pub(crate) fn begin_run(config: RuntimeConfig, forked: bool) {
     let strategy = config.strategy;
     let mut random_seed = config.seed;
+    #[cfg(not(test))]
+    if strategy == Named::Explore || environment::server_address().is_some() {
+        crate::unseen::watch();
+    }
     let chosen = match strategy {
         Named::Mixed => AnyStrategy::mixed(config.seed, config.length, config.depth),
         Named::Seek => AnyStrategy::Seek(Seek::new(config.seed)),
@@ -130,6 +134,10 @@ pub(crate) fn begin_run(config: RuntimeConfig, forked: bool) {
         state.start_filtering(main_record);
     }
     state.stale_run = stale_run.map(Box::new);
+    #[cfg(not(test))]
+    if strategy == Named::Explore && !forked {
+        crate::unseen::begin(&mut state.recorder);
+    }
     state::install(state);
     if !forked {
         settle(main);

@@ -30,6 +30,7 @@ use crate::run::{
     Budget, Deadline, FinishedRun, FreshStart, Launch, Patience, RunEnd, RunFolders, RunLength,
     RunWorth, StopReason, Summary, Watchdog, interrupted, until_quiet,
 };
+use crate::runtime_archive::runtime_functions;
 use crate::shards::{Notebook, Outcome, ProgramRecord, Selection};
 use crate::subject::Subject;
 
@@ -353,6 +354,9 @@ impl Evidence {
             self.summary.runs += exploration.runs;
             all.add(exploration);
         }
+        let unseen = self.places().symbols.unseen_code(&runtime_functions()?);
+        let unseen = unseen.into_iter().map(Obstacle::NotInstrumented);
+        all.obstacles.extend(unseen);
         let can_go_on = all.is_stopped() && stopped.iter().all(SavedProgram::is_begun);
         self.stopped = can_go_on.then_some(stopped);
         self.exploration = Some(all);

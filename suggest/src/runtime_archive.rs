@@ -3,11 +3,14 @@
 //! has its final name, so any number of processes may unpack it at once.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{env, fs, io};
 
 use anyhow::{Context, bail};
+use object::read::archive::ArchiveFile;
+use object::{Object, ObjectSymbol};
 
 use crate::private_files::make_private_folder;
 
@@ -92,6 +95,22 @@ fn contents() -> [(&'static str, Cow<'static, [u8]>); 6] {
         ("headers/bits/c++config.h", CXX_CONFIG.as_bytes().into()),
         ("headers/stdatomic.h", STDATOMIC.as_bytes().into()),
     ]
+}
+
+/// The functions of the runtime, each with whether another one of its name replaces it.
+pub(crate) fn runtime_functions() -> anyhow::Result<HashSet<(String, bool)>> {
+    let archive = ArchiveFile::parse(ARCHIVE)?;
+    let mut functions = HashSet::new();
+    for member in archive.members() {
+        let data = member?.data(ARCHIVE)?;
+        let Ok(object) = object::File::parse(data) else {
+            continue;
+        };
+        for symbol in object.symbols().filter(|symbol| symbol.is_definition()) {
+            functions.insert((symbol.name()?.to_owned(), symbol.is_weak()));
+        }
+    }
+    Ok(functions)
 }
 
 /// Whether every file holds what it should: somebody may have cleaned up the

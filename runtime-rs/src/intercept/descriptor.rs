@@ -17,6 +17,7 @@ use crate::strategy::Kind;
 use crate::sys;
 use crate::trampoline;
 use crate::turn::{self, Held};
+use crate::unseen;
 
 /// What a call does with a descriptor.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,6 +48,11 @@ impl Transfer {
             Some((held, channel))
         });
         let Some((mut held, channel)) = entered else {
+            let name = match self.direction {
+                Direction::Receive => c"read",
+                Direction::Send => c"write",
+            };
+            unseen::called(name, self.pc);
             let result = block();
             random::replace_read(self.number, self.arguments, result);
             return result;

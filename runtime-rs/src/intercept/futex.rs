@@ -16,9 +16,21 @@ use crate::shared_memory::address_of;
 use crate::strategy::Kind;
 use crate::sys;
 use crate::turn;
+use crate::unseen;
 
 /// Flag bits of a futex operation.
 const FUTEX_FLAGS: c_int = libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME;
+
+/// System calls that take numbers and give one.
+const TOUCHES_NO_MEMORY: [c_long; 7] = [
+    libc::SYS_gettid,
+    libc::SYS_getpid,
+    libc::SYS_getppid,
+    libc::SYS_sched_yield,
+    libc::SYS_membarrier,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+];
 
 #[allow(clippy::too_many_arguments)]
 unsafe extern "C" fn syscall(
@@ -47,6 +59,9 @@ unsafe extern "C" fn syscall(
     }
     if number == libc::SYS_sched_yield && super::time::yields() {
         return 0;
+    }
+    if !TOUCHES_NO_MEMORY.contains(&number) {
+        unseen::called(c"syscall", pc);
     }
     // SAFETY: the program's own call.
     let result = unsafe { sys::raw_syscall(number, [a, b, c, d, e, f]) };

@@ -15,6 +15,7 @@ use crate::start;
 use crate::sys;
 use crate::trampoline;
 use crate::turn::{self, Held};
+use crate::unseen;
 
 unsafe extern "C" fn leave_now(code: c_int, _pc: u64) -> ! {
     finish::leaves(code);
@@ -23,7 +24,8 @@ unsafe extern "C" fn leave_now(code: c_int, _pc: u64) -> ! {
 
 /// What the handlers of such an exit do is not recorded: nothing tells when
 /// they are done.
-unsafe extern "C" fn leave_quickly(code: c_int, _pc: u64) {
+unsafe extern "C" fn leave_quickly(code: c_int, pc: u64) {
+    unseen::called(c"quick_exit", pc);
     finish::leaves(code);
     real::quick_exit(code);
 }

@@ -17,6 +17,7 @@ use crate::thread::{Thread, phase};
 use crate::thread_key;
 use crate::trampoline;
 use crate::turn::{self, Held};
+use crate::unseen;
 
 pub(super) unsafe extern "C" fn create(
     handle: *mut libc::pthread_t,
@@ -30,6 +31,9 @@ pub(super) unsafe extern "C" fn create(
         return real::pthread_create(handle, attributes, routine, argument);
     };
     flush_volatile(&mut held);
+    if held.explores() {
+        held.state().recorder.begins_again();
+    }
     held.point(Kind::Create);
     watch_for_leaving();
     // A library that makes threads lets them run as it likes.
@@ -74,6 +78,9 @@ pub(super) unsafe extern "C" fn create(
         start: routine as u64,
     };
     held.record(context, &create);
+    if held.explores() && unseen::begins_unseen(routine as usize) {
+        held.unseen(context, b"pthread_create");
+    }
     held.has_changed();
     child_record.announced.store(true, Ordering::Release);
     if of_library {
@@ -256,6 +263,7 @@ fn note_join(held: &mut Held, child: u32, context: u32) {
     let (thread, state) = held.parts();
     // SAFETY: threads' records are never freed, and this one has ended.
     state.join(thread, unsafe { &*record });
+    state.scheduler.joins();
     state.scheduler.give_back(child.0);
     held.has_changed();
 }

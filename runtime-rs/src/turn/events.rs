@@ -4,6 +4,7 @@
 use wmfix_analysis::Bytes;
 use wmfix_trace::{
     ContextId, LockMode, MAX_RECORD, RecordedOperation, SyncKind, SyncRecord, encode_sync,
+    encode_unseen, unseen_len,
 };
 
 use super::Held;
@@ -62,6 +63,25 @@ impl Held {
     /// Tells an exploration that not all orders of what this thread does now are tried.
     pub(crate) fn unexplored(&mut self, context: u32) {
         self.sync(context, SyncKind::Unexplored, 0, 0);
+    }
+
+    /// Whether another thread may notice what this one does now, in some run.
+    #[cfg(not(test))]
+    pub(crate) fn has_company(&mut self) -> bool {
+        self.state().scheduler.has_company()
+    }
+
+    /// Tells an exploration of a call whose accesses nobody sees.
+    #[cfg(not(test))]
+    pub(crate) fn unseen(&mut self, context: u32, function: &[u8]) {
+        if !self.explores() {
+            return;
+        }
+        let context = ContextId(context);
+        let recorder = &mut self.state().recorder;
+        recorder.write(unseen_len(function), |out| {
+            encode_unseen(out, context, function)
+        });
     }
 
     /// Writes a plain access of this thread.

@@ -100,5 +100,5 @@ pub use write::{
     MAX_RECORD, encode_check, encode_context, encode_end, encode_event, encode_exec,
     encode_handed_back, encode_handed_out, encode_ignored, encode_limit, encode_misuse,
     encode_module, encode_quarantine, encode_stack, encode_stale, encode_stored, encode_stuck,
-    encode_sync, encode_turn, encode_volatile_spin, module_len,
+    encode_sync, encode_turn, encode_unseen, encode_volatile_spin, module_len, unseen_len,
 };

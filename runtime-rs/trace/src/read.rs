@@ -185,6 +185,12 @@ impl<'a> Reader<'a> {
                 object: source.address()?,
                 state: source.number()?,
             }),
+            tag::UNSEEN => {
+                let context = self.context(source)?;
+                let len = source.small()? as usize;
+                let function = String::from_utf8_lossy(source.slice(len)?).into_owned();
+                Record::Unseen { context, function }
+            }
             tag::LIMIT => {
                 let limit = Limit::ALL.get(usize::from(source.byte()?));
                 Record::Limit(*limit.ok_or(Fault::field("an unknown limit"))?)

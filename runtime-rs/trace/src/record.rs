@@ -89,6 +89,15 @@ pub enum Record {
     VolatileSpin,
     /// Of a run of an exploration: what a step did with a synchronisation object.
     Sync(SyncRecord),
+    /// Of a run of an exploration: a call whose accesses to memory nobody sees, made where
+    /// another thread could notice them.
+    Unseen {
+        /// Where.
+        context: ContextId,
+        /// What was called, as the linker knows it. Empty: what the loader calls when the
+        /// process ends.
+        function: String,
+    },
     /// The program does something that is not modelled to the end: written once of each
     /// kind.
     Limit(Limit),

@@ -65,6 +65,12 @@ impl Trace {
             Record::Misuse(misuse) => self.push(MAX_RECORD, |out| encode_misuse(out, misuse)),
             Record::VolatileSpin => self.push(MAX_RECORD, encode_volatile_spin),
             Record::Sync(sync) => self.push(MAX_RECORD, |out| encode_sync(out, sync)),
+            Record::Unseen { context, function } => {
+                let function = function.as_bytes();
+                self.push(unseen_len(function), |out| {
+                    encode_unseen(out, *context, function)
+                });
+            }
             Record::Limit(limit) => self.push(MAX_RECORD, |out| encode_limit(out, *limit)),
             Record::Exec => self.push(MAX_RECORD, encode_exec),
             Record::Stale(source) => self.push(MAX_RECORD, |out| encode_stale(out, *source)),
@@ -455,6 +461,10 @@ fn every_end_and_every_wait_is_read_back() {
                 object: 0x4000,
                 state: 3,
             })
+        }));
+        records.extend(["", "snprintf"].map(|function| Record::Unseen {
+            context: ContextId(2),
+            function: function.to_owned(),
         }));
         records.extend(Limit::ALL.map(Record::Limit));
         records.push(Record::Exec);

@@ -45,6 +45,7 @@ pub(crate) mod tag {
     pub(crate) const RECLAIM: u8 = 31;
     pub(crate) const HANDED_OUT: u8 = 32;
     pub(crate) const HANDED_BACK: u8 = 33;
+    pub(crate) const UNSEEN: u8 = 34;
     pub(crate) const REACHED: u8 = 48;
     pub(crate) const UNLISTED: u8 = 49;
     pub(crate) const VIOLATION: u8 = 50;
@@ -159,6 +160,20 @@ pub fn encode_sync(out: &mut [u8], sync: &SyncRecord) -> usize {
     sink.address(sync.object);
     sink.number(sync.state);
     sink.commit(tag::SYNC)
+}
+
+/// The room that the record of a call needs whose accesses nobody sees.
+pub fn unseen_len(function: &[u8]) -> usize {
+    MAX_RECORD + function.len()
+}
+
+/// Writes a call whose accesses nobody sees.
+pub fn encode_unseen(out: &mut [u8], context: ContextId, function: &[u8]) -> usize {
+    let mut sink = Sink::new(out);
+    sink.number(u64::from(context.0));
+    sink.number(function.len() as u64);
+    sink.slice(function);
+    sink.commit(tag::UNSEEN)
 }
 
 /// Writes that the program does something that is not modelled to the end.

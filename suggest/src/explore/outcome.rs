@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use wmfix_analysis::SiteId;
 use wmfix_analysis::explore::Progress;
 
-use crate::observe::{ExploredRun, Uncontrolled};
+use crate::observe::{ExploredRun, Uncontrolled, Unseen};
+use crate::symbols::UnseenCode;
 
 /// What was explored; of several programs, all together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub(crate) struct Exploration {
 }
 
 /// What keeps an exploration from being a proof.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Obstacle {
     /// The time was up.
     TimeUp,
@@ -46,6 +47,10 @@ pub(crate) enum Obstacle {
     MixedSizes(SiteId),
     /// Something is not controlled.
     Uncontrolled(Uncontrolled),
+    /// Code runs whose accesses nobody sees.
+    Unseen(Unseen),
+    /// Code is part of the program that was not instrumented.
+    NotInstrumented(UnseenCode),
     /// A run was killed before all of its threads had ended.
     EndedEarly,
     /// The test has more than one process with a trace.
@@ -112,6 +117,7 @@ impl Exploration {
         obstacles.extend(ran.cut_loops.iter().map(|&site| Obstacle::Loop(site)));
         obstacles.extend(ran.run.mixed_sizes.map(Obstacle::MixedSizes));
         obstacles.extend(ran.uncontrolled.map(Obstacle::Uncontrolled));
+        obstacles.extend(ran.unseen.iter().cloned().map(Obstacle::Unseen));
         obstacles.extend(ran.ended_early.then_some(Obstacle::EndedEarly));
         obstacles.len() > before
     }

@@ -67,6 +67,8 @@ impl PartObstacle {
             Obstacle::Loop(_)
             | Obstacle::MixedSizes(_)
             | Obstacle::Uncontrolled(_)
+            | Obstacle::Unseen(_)
+            | Obstacle::NotInstrumented(_)
             | Obstacle::EndedEarly
             | Obstacle::OnePart
             | Obstacle::RacesOff => return None,

@@ -77,6 +77,9 @@ pub(crate) struct DecodedTrace {
     pub marks: Vec<Mark>,
     /// A thread did something whose orders are not explored, and where.
     pub unexplored: Option<SiteId>,
+    /// Calls whose accesses nobody sees: where, and of what. Nothing is called by name
+    /// where the loader calls it when the process ends.
+    pub unseen: Vec<(SiteId, String)>,
 }
 
 /// A turn.
@@ -180,6 +183,7 @@ pub(crate) fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrac
         }],
         marks: Vec::new(),
         unexplored: None,
+        unseen: Vec::new(),
     };
     let (process, checked) = (reader.header().process_key(), reader.header().checked);
     for record in reader.by_ref() {
@@ -207,6 +211,7 @@ pub(crate) fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrac
         turns: decoder.turns,
         marks: decoder.marks,
         unexplored: decoder.unexplored,
+        unseen: decoder.unseen,
         locations: decoder.locations,
         stuck: decoder.stuck,
         misuses: decoder.misuses,
@@ -261,6 +266,7 @@ struct Decoder<'a> {
     turns: Vec<RecordedTurn>,
     marks: Vec<Mark>,
     unexplored: Option<SiteId>,
+    unseen: Vec<(SiteId, String)>,
 }
 
 impl Decoder<'_> {
@@ -301,6 +307,10 @@ impl Decoder<'_> {
             }
             Record::VolatileSpin => self.volatile_spin = true,
             Record::Sync(sync) => self.sync(&sync),
+            Record::Unseen { context, function } => {
+                let site = self.known(context, &RecordedOperation::Exit).site;
+                self.unseen.push((site, function));
+            }
             Record::Limit(limit) => self.limits.push(limit),
             Record::Exec => {}
             Record::Stale(source) => self.next_is_stale = Some(source),

@@ -25,5 +25,5 @@ pub(crate) use places::{Place, Places};
 pub(crate) use plan::{Adherence, planned_schedule};
 pub(crate) use scope::{Editing, Scope};
 pub(crate) use sources::{SourceFile, Sources};
-pub(crate) use steps::{ExploredRun, MOST_ROUNDS, Uncontrolled, explored};
+pub(crate) use steps::{ExploredRun, MOST_ROUNDS, Uncontrolled, Unseen, explored};
 pub(crate) use wmfix_online::EventKind;

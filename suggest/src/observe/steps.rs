@@ -13,6 +13,7 @@ use wmfix_trace::{Cause, End, Ending, WaitsFor};
 use super::decode::DecodedTrace;
 use super::places::{Place, Places};
 use super::refuted::refuted_waits;
+use crate::symbols::readable_name;
 
 /// After this many rounds a loop that is not known to wait is taken to go on until
 /// something changes.
@@ -28,8 +29,20 @@ pub(crate) struct ExploredRun {
     /// A thread waited for something whose order is not explored, or slept in a call
     /// that is not controlled.
     pub uncontrolled: Option<Uncontrolled>,
+    /// Calls whose accesses nobody sees, and what the loader calls at the end.
+    pub unseen: Vec<Unseen>,
     /// A signal ended it before its threads had: what these wait to do is not known.
     pub ended_early: bool,
+}
+
+/// Code that runs where another thread could notice it and whose accesses to memory nobody
+/// sees.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Unseen {
+    /// A function, as it is written, and where it is called.
+    Call(String, SiteId),
+    /// What the loader calls when the process ends.
+    AtEnd,
 }
 
 /// What an exploration does not control.
@@ -81,8 +94,16 @@ pub(crate) fn explored(decoded: &DecodedTrace, places: &Mutex<Places>) -> Option
         run,
         cut_loops,
         uncontrolled: called.or(waited),
+        unseen: decoded.unseen.iter().map(unseen).collect(),
         ended_early: ended_early(decoded),
     })
+}
+
+fn unseen((site, function): &(SiteId, String)) -> Unseen {
+    match function.as_str() {
+        "" => Unseen::AtEnd,
+        name => Unseen::Call(readable_name(name), *site),
+    }
 }
 
 /// Whether a signal ended the process while it had more than one thread.

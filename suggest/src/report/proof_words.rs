@@ -2,7 +2,8 @@
 
 use super::model::ReportedProof;
 use crate::explore::{Exploration, Obstacle};
-use crate::observe::{MOST_ROUNDS, Uncontrolled};
+use crate::observe::{MOST_ROUNDS, Uncontrolled, Unseen};
+use crate::symbols::UnseenCode;
 
 /// The first line about an exploration: what it proves, or how far it came.
 pub(super) fn proof_text(proof: &ReportedProof) -> String {
@@ -52,7 +53,7 @@ pub(super) fn obstacle_text(
     exploration: &Exploration,
     at: &mut dyn FnMut(wmfix_analysis::SiteId) -> String,
 ) -> String {
-    match *obstacle {
+    match obstacle.clone() {
         Obstacle::TimeUp if exploration.estimate.is_some_and(|all| all > HOPELESS) => {
             "the time was up, and there are too many classes of runs for any: have the test use \
              fewer threads or fewer operations"
@@ -107,6 +108,32 @@ pub(super) fn obstacle_text(
              threads, or threads that are left when the process ends; atomics, locks, \
              semaphores, barriers, conditions and joins are explored",
             at(site)
+        ),
+        Obstacle::Unseen(Unseen::Call(function, site)) => format!(
+            "what {function} reads and writes is not seen, and another thread could notice it: \
+             called at {}; call it before the first thread starts or after all threads are \
+             joined, or leave it out of the test",
+            at(site)
+        ),
+        Obstacle::Unseen(Unseen::AtEnd) => {
+            "functions that the loader calls at the end of the process (destructor attributes) \
+             may run beside a thread that nobody joined: have the test join all of its threads"
+                .to_owned()
+        }
+        Obstacle::NotInstrumented(UnseenCode::Function(function, file)) => format!(
+            "{function} in {} is not instrumented: what it reads and writes is not seen; build \
+             all of the program's files with wmfix cc or wmfix c++",
+            file.display()
+        ),
+        Obstacle::NotInstrumented(UnseenCode::NoSymbols(file)) => format!(
+            "{} has no symbols: which of its code is instrumented is not known; link it without \
+             -s, and do not strip it",
+            file.display()
+        ),
+        Obstacle::NotInstrumented(UnseenCode::Assembly(file, line)) => format!(
+            "what the assembly at {}:{line} reads and writes is not seen: use atomics and fences \
+             of the language in its place",
+            file.display()
         ),
         Obstacle::EndedEarly => {
             "a run was killed before its threads had ended: what else they could do there is not \

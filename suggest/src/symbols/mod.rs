@@ -2,23 +2,28 @@
 //! inlined ones included, and the variables behind a data address. Owns the
 //! debug information that has been read; knows nothing of events.
 
+mod assembly;
 mod members;
 mod modules;
 mod standard;
 mod standards;
+mod unseen_code;
 mod variables;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::printable::printable_name;
+use assembly::AssemblyFinder;
 use modules::Modules;
 use standard::{is_atomic_interface, is_thread_safe, waits_on_callers_atomic};
+use unseen_code::unseen_code;
 
 /// How far before an instruction without a line one with a line is looked for.
 const LINELESS_BYTES: u64 = 64;
 
 pub(crate) use standard::is_standard_library;
+pub(crate) use unseen_code::UnseenCode;
 
 /// A function at a line of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,12 +142,36 @@ impl Symbols {
         files.into_keys().collect()
     }
 
+    /// The code of all modules that no instrumentation sees. `ours` are the functions of
+    /// the runtime, and whether they are weak.
+    pub(crate) fn unseen_code(&self, ours: &HashSet<(String, bool)>) -> Vec<UnseenCode> {
+        let mut finder = AssemblyFinder::default();
+        let modules = self.modules.paths();
+        let mut found: Vec<UnseenCode> = modules
+            .flat_map(|path| unseen_code(path, ours, &mut finder))
+            .collect();
+        let copies = self.copies.as_ref();
+        found.extend(
+            finder
+                .find()
+                .into_iter()
+                .map(|(file, line)| UnseenCode::Assembly(original(copies, clean(&file)), line)),
+        );
+        found
+    }
+
     /// The name of the variable that these bytes are, with the offset in it if they
     /// are only a part of it.
     pub(crate) fn variable(&mut self, address: Address, size: u64) -> Option<String> {
         let variables = self.modules.get(address.module).variables();
         variables.name(address.offset, size)
     }
+}
+
+/// A function's name as the source has it, from the name that the linker knows.
+pub(crate) fn readable_name(name: &str) -> String {
+    let name = addr2line::demangle_auto(name.into(), None);
+    printable_name(short_name(&name))
 }
 
 /// The file of which another one is a copy, if it is one.

@@ -112,6 +112,12 @@ impl Modules {
 }
 
 impl Modules {
+    /// The files of all modules that are there.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
+        let there = self.all.iter().filter(|module| module.first_seen.is_some());
+        there.map(|module| &*module.path)
+    }
+
     /// The sources of all files that are still the same, each with whether it is C++20 or
     /// later there.
     pub(super) fn cpp20_files(&self) -> Vec<(PathBuf, bool)> {

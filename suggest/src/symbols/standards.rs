@@ -40,7 +40,7 @@ fn add_files(path: &Path, files: &mut BTreeMap<PathBuf, bool>) -> Option<()> {
 }
 
 /// The compiler of a unit, with its arguments.
-fn producer(dwarf: &Dwarf<Slice<'_>>, unit: &Unit<Slice<'_>>) -> Option<String> {
+pub(super) fn producer(dwarf: &Dwarf<Slice<'_>>, unit: &Unit<Slice<'_>>) -> Option<String> {
     let mut entries = unit.entries();
     let root = entries.next_dfs().ok()??;
     let said = root.attr_value(gimli::DW_AT_producer)?;
@@ -49,7 +49,7 @@ fn producer(dwarf: &Dwarf<Slice<'_>>, unit: &Unit<Slice<'_>>) -> Option<String> 
 }
 
 /// The files that a unit has lines of.
-fn unit_files(dwarf: &Dwarf<Slice<'_>>, unit: &Unit<Slice<'_>>) -> Vec<PathBuf> {
+pub(super) fn unit_files(dwarf: &Dwarf<Slice<'_>>, unit: &Unit<Slice<'_>>) -> Vec<PathBuf> {
     let Some(program) = &unit.line_program else {
         return Vec::new();
     };
