@@ -4,7 +4,7 @@
 use core::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 use core::hint::black_box;
 use core::ptr;
-use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 /// A function of the C library, found once.
 pub(crate) struct RealFunction {
@@ -50,15 +50,12 @@ impl RealFunction {
         if name.starts_with(b"__atomic") || name.starts_with(b"__cxa") {
             return;
         }
-        // SAFETY: a zero-terminated name.
-        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
-        self.found.store(found, Ordering::Relaxed);
+        self.found.store(next(self.name), Ordering::Relaxed);
     }
 
     #[cold]
     fn find(&self) -> *mut c_void {
-        // SAFETY: a zero-terminated name.
-        let mut found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        let mut found = next(self.name);
         if found.is_null() {
             // A linker that leaves out what is not needed takes our functions
             // for all that a program wants of a library.
@@ -104,14 +101,36 @@ impl RealFunction {
     /// The function in a library; null if there is none.
     fn find_in(&self, library: &CStr, flags: c_int) -> *mut c_void {
         // SAFETY: names of a library and of a function in it.
-        unsafe {
+        search(|| unsafe {
             let library = libc::dlopen(library.as_ptr(), flags);
             if library.is_null() {
                 return library;
             }
             libc::dlsym(library, self.name.as_ptr())
-        }
+        })
     }
+}
+
+/// How many searches of ours are going on.
+static SEARCHES: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether the loader is asked by us, and not by the program.
+#[cfg(not(test))]
+pub(crate) fn is_searching() -> bool {
+    SEARCHES.load(Ordering::Relaxed) > 0
+}
+
+fn search(ask: impl FnOnce() -> *mut c_void) -> *mut c_void {
+    SEARCHES.fetch_add(1, Ordering::Relaxed);
+    let found = ask();
+    SEARCHES.fetch_sub(1, Ordering::Relaxed);
+    found
+}
+
+/// The function of this name behind ours.
+fn next(name: &CStr) -> *mut c_void {
+    // SAFETY: a zero-terminated name.
+    search(|| unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) })
 }
 
 /// Set while the allocator itself is looked for. The search frees the message of an

@@ -23,6 +23,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use wmfix_trace::{ContextId, encode_unseen, unseen_len};
 
+use crate::real;
 use crate::recorder::Recorder;
 use crate::turn;
 use known::Rule;
@@ -97,7 +98,7 @@ unsafe extern "C" fn passes(number: usize, registers: *const Registers, pc: u64)
 
 #[cold]
 fn note(import: &Import, registers: &Registers, pc: u64) {
-    if import.rule.is_harmless(registers) {
+    if import.rule.is_harmless(registers) || real::is_searching() {
         return;
     }
     let Some(mut held) = turn::enter() else {

@@ -18,6 +18,7 @@ mod contract;
 mod examples_repair;
 mod explain_litmus;
 mod explore;
+mod explore_obstacles;
 mod explore_orders;
 mod explore_random;
 mod fork_server;

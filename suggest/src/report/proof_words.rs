@@ -1,8 +1,11 @@
 //! What is said about an exploration of all runs: `proved`, and never for less.
 
+use std::path::Path;
+
 use super::model::ReportedProof;
 use crate::explore::{Exploration, Obstacle};
 use crate::observe::{MOST_ROUNDS, Uncontrolled, Unseen};
+use crate::printable::printable_name;
 use crate::symbols::UnseenCode;
 
 /// The first line about an exploration: what it proves, or how far it came.
@@ -47,11 +50,19 @@ pub(super) fn classes_text(count: u64) -> String {
     }
 }
 
+/// What an obstacle is at.
+pub(super) enum ObstaclePlace<'a> {
+    /// An operation.
+    Site(wmfix_analysis::SiteId),
+    /// A source file.
+    File(&'a Path),
+}
+
 /// Why an exploration is no proof, and what to do. `at` says where something is.
 pub(super) fn obstacle_text(
     obstacle: &Obstacle,
     exploration: &Exploration,
-    at: &mut dyn FnMut(wmfix_analysis::SiteId) -> String,
+    at: &mut dyn FnMut(ObstaclePlace<'_>) -> String,
 ) -> String {
     match obstacle.clone() {
         Obstacle::TimeUp if exploration.estimate.is_some_and(|all| all > HOPELESS) => {
@@ -73,20 +84,22 @@ pub(super) fn obstacle_text(
             instead,
         } => {
             let instead = match instead {
-                Some((thread, site)) => format!("thread {thread} at {}", at(site)),
+                Some((thread, site)) => {
+                    format!("thread {thread} at {}", at(ObstaclePlace::Site(site)))
+                }
                 None => "the end of the run".to_owned(),
             };
             format!(
                 "the same schedule led elsewhere: thread {thread} was to go on at {}, and it was \
                  {instead}. What the test does must not depend on the clock, on random numbers, on \
                  addresses or on files that it changes: fix the seed, or take it out of the test",
-                at(expected)
+                at(ObstaclePlace::Site(expected))
             )
         }
         Obstacle::Loop(site) => format!(
             "explored up to {MOST_ROUNDS} rounds of the loop at {}, which is not known to wait: a \
              loop that only loads and compares is",
-            at(site)
+            at(ObstaclePlace::Site(site))
         ),
         Obstacle::Uncontrolled(Uncontrolled::Call) => {
             "a thread slept in a system call that wmfix does not control: take it out of the test"
@@ -95,7 +108,7 @@ pub(super) fn obstacle_text(
         Obstacle::MixedSizes(site) => format!(
             "atomic accesses of different sizes meet in the same memory at {}: what these may \
              see of each other is not known; have all accesses to the object use one size",
-            at(site)
+            at(ObstaclePlace::Site(site))
         ),
         Obstacle::Uncontrolled(Uncontrolled::Wait) => {
             "a thread waited for a message or for a time of more than a second: not all orders of \
@@ -107,33 +120,38 @@ pub(super) fn obstacle_text(
              a cancellation, a wait for at most some seconds, a wake-up that may go to several \
              threads, or threads that are left when the process ends; atomics, locks, \
              semaphores, barriers, conditions and joins are explored",
-            at(site)
+            at(ObstaclePlace::Site(site))
         ),
         Obstacle::Unseen(Unseen::Call(function, site)) => format!(
             "what {function} reads and writes is not seen, and another thread could notice it: \
              called at {}; call it before the first thread starts or after all threads are \
              joined, or leave it out of the test",
-            at(site)
+            at(ObstaclePlace::Site(site))
         ),
         Obstacle::Unseen(Unseen::AtEnd) => {
             "functions that the loader calls at the end of the process (destructor attributes) \
              may run beside a thread that nobody joined: have the test join all of its threads"
                 .to_owned()
         }
-        Obstacle::NotInstrumented(UnseenCode::Function(function, file)) => format!(
+        Obstacle::NotInstrumented(UnseenCode::Function(function, module)) => format!(
             "{function} in {} is not instrumented: what it reads and writes is not seen; build \
              all of the program's files with wmfix cc or wmfix c++",
-            file.display()
+            name_of(&module)
         ),
-        Obstacle::NotInstrumented(UnseenCode::NoSymbols(file)) => format!(
-            "{} has no symbols: which of its code is instrumented is not known; link it without \
-             -s, and do not strip it",
-            file.display()
+        Obstacle::NotInstrumented(UnseenCode::NoSymbols(module)) => format!(
+            "{} has no symbols or no debug information: which of its code is instrumented is not \
+             known; link it without -s, and do not strip it",
+            name_of(&module)
         ),
         Obstacle::NotInstrumented(UnseenCode::Assembly(file, line)) => format!(
             "what the assembly at {}:{line} reads and writes is not seen: use atomics and fences \
              of the language in its place",
-            file.display()
+            at(ObstaclePlace::File(&file))
+        ),
+        Obstacle::NotInstrumented(UnseenCode::Excused(file, line)) => format!(
+            "the function at {}:{line} is said not to be instrumented: what it reads and writes \
+             is not seen; take the attribute out for the test",
+            at(ObstaclePlace::File(&file))
         ),
         Obstacle::EndedEarly => {
             "a run was killed before its threads had ended: what else they could do there is not \
@@ -169,6 +187,12 @@ pub(super) fn obstacle_text(
         }
         Obstacle::RacesOff => "races are not looked for: leave out --races off".to_owned(),
     }
+}
+
+/// The name of a program's or a library's file.
+fn name_of(module: &Path) -> String {
+    let name = module.file_name().unwrap_or(module.as_os_str());
+    printable_name(&name.to_string_lossy())
 }
 
 /// More classes than this take days.

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use super::UnseenCode;
 use super::standard::is_standard_library;
 
 /// Instructions that access no memory and order nothing.
@@ -25,6 +26,8 @@ struct Piece {
     line: u32,
     /// The macro that it is in.
     definition: Option<String>,
+    /// It is an attribute instead, by which a function is not instrumented.
+    is_excused: bool,
 }
 
 /// What a file says.
@@ -51,8 +54,9 @@ impl AssemblyFinder {
         self.lines.extend(lines());
     }
 
-    /// The places of all assembly that may be part of the program.
-    pub(super) fn find(self) -> Vec<(PathBuf, u32)> {
+    /// All assembly that may be part of the program, and all functions that are said not
+    /// to be instrumented.
+    pub(super) fn find(self) -> Vec<UnseenCode> {
         let contents = self.read();
         let mut found = Vec::new();
         for (file, text) in &contents {
@@ -60,14 +64,19 @@ impl AssemblyFinder {
                 let place = (file.clone(), piece.line);
                 let counts = match &piece.definition {
                     Some(name) => contents.values().any(|text| uses(text, name)),
+                    // An attribute stands before the code.
+                    None if piece.is_excused => true,
                     // A function of a header that nobody calls leaves no code.
                     None => {
                         let is_header = !self.compiled.contains(file);
                         !is_header || self.lines.contains(&place)
                     }
                 };
-                if counts {
-                    found.push(place);
+                let (file, line) = place;
+                if counts && piece.is_excused {
+                    found.push(UnseenCode::Excused(file, line));
+                } else if counts {
+                    found.push(UnseenCode::Assembly(file, line));
                 }
             }
         }
@@ -135,10 +144,13 @@ fn scan(text: &str) -> Contents {
             .entry(token.text.to_owned())
             .or_default()
             .insert(definition.clone());
-        if ["asm", "__asm", "__asm__"].contains(&token.text) && !is_idle(&tokens[at + 1..]) {
+        let is_assembly = ["asm", "__asm", "__asm__"].contains(&token.text);
+        let is_excused = excuses_function(token, &tokens[at + 1..]);
+        if is_excused || is_assembly && !is_idle(&tokens[at + 1..]) {
             contents.pieces.push(Piece {
                 line: token.line,
                 definition,
+                is_excused,
             });
         }
     }
@@ -150,6 +162,19 @@ fn scan(text: &str) -> Contents {
     });
     contents.includes.extend(included);
     contents
+}
+
+/// Whether a word is the attribute of a function that is not to be instrumented.
+fn excuses_function(word: &Token<'_>, after: &[Token<'_>]) -> bool {
+    match word.text.trim_matches('_') {
+        "no_sanitize_thread" => true,
+        "no_sanitize" => {
+            let named = after.iter().skip(1);
+            let mut named = named.take_while(|token| token.text != ")");
+            named.any(|token| ["thread", "all"].iter().any(|one| token.text.contains(one)))
+        }
+        _ => false,
+    }
 }
 
 /// Whether the assembly that these tokens begin has only idle instructions.

@@ -23,7 +23,19 @@ use unseen_code::unseen_code;
 const LINELESS_BYTES: u64 = 64;
 
 pub(crate) use standard::is_standard_library;
-pub(crate) use unseen_code::UnseenCode;
+
+/// Code whose accesses nobody sees.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum UnseenCode {
+    /// The first function that was compiled without instrumentation, and its module.
+    Function(String, PathBuf),
+    /// The module has no symbols, or nothing says what it was compiled from.
+    NoSymbols(PathBuf),
+    /// Assembly, by its file and line.
+    Assembly(PathBuf, u32),
+    /// A function that is said not to be instrumented, by its file and line.
+    Excused(PathBuf, u32),
+}
 
 /// A function at a line of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,12 +163,12 @@ impl Symbols {
             .flat_map(|path| unseen_code(path, ours, &mut finder))
             .collect();
         let copies = self.copies.as_ref();
-        found.extend(
-            finder
-                .find()
-                .into_iter()
-                .map(|(file, line)| UnseenCode::Assembly(original(copies, clean(&file)), line)),
-        );
+        let shown = |file: PathBuf| original(copies, clean(&file));
+        found.extend(finder.find().into_iter().map(|code| match code {
+            UnseenCode::Assembly(file, line) => UnseenCode::Assembly(shown(file), line),
+            UnseenCode::Excused(file, line) => UnseenCode::Excused(shown(file), line),
+            other => other,
+        }));
         found
     }
 

@@ -8,21 +8,11 @@ use std::path::{Path, PathBuf};
 use addr2line::gimli::{Dwarf, DwarfSections, EndianSlice, LittleEndian, SectionId, Unit};
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 
+use super::UnseenCode;
 use super::assembly::AssemblyFinder;
 use super::standards::{producer, unit_files};
 
 type Slice<'d> = EndianSlice<'d, LittleEndian>;
-
-/// Code whose accesses nobody sees.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum UnseenCode {
-    /// The first function that was compiled without instrumentation, and its module.
-    Function(String, PathBuf),
-    /// The module has no symbols.
-    NoSymbols(PathBuf),
-    /// Assembly, by its file and line.
-    Assembly(PathBuf, u32),
-}
 
 /// What instrumenting compilers say in debug information.
 const INSTRUMENTED: &str = "-fsanitize=thread";
@@ -124,7 +114,7 @@ fn find(
                 .iter()
                 .any(|start| name.starts_with(start))
             || name.is_empty()
-            || is_ours(name, symbol.is_weak(), ours);
+            || is_ours(name, symbol.is_global() && !symbol.is_weak(), ours);
         (is_function && inside && !known && !is_seen(symbol.address())).then(|| name.to_owned())
     });
     let unseen =
@@ -132,10 +122,10 @@ fn find(
     Some(unseen.into_iter().collect())
 }
 
-/// Whether a function is the runtime's: a weak one of that name gives way to any other.
-fn is_ours(name: &str, is_weak: bool, ours: &HashSet<(String, bool)>) -> bool {
+/// Whether a function is the runtime's: what is weak there gives way to a global one.
+fn is_ours(name: &str, is_strong: bool, ours: &HashSet<(String, bool)>) -> bool {
     let has = |weak| ours.contains(&(name.to_owned(), weak));
-    has(false) || is_weak && has(true)
+    has(false) || !is_strong && has(true)
 }
 
 /// The lines that a unit has code of.

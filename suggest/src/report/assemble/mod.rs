@@ -29,7 +29,7 @@ use super::limit_words::{Outside, outside_text};
 use super::model::{
     self, Finding, Report, ReportedFreeRuns, ReportedProof, Runs, VERSION, Verdict,
 };
-use super::proof_words::{obstacle_text, proof_text};
+use super::proof_words::{ObstaclePlace, obstacle_text, proof_text};
 use super::start_words::{LEFT_BEHIND, fresh_start_text};
 use crate::allow::Allowances;
 use crate::baseline::BaselineNote;
@@ -270,7 +270,10 @@ pub(crate) fn assemble(
 /// How far an exploration came, for the report.
 fn proof(spots: &mut SpotFinder<'_>, exploration: &Exploration, nothing: bool) -> ReportedProof {
     let complete = exploration.is_complete();
-    let mut at = |site| super::words::at(&spots.spot(site).place);
+    let mut at = |place: ObstaclePlace<'_>| match place {
+        ObstaclePlace::Site(site) => super::words::at(&spots.spot(site).place),
+        ObstaclePlace::File(file) => spots.shown(file),
+    };
     let obstacles = exploration.obstacles.iter();
     ReportedProof {
         complete,

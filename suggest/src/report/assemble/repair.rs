@@ -19,7 +19,7 @@ use crate::report::change_words::{self, ChangeDescription};
 use crate::report::model::{
     self, Position, Repair, Report, ReportedProof, UnrepairedFindings, VerificationOutcome,
 };
-use crate::report::proof_words::obstacle_text;
+use crate::report::proof_words::{ObstaclePlace, obstacle_text};
 use crate::report::repair_words::{failure_text, repair_note_text};
 use crate::report::words;
 use crate::subject::PatchedFile;
@@ -139,7 +139,7 @@ fn candidate(
 
 /// How far the exploration of the patched program came.
 fn proof_of_patch(exploration: &Exploration, proved: bool) -> ReportedProof {
-    let mut at = |_| "a place of the patched program".to_owned();
+    let mut at = |_: ObstaclePlace<'_>| "a place of the patched program".to_owned();
     let obstacles = exploration.obstacles.iter();
     ReportedProof {
         complete: exploration.is_complete(),
