@@ -53,8 +53,8 @@ unsafe extern "C" fn exits(code: c_int, _: *mut c_void) {
     if let Some(mut held) = turn::enter()
         && held.explores()
     {
-        // What the loader calls is not recorded, and others might go on beside it.
-        if held.has_company() && crate::unseen::has_fini() {
+        // What the loader calls is not recorded, and may even start threads.
+        if crate::unseen::has_fini() {
             held.unseen(0, b"");
         }
         if held.state().scheduler.alive() > 1 {

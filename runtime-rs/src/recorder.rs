@@ -275,14 +275,6 @@ impl Recorder {
         self.abandon();
     }
 
-    /// Something is done after the end was written: the file does not have all of the run,
-    /// and is taken away.
-    pub(crate) fn begins_again(&mut self) {
-        if !self.is_on() && !self.path.is_empty() {
-            remove(&self.path);
-        }
-    }
-
     /// Drops the file without an end record: in a forked child, whose parent
     /// writes it.
     pub(crate) fn abandon(&mut self) {

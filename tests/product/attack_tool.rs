@@ -420,11 +420,10 @@ fn a_source_that_changes_while_it_is_tested_is_shown_as_it_was_built() {
     let original = world.path().join("p/sb.c");
     world.write(
         "p/Makefile",
-        &format!(
-            "test: sb\n\t./sb\n\techo 'int nothing;' > {}\nsb: sb.c\n\t$(CC) -g -pthread -o sb sb.c\n",
-            original.display()
-        ),
+        "test: sb\n\t./sb\n\tsh edit.sh\nsb: sb.c\n\t$(CC) -g -pthread -o sb sb.c\n",
     );
+    let edit = format!("echo 'int nothing;' > {}\n", original.display());
+    world.write("p/edit.sh", &edit);
     let result = wmfix(&world, "check p --runs 5");
     said(
         &result,

@@ -68,7 +68,7 @@ fn is_obstacle(report: &Value, says: &str) {
 fn calls_of_the_c_library_beside_a_thread_are_obstacles() {
     for (call, name) in [
         ("snprintf(room, sizeof room, \"%d\", 7);", "snprintf"),
-        ("int n = atoi(room); (void)n;", "strtol"),
+        ("long n = strtol(room, 0, 10); (void)n;", "strtol"),
         ("puts(room);", "puts"),
         ("printf(\"<%s>\\n\", room);", "printf"),
         ("int n; sscanf(room, \"%d\", &n);", "sscanf"),
@@ -111,7 +111,7 @@ fn a_thread_that_was_only_detached_is_company_for_good() {
         "{HEADERS}static atomic_int x; static char room[8];\n\
          static void *work(void *p) {{ room[0] = '1'; atomic_store(&x, 1); return p; }}\n\
          int main(void) {{ pthread_t a; pthread_create(&a, 0, work, 0); pthread_detach(a);\n\
-         while (!atomic_load(&x)); int n = atoi(room); return n != 1; }}\n"
+         while (!atomic_load(&x)); long n = strtol(room, 0, 10); return n != 1; }}\n"
     );
     assert_obstacle(&source, "strtol reads and writes");
 }
@@ -152,12 +152,15 @@ fn texts_are_compared_where_it_is_seen() {
 #[test]
 fn assembly_with_an_instruction_is_an_obstacle() {
     let stores = "__asm__ volatile(\"\" \"/* */\" ::: \"memory\");";
-    assert_obstacle(&threads("", stores, "", ""), "the assembly at test.c:");
+    assert_obstacle(
+        &threads("", stores, "", ""),
+        "the assembly or intrinsic function at test.c:",
+    );
     let fence = "#define FENCE() __asm__ volatile(\"mfence\" ::: \"memory\")";
     if cfg!(target_arch = "x86_64") {
         assert_obstacle(
             &threads(fence, "FENCE();", "", ""),
-            "the assembly at test.c:",
+            "the assembly or intrinsic function at test.c:",
         );
         let pause = "__asm__ volatile(\"pause\");";
         assert_proved(&threads("", pause, "", ""));
@@ -213,15 +216,9 @@ fn handlers_at_the_end_run_beside_threads_that_nobody_joined() {
         )
         .replace("atexit(at_end);", "");
     assert_obstacle(&destructor, "destructor attributes");
-    assert_proved(&destructor.replace("pthread_detach(a)", "pthread_join(a, 0)"));
-    // A thread that a destructor starts is in no trace.
-    let starts = destructor
-        .replace("pthread_detach(a)", "pthread_join(a, 0)")
-        .replace(
-            "{ atomic_store(&down, 1); }",
-            "{ pthread_t b; pthread_create(&b, 0, work, 0); }",
-        );
-    assert_obstacle(&starts, "left no trace");
+    // It may even start threads.
+    let joined = destructor.replace("pthread_detach(a)", "pthread_join(a, 0)");
+    assert_obstacle(&joined, "destructor attributes");
 }
 
 #[test]
@@ -247,7 +244,7 @@ fn static_destructors_run_beside_threads_that_nobody_joined() {
         assert_eq!(report["proof"]["proved"], true, "{report}");
         is_obstacle(
             &explored_by(compiler, "test.cc", &prints, &[]),
-            "operator<<",
+            "what std::",
         );
     }
 }

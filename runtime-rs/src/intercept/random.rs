@@ -228,11 +228,18 @@ unsafe extern "C" fn close_stream(stream: *mut c_void) -> c_int {
     real::fclose(stream)
 }
 
-unsafe extern "C" fn fopen(path: *const c_char, mode: *const c_char, _pc: u64) -> *mut c_void {
+/// The library reads the name of a file: that is a read like any other.
+fn reads_path(path: *const c_char, pc: u64) {
+    abi::read(path as u64, real::strlen(path) as u64 + 1, pc);
+}
+
+unsafe extern "C" fn fopen(path: *const c_char, mode: *const c_char, pc: u64) -> *mut c_void {
+    reads_path(path, pc);
     replace_stream(real::fopen(path, mode), mode)
 }
 
-unsafe extern "C" fn fopen64(path: *const c_char, mode: *const c_char, _pc: u64) -> *mut c_void {
+unsafe extern "C" fn fopen64(path: *const c_char, mode: *const c_char, pc: u64) -> *mut c_void {
+    reads_path(path, pc);
     replace_stream(real::fopen64(path, mode), mode)
 }
 

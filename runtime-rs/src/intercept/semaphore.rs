@@ -92,6 +92,7 @@ unsafe extern "C" fn post(semaphore: *mut c_void, pc: u64) -> c_int {
 
 /// Looking at a semaphore orders nothing, but what it shows depends on who came first.
 unsafe extern "C" fn getvalue(semaphore: *mut c_void, level: *mut c_int, pc: u64) -> c_int {
+    crate::abi::write(level as u64, size_of::<c_int>() as u64, pc);
     if let Some(mut held) = turn::enter()
         && held.explores()
     {

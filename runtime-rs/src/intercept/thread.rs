@@ -6,7 +6,7 @@ use core::sync::atomic::Ordering;
 use wmfix_trace::{RecordedOperation, ThreadId, WaitsFor};
 
 use super::time::Timeout;
-use crate::abi::flush_volatile;
+use crate::abi::{self, flush_volatile};
 use crate::leaving::watch_for_leaving;
 use crate::real;
 use crate::scheduler::Status;
@@ -27,13 +27,12 @@ pub(super) unsafe extern "C" fn create(
     pc: u64,
 ) -> c_int {
     start::ensure();
+    // The library fills it, before the new thread runs.
+    abi::write(handle as u64, size_of::<libc::pthread_t>() as u64, pc);
     let Some(mut held) = turn::enter() else {
         return real::pthread_create(handle, attributes, routine, argument);
     };
     flush_volatile(&mut held);
-    if held.explores() {
-        held.state().recorder.begins_again();
-    }
     held.point(Kind::Create);
     watch_for_leaving();
     // A library that makes threads lets them run as it likes.
@@ -158,6 +157,9 @@ pub(super) unsafe extern "C" fn join(
     result: *mut *mut c_void,
     pc: u64,
 ) -> c_int {
+    if !result.is_null() {
+        abi::write(result as u64, size_of::<*mut c_void>() as u64, pc);
+    }
     wait_for_end(handle, result, Timeout::Never, pc, || {
         real::pthread_join(handle, result)
     })

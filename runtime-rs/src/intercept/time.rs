@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use wmfix_trace::WaitsFor;
 
-use crate::abi::flush_volatile;
+use crate::abi::{self, flush_volatile};
 use crate::real;
 use crate::strategy::Kind;
 use crate::stuck;
@@ -208,6 +208,13 @@ unsafe extern "C" fn sched_yield(_pc: u64) -> c_int {
     if yields() { 0 } else { real::sched_yield() }
 }
 
+/// The program's own record is filled by the library: that is a write like any other.
+fn fills<T>(record: *mut T, pc: u64) {
+    if !record.is_null() {
+        abi::write(record as u64, size_of::<T>() as u64, pc);
+    }
+}
+
 /// Clocks that go on while threads sleep.
 fn shows_sleep(clock: c_int) -> bool {
     !matches!(
@@ -216,8 +223,9 @@ fn shows_sleep(clock: c_int) -> bool {
     )
 }
 
-unsafe extern "C" fn clock_gettime(clock: c_int, time: *mut libc::timespec, _pc: u64) -> c_int {
+unsafe extern "C" fn clock_gettime(clock: c_int, time: *mut libc::timespec, pc: u64) -> c_int {
     stuck::looks_at_a_clock();
+    fills(time, pc);
     let result = real::clock_gettime(clock, time);
     let ahead = AHEAD_NS.load(Ordering::Relaxed);
     if result == 0 && ahead > 0 && shows_sleep(clock) {
@@ -230,8 +238,9 @@ unsafe extern "C" fn clock_gettime(clock: c_int, time: *mut libc::timespec, _pc:
     result
 }
 
-unsafe extern "C" fn gettimeofday(time: *mut c_void, zone: *mut c_void, _pc: u64) -> c_int {
+unsafe extern "C" fn gettimeofday(time: *mut c_void, zone: *mut c_void, pc: u64) -> c_int {
     stuck::looks_at_a_clock();
+    fills(time.cast::<libc::timeval>(), pc);
     let result = real::gettimeofday(time, zone);
     let ahead = AHEAD_NS.load(Ordering::Relaxed) / 1_000;
     // SAFETY: the program's own record, or null.
@@ -247,8 +256,9 @@ unsafe extern "C" fn gettimeofday(time: *mut c_void, zone: *mut c_void, _pc: u64
     result
 }
 
-unsafe extern "C" fn time(into: *mut libc::time_t, _pc: u64) -> libc::time_t {
+unsafe extern "C" fn time(into: *mut libc::time_t, pc: u64) -> libc::time_t {
     stuck::looks_at_a_clock();
+    fills(into, pc);
     let shown = (program_clock(libc::CLOCK_REALTIME) / 1_000_000_000) as libc::time_t;
     // SAFETY: the program's own variable, or null.
     if let Some(into) = unsafe { into.as_mut() } {

@@ -130,7 +130,7 @@ pub(super) fn obstacle_text(
         ),
         Obstacle::Unseen(Unseen::AtEnd) => {
             "functions that the loader calls at the end of the process (destructor attributes) \
-             may run beside a thread that nobody joined: have the test join all of its threads"
+             are not seen: call them at the end of main, or by atexit"
                 .to_owned()
         }
         Obstacle::NotInstrumented(UnseenCode::Function(function, module)) => format!(
@@ -144,7 +144,7 @@ pub(super) fn obstacle_text(
             name_of(&module)
         ),
         Obstacle::NotInstrumented(UnseenCode::Assembly(file, line)) => format!(
-            "what the assembly at {}:{line} reads and writes is not seen: use atomics and fences \
+            "what the assembly or intrinsic function at {}:{line} reads and writes is not seen: use atomics and fences \
              of the language in its place",
             at(ObstaclePlace::File(&file))
         ),

@@ -1,5 +1,5 @@
-//! Assembly in source files: what the files of a program say in it, and in the headers that
-//! they include. Text is looked at, as what a compiler makes of assembly does not say so;
+//! Assembly, and intrinsic functions like it, in source files: what the files of a program
+//! say in it, and in the headers that they include. Text is looked at, as what a compiler makes of assembly does not say so;
 //! where the text leaves it open, it counts.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -146,7 +146,9 @@ fn scan(text: &str) -> Contents {
             .insert(definition.clone());
         let is_assembly = ["asm", "__asm", "__asm__"].contains(&token.text);
         let is_excused = excuses_function(token, &tokens[at + 1..]);
-        if is_excused || is_assembly && !is_idle(&tokens[at + 1..]) {
+        let is_instruction =
+            is_assembly && !is_idle(&tokens[at + 1..]) || is_unseen_intrinsic(token.text);
+        if is_excused || is_instruction {
             contents.pieces.push(Piece {
                 line: token.line,
                 definition,
@@ -162,6 +164,27 @@ fn scan(text: &str) -> Contents {
     });
     contents.includes.extend(included);
     contents
+}
+
+/// Whether a word names an intrinsic function with which the compiler accesses memory, or
+/// begins a transaction, without telling the instrumentation. Ordinary vector loads and
+/// stores are accesses of the language in the compiler's headers, and seen.
+fn is_unseen_intrinsic(word: &str) -> bool {
+    const PARTS: [&str; 7] = [
+        "stream",
+        "mask",
+        "gather",
+        "scatter",
+        "lddqu",
+        "cmpccxadd",
+        "movdir",
+    ];
+    let is_vector = word.starts_with("_mm") && PARTS.iter().any(|part| word.contains(part));
+    let is_builtin = word.starts_with("__builtin_ia32_") && word != "__builtin_ia32_pause";
+    is_vector
+        || is_builtin
+        || word.starts_with("__builtin_nontemporal_")
+        || matches!(word, "_xbegin" | "_directstoreu_u32" | "_directstoreu_u64")
 }
 
 /// Whether a word is the attribute of a function that is not to be instrumented.
@@ -337,6 +360,21 @@ mod tests {
         assert_eq!(pieces("asm goto(\"jmp %l0\" :::: out);"), [(1, None)]);
         let macros = "#define FENCE() \\\n  __asm__ volatile(\"mfence\")\nasm(\"sfence\");";
         assert_eq!(pieces(macros), [(2, Some("FENCE".to_owned())), (3, None)]);
+    }
+
+    #[test]
+    fn intrinsics_that_no_instrumentation_sees_are_found() {
+        assert_eq!(pieces("_mm_stream_si32(&data, 1);"), [(1, None)]);
+        assert_eq!(pieces("v = _mm256_i32gather_epi32(p, i, 4);"), [(1, None)]);
+        assert_eq!(pieces("v = __builtin_nontemporal_load(p);"), [(1, None)]);
+        assert_eq!(pieces("if (_xbegin() == _XBEGIN_STARTED)"), [(1, None)]);
+        for seen in [
+            "_mm_pause();",
+            "__builtin_ia32_pause();",
+            "_mm_loadu_si128(p);",
+        ] {
+            assert_eq!(pieces(seen), [], "{seen}");
+        }
     }
 
     #[test]
