@@ -257,7 +257,8 @@ fn source(threads: &[Thread], into: &str) -> String {
          static pthread_rwlock_t rw = PTHREAD_RWLOCK_INITIALIZER;\n\
          static pthread_once_t o = PTHREAD_ONCE_INIT; static pthread_barrier_t bar; static sem_t sem;\n\
          static _Thread_local int self; static char logs[2][200];\n\
-         static void said(const char *f, int v) {{ char b[20]; snprintf(b, 20, f, v); strcat(logs[self], b); }}\n\
+         static void said(const char *f, int v) {{ char b[4] = {{0}}; int n = 0; if (v > 9) b[n++] = '0' + v / 10;\n\
+         b[n] = '0' + v % 10; strcat(logs[self], f[0] == '%' ? b : f); }}\n\
          static void once(void) {{ said(\"%d\", atomic_fetch_add(&x, 1)); }}\n\
          static struct timespec *soon(struct timespec *t) {{ clock_gettime(CLOCK_REALTIME, t); return t; }}\n\
          static void *one(void *p) {{ struct timespec t; int v; (void)t; (void)v; self = 0; {} return p; }}\n\

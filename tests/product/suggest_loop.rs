@@ -106,7 +106,11 @@ fn runs_of_a_patched_program_teach_the_search() {
             assert_eq!(verification["outcome"], "held", "seed {seed}: {report}");
             taught += usize::from(verification["rounds"].as_u64() > Some(1));
             // Every run could be brought back, and was enough.
-            assert_eq!(list(&report, "notes").len(), 0, "seed {seed}: {report}");
+            let of_free_runs = |note: &Value| note.to_string().contains("free runs");
+            assert!(
+                list(&report, "notes").iter().all(of_free_runs),
+                "seed {seed}: {report}"
+            );
         }
     }
     assert!(tried > 12 && taught > 3, "{taught} of {tried}");

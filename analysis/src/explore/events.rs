@@ -74,8 +74,11 @@ pub fn run_of<'a>(
         for event in segment.events {
             match event.operation {
                 Operation::Birth {
-                    location, bytes, ..
+                    location,
+                    bytes,
+                    value,
                 } => {
+                    history.values.entry(location).or_default().now = value;
                     let is_mixed = history.place(location, bytes);
                     if is_mixed {
                         run.mixed_sizes.get_or_insert(event.site);
@@ -420,9 +423,6 @@ impl History {
                 };
                 self.value(step, location, read, written);
             }
-            Operation::Birth {
-                location, value, ..
-            } => self.values.entry(location).or_default().now = value,
             Operation::Acquire { lock, mode } if !self.is_told(lock, mode) => {
                 self.hold(step, lock, mode, true);
             }
