@@ -23,6 +23,7 @@ mod explore_orders;
 mod explore_random;
 mod fork_server;
 mod free_runs;
+mod fuzz_programs;
 mod harm;
 mod harm_cases;
 mod harm_litmus;

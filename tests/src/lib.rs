@@ -13,6 +13,7 @@ pub mod harness;
 pub mod litmus;
 pub mod predict;
 pub mod product;
+pub mod program_fuzz;
 pub mod project;
 pub mod reference;
 pub mod registry;
