@@ -20,9 +20,11 @@ use object::{Object, ObjectSymbol};
 const GCC_SPECS: &str = "src/gcc.specs";
 const CXX_CONFIG: &str = "src/c++config.h";
 const STDATOMIC: &str = "src/stdatomic.h";
+/// The headers of scenario files.
+const SCENARIOS: [&str; 2] = ["headers/wmfix", "headers/wmfix/scenarios"];
 
 /// What is unpacked: a copy that lacks one of these is another copy.
-const UNPACKED: &str = "libwmfix_runtime.a exports.list gcc.specs gcc-old.specs headers";
+const UNPACKED: &str = "libwmfix_runtime.a exports.list gcc.specs gcc-old.specs headers scenarios";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
@@ -44,6 +46,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     hasher.update(&fs::read(GCC_SPECS)?);
     hasher.update(&fs::read(CXX_CONFIG)?);
     hasher.update(&fs::read(STDATOMIC)?);
+    for folder in SCENARIOS {
+        println!("cargo::rerun-if-changed={folder}");
+        let entries = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
+        let mut files: Vec<PathBuf> = entries.iter().map(fs::DirEntry::path).collect();
+        files.sort();
+        for file in files.iter().filter(|file| file.is_file()) {
+            hasher.update(&fs::read(file)?);
+        }
+    }
     hasher.update(UNPACKED.as_bytes());
     fs::write(out.join("exports.list"), exports)?;
     fs::write(out.join("wrap.option"), wrap_option(&symbols))?;

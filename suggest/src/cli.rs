@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Merge(MergeArgs),
     /// Write a commented wmfix.toml for the current folder
     Init(InitArgs),
+    /// Write the headers of scenario files, for builds without wmfix
+    Scenarios(ScenariosArgs),
     /// Drop-in C compiler wrapper: CC="wmfix cc"
     #[command(disable_help_flag = true)]
     Cc {
@@ -407,6 +409,15 @@ pub(crate) struct InitArgs {
     /// here, to be edited, instead of wmfix.toml
     #[arg(long)]
     pub harness: bool,
+}
+
+/// The flags of `wmfix scenarios`.
+#[derive(Debug, Args)]
+pub(crate) struct ScenariosArgs {
+    /// Write wmfix/scenarios.hpp, wmfix/scenarios.h and what they include into this
+    /// include folder; a file that is there and differs is left as it is
+    #[arg(long, value_name = "DIR", required = true)]
+    pub headers: PathBuf,
 }
 
 /// How a project is built, beside what its wmfix.toml says.

@@ -41,6 +41,7 @@ mod report;
 mod run;
 mod runtime_archive;
 mod sarif;
+mod scenario_headers;
 mod shard_number;
 mod shards;
 mod state;

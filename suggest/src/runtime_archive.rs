@@ -13,6 +13,7 @@ use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSymbol};
 
 use crate::private_files::make_private_folder;
+use crate::scenario_headers::SCENARIO_HEADERS;
 
 static ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libwmfix_runtime.a"));
 static EXPORTS: &str = include_str!(concat!(env!("OUT_DIR"), "/exports.list"));
@@ -54,6 +55,8 @@ pub(crate) struct RuntimeFiles {
     pub old_gcc_specs: PathBuf,
     /// The folder with headers that come before the compiler's and the C++ library's.
     pub headers: PathBuf,
+    /// The folder with the headers of scenario files.
+    pub scenarios: PathBuf,
 }
 
 impl RuntimeFiles {
@@ -74,6 +77,7 @@ impl RuntimeFiles {
             gcc_specs: folder.join(GCC_SPECS_NAME),
             old_gcc_specs: folder.join(OLD_GCC_SPECS_NAME),
             headers: folder.join(HEADERS_NAME),
+            scenarios: folder.join(SCENARIOS_NAME),
         })
     }
 }
@@ -83,18 +87,25 @@ const EXPORTS_NAME: &str = "exports.list";
 const GCC_SPECS_NAME: &str = "gcc.specs";
 const OLD_GCC_SPECS_NAME: &str = "gcc-old.specs";
 const HEADERS_NAME: &str = "headers";
+const SCENARIOS_NAME: &str = "scenarios";
 
 /// The unpacked files, by their paths in the folder.
-fn contents() -> [(&'static str, Cow<'static, [u8]>); 6] {
+fn contents() -> Vec<(PathBuf, Cow<'static, [u8]>)> {
     let old_specs = GCC_SPECS.replace(DISTINGUISH_VOLATILE, "");
-    [
+    let own: [(&str, Cow<'static, [u8]>); 6] = [
         (ARCHIVE_NAME, ARCHIVE.into()),
         (EXPORTS_NAME, EXPORTS.as_bytes().into()),
         (GCC_SPECS_NAME, GCC_SPECS.as_bytes().into()),
         (OLD_GCC_SPECS_NAME, old_specs.into_bytes().into()),
         ("headers/bits/c++config.h", CXX_CONFIG.as_bytes().into()),
         ("headers/stdatomic.h", STDATOMIC.as_bytes().into()),
-    ]
+    ];
+    let own = own.map(|(name, content)| (PathBuf::from(name), content));
+    let scenarios = SCENARIO_HEADERS.into_iter().map(|(name, text)| {
+        let path = Path::new(SCENARIOS_NAME).join(name);
+        (path, Cow::from(text.as_bytes()))
+    });
+    own.into_iter().chain(scenarios).collect()
 }
 
 /// The functions of the runtime, each with whether another one of its name replaces it.
@@ -145,9 +156,9 @@ fn unpack(cache: &Path, folder: &Path) -> anyhow::Result<()> {
     let unfinished = tempfile::Builder::new()
         .prefix(UNPACKING)
         .tempdir_in(cache)?;
-    let unfinished_file = |name: &str| in_folder(unfinished.path(), name);
+    let unfinished_file = |name: &Path| in_folder(unfinished.path(), name);
     for (name, content) in contents() {
-        fs::write(unfinished_file(name)?, content)?;
+        fs::write(unfinished_file(&name)?, content)?;
     }
     match fs::rename(unfinished.path(), folder) {
         Ok(()) => {
@@ -159,7 +170,7 @@ fn unpack(cache: &Path, folder: &Path) -> anyhow::Result<()> {
         // nobody ever sees half of one.
         Err(_) if folder.is_dir() => {
             for (name, _) in contents() {
-                fs::rename(unfinished_file(name)?, in_folder(folder, name)?)?;
+                fs::rename(unfinished_file(&name)?, in_folder(folder, &name)?)?;
             }
             Ok(())
         }
@@ -168,7 +179,7 @@ fn unpack(cache: &Path, folder: &Path) -> anyhow::Result<()> {
 }
 
 /// A file's path, whose own folder is there.
-fn in_folder(folder: &Path, name: &str) -> io::Result<PathBuf> {
+fn in_folder(folder: &Path, name: &Path) -> io::Result<PathBuf> {
     let file = folder.join(name);
     fs::create_dir_all(file.parent().unwrap_or(folder))?;
     Ok(file)

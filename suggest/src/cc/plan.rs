@@ -208,6 +208,9 @@ impl Plan {
         // Headers that come before those of the compiler and the library.
         self.add(["-isystem"]);
         self.arguments.push(files.headers.clone().into());
+        // Last of all, so that a project's own copy comes first.
+        self.add(["-idirafter"]);
+        self.arguments.push(files.scenarios.clone().into());
         self.add(["-g", "-fno-omit-frame-pointer"]);
     }
 
@@ -272,6 +275,7 @@ mod tests {
             gcc_specs: "/c/g".into(),
             old_gcc_specs: "/c/old".into(),
             headers: "/c/h".into(),
+            scenarios: "/c/s".into(),
         };
         let given: Vec<OsString> = line.split(' ').map(Into::into).collect();
         let plan = plan(family, classify(&given), &given, &given, &files);
@@ -284,7 +288,7 @@ mod tests {
         let (gcc, _) = planned(GCC, "-c a.c -O2");
         assert_eq!(
             gcc,
-            "-c a.c -O2 -U_FORTIFY_SOURCE -U__SANITIZE_THREAD__ -specs=/c/g -fno-tree-dce -fno-tree-dse -fno-crossjumping -D_GLIBCXX_TSAN=1 -isystem /c/h -g -fno-omit-frame-pointer"
+            "-c a.c -O2 -U_FORTIFY_SOURCE -U__SANITIZE_THREAD__ -specs=/c/g -fno-tree-dce -fno-tree-dse -fno-crossjumping -D_GLIBCXX_TSAN=1 -isystem /c/h -idirafter /c/s -g -fno-omit-frame-pointer"
         );
         let (clang, _) = planned(Family::Clang, "-c a.c");
         assert!(
@@ -376,6 +380,7 @@ mod tests {
             gcc_specs: "/c/g".into(),
             old_gcc_specs: "/c/old".into(),
             headers: "/c/h".into(),
+            scenarios: "/c/s".into(),
         };
         let seeds = [
             "-c a.c -O2 -o a.o -MD -MF a.d",

@@ -15,11 +15,16 @@ struct Topic {
     text: &'static str,
 }
 
-const TOPICS: [Topic; 12] = [
+const TOPICS: [Topic; 13] = [
     Topic {
         name: "first-queue",
         about: "a first queue, from finding to patch",
         text: include_str!("../../../docs/first-queue.md"),
+    },
+    Topic {
+        name: "scenarios",
+        about: "small programs made from the operations of a library",
+        text: include_str!("../../../docs/scenarios.md"),
     },
     Topic {
         name: "memory-model",

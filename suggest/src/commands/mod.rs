@@ -14,6 +14,7 @@ mod merge;
 mod relax;
 mod run;
 mod scan;
+mod scenarios;
 mod stale;
 mod suggest;
 mod wrappers;
@@ -37,6 +38,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitStatus, Stop> {
         Command::Hook(arguments) => hook::run(arguments),
         Command::Help { topic } => help::run(topic.as_deref()),
         Command::Init(arguments) => init::run(&arguments),
+        Command::Scenarios(arguments) => scenarios::run(&arguments),
         Command::Cc { arguments } => cc::run(Language::C, arguments),
         Command::Cxx { arguments } => cc::run(Language::Cxx, arguments),
         Command::Wrappers { folder } => wrappers::run(folder),

@@ -1,8 +1,15 @@
 //! Whether a source text defines `main`: the name, a parameter list and a body,
-//! outside of everything. Comments, strings and preprocessor lines do not count.
+//! outside of everything, or a header that does. Comments, strings and other
+//! preprocessor lines do not count.
+
+/// The header of a file of scenarios, without its ending: `main` is in it.
+const SCENARIOS: &[u8] = b"wmfix/scenarios.h";
 
 /// Whether `text` defines `main`.
 pub(super) fn is_defined_in(text: &[u8]) -> bool {
+    if includes_scenarios(text) {
+        return true;
+    }
     let code = without_comments(text);
     let mut depth = 0usize;
     for at in 0..code.len() {
@@ -23,8 +30,24 @@ pub(super) fn is_defined_in(text: &[u8]) -> bool {
 /// was to define it, or the argument of a macro that does.
 pub(super) fn is_called_in(text: &[u8]) -> bool {
     let code = without_comments(text);
-    (0..code.len())
-        .any(|at| is_word_main(&code, at) && code[at + 4..].trim_ascii_start().starts_with(b"("))
+    includes_scenarios(text)
+        || (0..code.len()).any(|at| {
+            is_word_main(&code, at) && code[at + 4..].trim_ascii_start().starts_with(b"(")
+        })
+}
+
+/// Whether a line includes the scenarios, with their `main`.
+fn includes_scenarios(text: &[u8]) -> bool {
+    let directives = || text.split(|&byte| byte == b'\n').filter_map(directive);
+    let has = |line: &[u8], words: &[u8]| line.windows(words.len()).any(|at| at == words);
+    directives().any(|line| line.starts_with(b"include") && has(line, SCENARIOS))
+        && !directives().any(|line| line.starts_with(b"define") && has(line, b"WMFIX_NO_MAIN"))
+}
+
+/// What follows the `#` of a line.
+fn directive(line: &[u8]) -> Option<&[u8]> {
+    let rest = line.trim_ascii_start().strip_prefix(b"#")?;
+    Some(rest.trim_ascii_start())
 }
 
 fn is_word_main(code: &[u8], at: usize) -> bool {
@@ -121,6 +144,8 @@ mod tests {
             "auto main() -> int { }",
             "const char *s = \"{\"; int main() {}",
             "#include <a>\n# define X {\nint main() {}",
+            "#include <wmfix/scenarios.hpp>\nWMFIX_OBJECT(ring)",
+            "# include \"wmfix/scenarios.h\"",
         ] {
             assert!(is_defined_in(text.as_bytes()), "{text}");
         }
@@ -130,6 +155,8 @@ mod tests {
     fn what_only_looks_like_it() {
         for text in [
             "int main(void);",
+            "// #include <wmfix/scenarios.hpp>",
+            "#define WMFIX_NO_MAIN\n#include <wmfix/scenarios.hpp>",
             "// int main() {}",
             "/* int main() {} */",
             "#define TEST int main() {}\nint x;",

@@ -20,6 +20,7 @@ mod main_function;
 mod make_rules;
 mod programs;
 mod rules;
+mod scenarios;
 mod sources;
 mod surroundings;
 mod system;
@@ -249,7 +250,10 @@ impl Project {
             Prepared::Failed(_) if deadline.is_over() => {
                 Prepared::Failed(BuildFailure::Interrupted)
             }
-            other => other,
+            Prepared::Built(subject) => {
+                Prepared::Built(scenarios::one_by_one(subject, &folder, options, deadline)?)
+            }
+            failed => failed,
         })
     }
 
