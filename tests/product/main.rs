@@ -68,6 +68,7 @@ mod runtime_schedules;
 mod runtime_strings;
 mod runtime_waiting;
 mod scan;
+mod scenarios;
 mod shards;
 mod shards_explore;
 mod shards_slurm;
