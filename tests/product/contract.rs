@@ -6,7 +6,7 @@ use wmfix_tests::product::{CommandResult, World};
 use wmfix_tests::tools::{Need, need};
 
 /// The commands, each with words of its help.
-const COMMANDS: [(&str, &str); 15] = [
+const COMMANDS: [(&str, &str); 16] = [
     ("suggest", "[PATH] [-- <COMMAND>...]"),
     ("check", "[PATH] [-- <COMMAND>...]"),
     ("run", "-- <COMMAND>..."),
@@ -14,6 +14,7 @@ const COMMANDS: [(&str, &str); 15] = [
     ("explain", "<ID>"),
     ("audit", "[PATH]"),
     ("init", "--force"),
+    ("scenarios", "--headers <DIR>"),
     ("relax", "[PATH]"),
     ("merge", "<DIR>..."),
     ("baseline", "--output <FILE>"),
@@ -228,7 +229,7 @@ fn bash_completes_commands_options_and_values() {
     world.write("wmfix.bash", &script.stdout);
     world.write("complete.sh", COMPLETE);
     for (line, completed) in [
-        ("wmfix s", "suggest scan"),
+        ("wmfix s", "suggest scan scenarios"),
         ("wmfix check --strat", "--strategy"),
         ("wmfix check --strategy p", "pos pct"),
         ("wmfix suggest --format g", "github gitlab"),
