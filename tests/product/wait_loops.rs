@@ -92,6 +92,8 @@ fn explored(world: &World, program: &str, argument: &str) -> Value {
     let arguments = [
         "check",
         "--exhaustive",
+        "--time",
+        "20",
         "--harm",
         "off",
         "--jobs",

@@ -198,10 +198,15 @@ fn repeat(
     Ok(None)
 }
 
+/// A longer run is not put into other orders: who depends on whom takes the square of its
+/// steps to find out, without an end in sight that the deadline could wait for.
+pub(crate) const MOST_STEPS: usize = 5_000;
+
 /// The steps of a run of one process, or why there are none.
 fn sole_run(observation: &mut Observation) -> Result<ExploredRun, Obstacle> {
     let mut explored = std::mem::take(&mut observation.explored);
     match (explored.pop(), observation.processes == 1) {
+        (Some(ran), true) if ran.run.steps.len() > MOST_STEPS => Err(Obstacle::TooLong),
         (Some(ran), true) if !observation.is_incomplete() => Ok(ran),
         (None, _) => Err(Obstacle::NoTrace),
         (Some(_), true) => Err(Obstacle::Incomplete),
@@ -282,6 +287,11 @@ impl<T: FnMut(Observation, &Exploration) -> bool> Shared<T> {
                 is_new = self.outcome.note(&ran);
                 course = Some(course_name(&ran.run));
                 self.follow(assignment, &ran);
+            }
+            // The others are run all the same.
+            Err(obstacle @ Obstacle::TooLong) => {
+                self.explorer.discard(assignment.leaf);
+                self.outcome.obstacles.insert(obstacle);
             }
             Err(obstacle) => self.give_up(assignment, obstacle),
         }

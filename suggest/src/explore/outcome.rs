@@ -59,6 +59,8 @@ pub(crate) enum Obstacle {
     NoTrace,
     /// A run was not recorded as a whole.
     Incomplete,
+    /// A run has more steps than are put into other orders.
+    TooLong,
     /// A schedule could not be followed that may have stood for others.
     Gaps,
     /// Races were not looked for.

@@ -48,6 +48,7 @@ enum PartObstacle {
     Processes,
     NoTrace,
     Incomplete,
+    TooLong,
     Gaps,
 }
 
@@ -63,6 +64,7 @@ impl PartObstacle {
             Obstacle::Processes => Self::Processes,
             Obstacle::NoTrace => Self::NoTrace,
             Obstacle::Incomplete => Self::Incomplete,
+            Obstacle::TooLong => Self::TooLong,
             Obstacle::Gaps => Self::Gaps,
             Obstacle::Loop(_)
             | Obstacle::MixedSizes(_)
@@ -83,6 +85,7 @@ impl PartObstacle {
             Self::Processes => Obstacle::Processes,
             Self::NoTrace => Obstacle::NoTrace,
             Self::Incomplete => Obstacle::Incomplete,
+            Self::TooLong => Obstacle::TooLong,
             Self::Gaps => Obstacle::Gaps,
         }
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::model::ReportedProof;
-use crate::explore::{Exploration, Obstacle};
+use crate::explore::{Exploration, MOST_STEPS, Obstacle};
 use crate::observe::{MOST_ROUNDS, Uncontrolled, Unseen};
 use crate::printable::printable_name;
 use crate::symbols::UnseenCode;
@@ -166,6 +166,10 @@ pub(super) fn obstacle_text(
              its threads itself"
                 .to_owned()
         }
+        Obstacle::TooLong => format!(
+            "a run takes more than {MOST_STEPS} steps, which are not put into other orders: have \
+             the test do less; a loop that writes while it waits makes as many steps as it likes"
+        ),
         Obstacle::Incomplete => "a run was not recorded as a whole: see the other notes".to_owned(),
         Obstacle::Gaps => {
             "a schedule could not be followed because a thread had to wait for a semaphore or a \
