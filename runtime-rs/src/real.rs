@@ -157,7 +157,7 @@ pub(crate) fn find_functions() {
         function.find_in_c_library();
     }
     #[cfg(not(test))]
-    openmp::look_for_library();
+    look_for_library();
     // And what compilers make of our own copies and comparisons.
     let mut bytes = [0u8; 2];
     let (from, to) = (bytes.as_ptr(), bytes.as_mut_ptr());
@@ -507,4 +507,10 @@ real! {
 
     getrandom(buffer: *mut c_void, size: usize, flags: c_uint) -> isize;
     getentropy(buffer: *mut c_void, size: usize) -> c_int;
+}
+
+/// Tests have no library for OpenMP.
+#[cfg(test)]
+pub(crate) fn has_openmp() -> bool {
+    false
 }

@@ -152,7 +152,7 @@ impl VariableUses {
             let has_address = parent.kind() == "pointer_expression"
                 && syntax::operator(*parent) == "&"
                 && !is_inside;
-            uses.is_plain &= !is_bound && !has_address && !(is_passed && is_before);
+            uses.is_plain &= !(is_bound || has_address || is_passed && is_before);
             uses.is_outside |= !is_inside;
         });
         uses.is_plain &= declared == 1;

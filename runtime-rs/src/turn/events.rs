@@ -4,8 +4,9 @@
 use wmfix_analysis::Bytes;
 use wmfix_trace::{
     ContextId, LockMode, MAX_RECORD, RecordedOperation, SyncKind, SyncRecord, encode_sync,
-    encode_unseen, unseen_len,
 };
+#[cfg(not(test))]
+use wmfix_trace::{encode_unseen, unseen_len};
 
 use super::Held;
 use crate::spin::Read;

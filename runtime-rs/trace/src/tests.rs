@@ -464,7 +464,7 @@ fn every_end_and_every_wait_is_read_back() {
         }));
         records.extend(["", "snprintf"].map(|function| Record::Unseen {
             context: ContextId(2),
-            function: function.to_owned(),
+            function: function.into(),
         }));
         records.extend(Limit::ALL.map(Record::Limit));
         records.push(Record::Exec);
