@@ -13,7 +13,8 @@ use crate::context::ScanContext;
 use crate::declarations::Declarations;
 use crate::declare::declarations;
 use crate::found_site::FoundSite;
-use crate::macros::{self, Macro};
+use crate::macro_definition::{Macro, macro_definitions};
+use crate::macros;
 use crate::order::MemoryOrder;
 use crate::outline::{Marks, Outline};
 use crate::plain::object_name;
@@ -242,7 +243,7 @@ fn definitions(
     let context = ScanContext::new(file, &declared, vocabularies);
     let root = file.tree().root_node();
     let mut found = Vec::new();
-    for definition in macros::definitions(&outline, file) {
+    for definition in macro_definitions(&outline, file) {
         let body = &definition.body;
         let node = root.descendant_for_byte_range(body.start, body.end);
         let rule = macros::wrapper(&definition, &context);

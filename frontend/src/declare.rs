@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::context::ScanContext;
 use crate::declarations::{Declarations, Meanings};
 use crate::generated::{self, is_worth_keeping};
-use crate::macros::{self, Macro};
+use crate::macro_definition::{Macro, macro_definitions};
+use crate::macros;
 use crate::outline::Outline;
 use crate::pasting::MacroTemplate;
 use crate::source::ParsedFile;
@@ -23,7 +24,7 @@ pub(crate) fn declarations(
 ) -> Declarations {
     let mut declared = Declarations::without_macros(file, outline, imports, vocabularies);
     declared.meanings = Meanings::of(file, outline);
-    let definitions = macros::definitions(outline, file);
+    let definitions = macro_definitions(outline, file);
     let with_parameters = definitions.iter().filter(|d| d.parameters.is_some());
     declared.add_macro_names(with_parameters.map(|definition| definition.name.clone()));
     // Twice, because a macro may use one that the text defines later.

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::context::ScanContext;
 use crate::declarations::Declarations;
 use crate::found_site::FoundSite;
+use crate::macro_definition::Macro;
 use crate::macros;
 use crate::outline::{Marks, Outline};
 use crate::pasting::{MacroTemplate, arguments_of};
@@ -94,7 +95,7 @@ pub(crate) fn instances(context: &ScanContext<'_>) -> FxHashMap<(String, String)
             let language = context.file.language();
             let text = instance.body.into_bytes();
             let file = ParsedFile::parse(context.file.path(), text, language);
-            let definition = macros::Macro {
+            let definition = Macro {
                 name: name.clone(),
                 parameters: Some(instance.parameters),
                 body: 0..file.text().len(),

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use crate::context::ScanContext;
 use crate::declare::declarations;
 use crate::found_site::FoundSite;
+use crate::macro_definition::macro_definitions;
 use crate::order::MemoryOrder;
 use crate::outline::{Marks, Outline};
 use crate::recognise::found_in;
@@ -180,7 +181,7 @@ pub fn wrappers(file: &ParsedFile, vocabularies: &Vocabularies) -> Vec<Wrapper> 
     let outline = Outline::of(file);
     let declared = declarations(file, &outline, Vec::new(), vocabularies);
     let context = ScanContext::new(file, &declared, vocabularies);
-    let mut wrappers: Vec<Wrapper> = macros::definitions(&outline, file)
+    let mut wrappers: Vec<Wrapper> = macro_definitions(&outline, file)
         .iter()
         .filter_map(|definition| {
             let rule = macros::wrapper(definition, &context)?;

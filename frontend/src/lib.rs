@@ -50,6 +50,7 @@ mod learn;
 mod lines;
 mod literal;
 mod loops;
+mod macro_definition;
 mod macros;
 mod matching;
 mod nearby;

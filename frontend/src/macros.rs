@@ -5,50 +5,13 @@ use tree_sitter::Node;
 
 use crate::context::ScanContext;
 use crate::found_site::{FoundSite, Surroundings};
+use crate::macro_definition::Macro;
 use crate::orders::squeeze;
-use crate::outline::{Marks, Outline};
 use crate::plain_form;
 use crate::recognise::found_in_part;
-use crate::site::{LoopRole, OrderForm, OrderSpelling, Site, Span};
-use crate::source::ParsedFile;
+use crate::site::{LoopRole, OrderForm, OrderSpelling, Site};
 use crate::syntax::{self, children};
 use crate::vocabulary::rule::{OrderRule, Rule};
-
-/// A macro definition.
-pub(crate) struct Macro {
-    /// Its name.
-    pub name: String,
-    /// Its parameters; `None` if it is used without parentheses.
-    pub parameters: Option<Vec<String>>,
-    /// Where its body stands.
-    pub body: Span,
-}
-
-/// The macros that a file defines, in the order of the text.
-pub(crate) fn definitions(outline: &Outline<'_>, file: &ParsedFile) -> Vec<Macro> {
-    let mut macros = Vec::new();
-    outline.visit(Marks::MACRO, |node, _, _| {
-        let (Some(name), Some(value)) = (
-            node.child_by_field_name("name"),
-            node.child_by_field_name("value"),
-        ) else {
-            return;
-        };
-        let parameters = node.child_by_field_name("parameters").map(|list| {
-            let mut cursor = list.walk();
-            list.children(&mut cursor)
-                .filter(|c| c.kind() == "identifier" || c.kind() == "...")
-                .map(|c| file.node_text(c).into_owned())
-                .collect()
-        });
-        macros.push(Macro {
-            name: file.node_text(name).into_owned(),
-            parameters,
-            body: value.byte_range(),
-        });
-    });
-    macros
-}
 
 /// Whether a macro's body may hold an operation: most are constants, and need no
 /// parser.

@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::context::ScanContext;
 use crate::declarations::Declarations;
 use crate::found_site::{FoundSite, Surroundings};
+use crate::macro_definition::macro_definitions;
 use crate::note::Note;
 use crate::outline::Outline;
 use crate::site::Site;
@@ -80,7 +81,7 @@ pub(crate) fn scan_declared(
     };
     let mut possible = into_sites(found.possible);
     let mut sites = into_sites(found.certain);
-    for definition in macros::definitions(outline, file) {
+    for definition in macro_definitions(outline, file) {
         sites.extend(macros::sites(&definition, &context));
     }
     if outline.root().has_error() {

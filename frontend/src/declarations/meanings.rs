@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Node;
 
 use super::Declarations;
-use crate::macros;
+use crate::macro_definition::macro_definitions;
 use crate::outline::{Marks, Outline};
 use crate::scalar::{Constant, IntegerKind, Scalar, literal};
 use crate::site::Span;
@@ -49,7 +49,7 @@ pub(crate) struct MacroText {
 impl Meanings {
     pub(crate) fn of(file: &ParsedFile, outline: &Outline<'_>) -> Self {
         let mut all = Self::default();
-        for definition in macros::definitions(outline, file) {
+        for definition in macro_definitions(outline, file) {
             let text = MacroText {
                 parameters: definition.parameters,
                 body: Some(file.slice(&definition.body).trim().to_owned()),
