@@ -18,6 +18,9 @@ const OUTSIDE: u64 = 1 << 63;
 /// lies there.
 const KEYS: u64 = 1 << 62;
 
+/// The bit of what the end of a channel says, apart from what was sent before.
+const END: u64 = 1 << 61;
+
 /// The numbers of signals come after those of descriptors without an inode.
 const SIGNALS: u64 = KEYS | 1 << 40;
 
@@ -36,6 +39,12 @@ impl Channel {
     /// The number that both ends have.
     pub(crate) fn key(self) -> u64 {
         self.0
+    }
+
+    /// The number of its end, which only those learn of who find that nothing more comes.
+    #[cfg(not(test))]
+    pub(crate) fn end(self) -> u64 {
+        self.0 | END
     }
 
     /// Whether help may come from outside of this process.
@@ -243,6 +252,6 @@ fn port(call: libc::c_long, socket: i32) -> Option<u64> {
 /// Two numbers as one, below the bits that say what it is.
 fn mixed(first: u64, second: u64) -> u64 {
     let mixed = (first ^ 0x9e37_79b9_7f4a_7c15).wrapping_mul(0xff51_afd7_ed55_8ccd) ^ second;
-    // Numbers of descriptors and signals stay apart from these.
+    // Numbers of descriptors and signals stay apart from these, and the bits above.
     mixed.wrapping_mul(0xc4ce_b9fe_1a85_ec53) >> 3 | 1 << 45
 }

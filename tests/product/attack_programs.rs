@@ -195,6 +195,11 @@ fn attack_system() {
 }
 
 #[test]
+fn attack_streams() {
+    hold("streams", "gcc");
+}
+
+#[test]
 fn attack_misuse() {
     hold("misuse", "gcc");
 }

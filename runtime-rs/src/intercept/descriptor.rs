@@ -70,6 +70,9 @@ impl Transfer {
             if result >= 0 && self.direction == Direction::Receive {
                 note_receipt(channel, self.pc);
             }
+            if self.tells_of_end(result) {
+                note_end(channel, self.pc);
+            }
             return result;
         }
         if !self.nonblocking && !refuses_to_block(self.descriptor) {
@@ -101,6 +104,9 @@ impl Transfer {
         } else {
             call();
         }
+        if self.tells_of_end(result) {
+            receive(&mut held, context, channel.end());
+        }
         if result < 0 {
             tries_again(&mut held, context, channel.key());
             drop(held);
@@ -118,6 +124,15 @@ impl Transfer {
         }
         wake(&mut held, channel);
         result
+    }
+
+    /// Whether a result says that the other end was closed: nothing was received, or
+    /// nobody is left to send to. `result` is the call's own, or that of the library.
+    fn tells_of_end(&self, result: isize) -> bool {
+        match self.direction {
+            Direction::Receive => result == 0,
+            Direction::Send => result < 0,
+        }
     }
 }
 
@@ -148,6 +163,15 @@ pub(super) fn send(held: &mut Held, context: u32, channel: Channel) {
     }
 }
 
+/// What this thread did so far comes before what those do next who find that nothing
+/// more comes. A message that was sent earlier does not carry it.
+fn send_end(held: &mut Held, context: u32, channel: Channel) {
+    for lock in [channel.end(), ANY] {
+        let mode = LockMode::Signal;
+        held.record(context, &RecordedOperation::Release { lock, mode });
+    }
+}
+
 /// What the senders did so far comes before what this thread does next.
 pub(super) fn receive(held: &mut Held, context: u32, lock: u64) {
     let mode = LockMode::Signal;
@@ -167,6 +191,14 @@ pub(super) fn note_receipt(channel: Channel, pc: u64) {
     if let Some(mut held) = turn::enter() {
         let context = held.context(pc);
         receive(&mut held, context, channel.key());
+    }
+}
+
+/// The same for the end of a channel.
+pub(super) fn note_end(channel: Channel, pc: u64) {
+    if let Some(mut held) = turn::enter() {
+        let context = held.context(pc);
+        receive(&mut held, context, channel.end());
     }
 }
 
@@ -282,18 +314,23 @@ buffer_transfers! {
         libc::SYS_sendto, Send, flags & libc::MSG_DONTWAIT != 0, [flags as usize];
 }
 
-/// The end of a channel is a message too: whoever reads then learns of it.
+/// The end of a channel is a message too: whoever then finds nothing learns of it.
 unsafe extern "C" fn close(descriptor: c_int, pc: u64) -> c_int {
+    closes(descriptor, pc);
+    real::close(descriptor)
+}
+
+/// A descriptor is about to be closed.
+pub(super) fn closes(descriptor: c_int, pc: u64) {
     if let Some(mut held) = turn::enter()
         && let Some(channel) = held.state().descriptors.channel(descriptor)
     {
         flush_volatile(&mut held);
         let context = held.context(pc);
-        send(&mut held, context, channel);
+        send_end(&mut held, context, channel);
         held.state().descriptors.closes(descriptor);
         wake(&mut held, channel);
     }
-    real::close(descriptor)
 }
 
 unsafe extern "C" fn shutdown(socket: c_int, how: c_int, pc: u64) -> c_int {
@@ -302,7 +339,7 @@ unsafe extern "C" fn shutdown(socket: c_int, how: c_int, pc: u64) -> c_int {
     {
         flush_volatile(&mut held);
         let context = held.context(pc);
-        send(&mut held, context, channel);
+        send_end(&mut held, context, channel);
         wake(&mut held, channel);
     }
     real::shutdown(socket, how)

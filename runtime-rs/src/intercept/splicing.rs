@@ -6,8 +6,8 @@
 use core::ffi::{c_int, c_long, c_uint, c_void};
 
 use super::descriptor::{
-    Direction, Transfer, is_ready, note_receipt, receive, refuses_to_block, send, tries_again,
-    wait, wake,
+    Direction, Transfer, is_ready, note_end, note_receipt, receive, refuses_to_block, send,
+    tries_again, wait, wake,
 };
 use super::time::fail_with;
 use crate::abi::flush_volatile;
@@ -102,6 +102,11 @@ impl Passage {
             return fail_with(-result as c_int) as isize;
         }
         ends.pass_on(&mut held, context);
+        if result == 0
+            && let Some(from) = ends.from
+        {
+            receive(&mut held, context, from.end());
+        }
         for channel in [ends.from, ends.to].into_iter().flatten() {
             wake(&mut held, channel);
         }
@@ -126,6 +131,9 @@ impl Passage {
             && let Some(from) = ends.from
         {
             note_receipt(from, self.pc);
+            if result == 0 {
+                note_end(from, self.pc);
+            }
         }
         result
     }
