@@ -393,6 +393,24 @@ real! {
     fork() -> libc::pid_t;
     execve(path: *const c_char, arguments: *const c_void, environment: *const c_void) -> c_int;
     execvpe(file: *const c_char, arguments: *const c_void, environment: *const c_void) -> c_int;
+    posix_spawn(
+        number: *mut libc::pid_t,
+        path: *const c_char,
+        actions: *const c_void,
+        attributes: *const c_void,
+        arguments: *const c_void,
+        environment: *const c_void
+    ) -> c_int;
+    posix_spawnp(
+        number: *mut libc::pid_t,
+        file: *const c_char,
+        actions: *const c_void,
+        attributes: *const c_void,
+        arguments: *const c_void,
+        environment: *const c_void
+    ) -> c_int;
+    popen(command: *const c_char, mode: *const c_char) -> *mut c_void;
+    system(command: *const c_char) -> c_int;
     fexecve(file: c_int, arguments: *const c_void, environment: *const c_void) -> c_int;
     sigaction(
         signal: c_int,

@@ -441,6 +441,20 @@ impl Scheduler {
         waits
     }
 
+    /// Has all look again that wait for a message: a library may have sent one that nobody
+    /// told us of.
+    pub(crate) fn have_messages_looked_for(&mut self) {
+        for at in 0..self.live.len() {
+            self.has_message_looked_for(self.live[at]);
+        }
+    }
+
+    /// Whether a thread waits for a message, wherever it may come from.
+    pub(crate) fn awaits_message(&self) -> bool {
+        let waits = |status| matches!(status, Status::Waiting(WaitsFor::Descriptor(_)));
+        self.live_threads().any(|entry| waits(entry.status))
+    }
+
     /// Ends all waits for conditions, as may happen for no reason: another process may
     /// have signalled one.
     pub(crate) fn have_conditions_look_again(&mut self) {

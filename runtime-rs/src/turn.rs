@@ -413,6 +413,7 @@ impl Held {
             sys::yield_now();
         }
         if idle_rounds.is_multiple_of(1000) {
+            state.scheduler.have_messages_looked_for();
             stuck::watch_livelock(state, idle_rounds);
         }
         // A sleeper is what the spinning threads may be waiting for.
@@ -428,13 +429,19 @@ impl Held {
         let state = self.state();
         let shared = help::waits_for_shared_memory(&state.scheduler);
         let timer = help::timer_is_due();
+        let message = state.scheduler.awaits_message();
+        // Relatives have the other ends of our descriptors.
+        let by_relative = (shared || message) && help::has_relatives();
+        let is_first = state.fruitless_looks == 0;
         // Memory that is shared may be mapped a second time in this process.
-        let unknown = state.fruitless_looks == 0 && help::has_unknown_threads(&state.scheduler);
-        state.scheduler.outside_help |= shared || timer || unknown;
-        if timer || state.scheduler.expects_message() || (shared && help::has_relatives()) {
+        let unknown = is_first && help::has_unknown_threads(&state.scheduler);
+        state.scheduler.outside_help |= shared || timer || unknown || by_relative;
+        if timer || by_relative || state.scheduler.expects_message() {
             state.fruitless_looks = 0;
         }
-        if !state.scheduler.outside_help || state.fruitless_looks >= stuck::MAX_FRUITLESS_LOOKS {
+        // What a library of this process has sent is there by now.
+        let may_look = state.scheduler.outside_help || is_first && message;
+        if !may_look || state.fruitless_looks >= stuck::MAX_FRUITLESS_LOOKS {
             stuck::deadlock(state);
         }
         state.fruitless_looks += 1;

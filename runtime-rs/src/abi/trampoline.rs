@@ -59,7 +59,7 @@ macro_rules! trampoline {
 #[macro_export]
 #[cfg(target_arch = "x86_64")]
 macro_rules! stack_trampoline {
-    ($binding:ident, $name:literal, $function:path) => {
+    ($binding:ident, $name:expr, $function:path) => {
         core::arch::global_asm!(
             ".text",
             concat!(".", stringify!($binding), " ", $name),

@@ -1,6 +1,6 @@
-//! Processes: leaving, forking, becoming another program.
+//! Processes: leaving, forking, starting and becoming another program.
 
-use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
+use core::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 
 use wmfix_trace::{Limit, MAX_RECORD, Strategy, encode_exec};
 
@@ -172,6 +172,7 @@ pub(super) fn forks(number: c_long, arguments: [usize; 6]) -> Option<c_long> {
 /// from its maker.
 fn shares_memory() {
     if let Some(mut held) = turn::enter() {
+        held.state().scheduler.outside_help = true;
         held.state().meets(Limit::SharedAddressSpace);
     }
 }
@@ -261,6 +262,56 @@ core::arch::global_asm!(
     ".size clone, . - clone",
     clone = sym clone,
 );
+
+/// The process starts another program, which has its descriptors and may wake a thread
+/// through them.
+fn starts_another(by: &CStr, pc: u64) {
+    unseen::called(by, pc);
+    if let Some(mut held) = turn::enter() {
+        flush_volatile(&mut held);
+        held.state().scheduler.outside_help = true;
+    }
+}
+
+/// The arguments fill the registers: the word of the caller's stack that the trampoline
+/// hands over is nothing of theirs.
+macro_rules! spawns {
+    ($($name:ident $text:literal;)*) => { $(
+        #[allow(clippy::too_many_arguments)]
+        unsafe extern "C" fn $name(
+            number: *mut libc::pid_t,
+            program: *const c_char,
+            actions: *const c_void,
+            attributes: *const c_void,
+            arguments: *const c_void,
+            environment: *const c_void,
+            _stack: usize,
+            pc: u64,
+        ) -> c_int {
+            starts_another($text, pc);
+            real::$name(number, program, actions, attributes, arguments, environment)
+        }
+        crate::stack_trampoline!(weak, stringify!($name), $name);
+    )* };
+}
+
+spawns! {
+    posix_spawn c"posix_spawn";
+    posix_spawnp c"posix_spawnp";
+}
+
+unsafe extern "C" fn popen(command: *const c_char, mode: *const c_char, pc: u64) -> *mut c_void {
+    starts_another(c"popen", pc);
+    real::popen(command, mode)
+}
+
+unsafe extern "C" fn system(command: *const c_char, pc: u64) -> c_int {
+    starts_another(c"system", pc);
+    real::system(command)
+}
+
+trampoline!(weak, "popen", 2, popen);
+trampoline!(weak, "system", 1, system);
 
 /// Notes that the process becomes another program. If it cannot, it goes on.
 fn becomes_another() {
