@@ -52,6 +52,12 @@ impl Channel {
         key & OUTSIDE != 0
     }
 
+    /// Whether both ends were made in this process.
+    #[cfg(not(test))]
+    pub(crate) fn is_own(self) -> bool {
+        !Self::is_outside(self.0)
+    }
+
     /// What any descriptor tells.
     #[cfg(not(test))]
     pub(crate) fn any() -> Self {

@@ -522,6 +522,12 @@ real! {
     ) -> *mut c_void;
     fileno(file: *mut c_void) -> c_int;
     fclose(file: *mut c_void) -> c_int;
+    __vdprintf_chk(
+        descriptor: c_int, checks: c_int, format: *const c_char, arguments: *mut c_void
+    ) -> c_int;
+    __vasprintf_chk(
+        text: *mut *mut c_char, checks: c_int, format: *const c_char, arguments: *mut c_void
+    ) -> c_int;
 
     getrandom(buffer: *mut c_void, size: usize, flags: c_uint) -> isize;
     getentropy(buffer: *mut c_void, size: usize) -> c_int;

@@ -17,7 +17,7 @@ mod stubs;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::ffi::CStr;
+use core::ffi::{CStr, c_char};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
@@ -122,6 +122,13 @@ pub(crate) fn called(name: &CStr, pc: u64) {
     {
         let context = held.context(pc);
         held.unseen(context, name.to_bytes());
+    }
+}
+
+/// A function of ours prints what a format asks for, which the C library reads.
+pub(crate) fn printed(name: &CStr, format: *const c_char, pc: u64) {
+    if !literal::is_scalar_format(format as usize) {
+        called(name, pc);
     }
 }
 

@@ -30,6 +30,7 @@ mod signal;
 mod splicing;
 mod start_main;
 mod stdio;
+mod stream;
 mod take;
 mod text;
 mod thread;

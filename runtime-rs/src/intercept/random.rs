@@ -5,7 +5,7 @@
 //! The instructions of the processor that draw random numbers cannot be seen; the C++
 //! library is asked instead, which uses them.
 
-use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
+use core::ffi::{c_int, c_long, c_uint, c_void};
 use core::mem::MaybeUninit;
 
 use crate::abi;
@@ -39,6 +39,11 @@ fn is_device(descriptor: c_int) -> bool {
     status.st_mode & libc::S_IFMT == libc::S_IFCHR && DEVICES.contains(&status.st_rdev)
 }
 
+/// Whether what is read from a descriptor is to be replaced.
+pub(super) fn is_replaced(descriptor: c_int) -> bool {
+    random::is_ours() && is_device(descriptor)
+}
+
 /// Overwrites what the system has just filled.
 fn replace(buffer: *mut c_void, size: usize) {
     if random::is_ours() {
@@ -52,7 +57,7 @@ fn replace(buffer: *mut c_void, size: usize) {
 pub(super) fn replace_read(number: c_long, arguments: [usize; 6], result: isize) {
     let reads = [libc::SYS_read, libc::SYS_readv].contains(&number);
     let [descriptor, buffer, ..] = arguments;
-    if !reads || result <= 0 || !random::is_ours() || !is_device(descriptor as c_int) {
+    if !reads || result <= 0 || !is_replaced(descriptor as c_int) {
         return;
     }
     if number == libc::SYS_read {
@@ -177,76 +182,3 @@ mod random_device {
         }
     }
 }
-
-/// The C library reads the file of a stream by itself. A stream on a random device is
-/// replaced by one that reads through us, and has the first for its cookie.
-fn replace_stream(stream: *mut c_void, mode: *const c_char) -> *mut c_void {
-    if stream.is_null() || !random::is_ours() {
-        return stream;
-    }
-    let descriptor = real::fileno(stream);
-    if !is_device(descriptor) {
-        return stream;
-    }
-    let functions = real::CookieFunctions {
-        read: read_stream as *mut c_void,
-        write: write_stream as *mut c_void,
-        seek: core::ptr::null_mut(),
-        close: close_stream as *mut c_void,
-    };
-    let replaced = real::fopencookie(stream, mode, functions);
-    if replaced.is_null() {
-        return stream;
-    }
-    /// Where a stream has its descriptor, by the ABI of the C library for 64 bits. Else
-    /// one that was made in this way has none.
-    const DESCRIPTOR_AT: usize = 112;
-    // SAFETY: a stream that was just made.
-    unsafe {
-        replaced
-            .byte_add(DESCRIPTOR_AT)
-            .cast::<c_int>()
-            .write(descriptor)
-    };
-    replaced
-}
-
-unsafe extern "C" fn read_stream(stream: *mut c_void, buffer: *mut c_void, size: usize) -> isize {
-    let result = real::read(real::fileno(stream), buffer, size);
-    if result > 0 {
-        replace(buffer, result as usize);
-    }
-    result
-}
-
-unsafe extern "C" fn write_stream(stream: *mut c_void, buffer: *mut c_void, size: usize) -> isize {
-    // Here, nothing written is what failed.
-    real::write(real::fileno(stream), buffer, size).max(0)
-}
-
-unsafe extern "C" fn close_stream(stream: *mut c_void) -> c_int {
-    real::fclose(stream)
-}
-
-/// The library reads the name of a file: that is a read like any other.
-fn reads_path(path: *const c_char, pc: u64) {
-    abi::read(path as u64, real::strlen(path) as u64 + 1, pc);
-}
-
-unsafe extern "C" fn fopen(path: *const c_char, mode: *const c_char, pc: u64) -> *mut c_void {
-    reads_path(path, pc);
-    replace_stream(real::fopen(path, mode), mode)
-}
-
-unsafe extern "C" fn fopen64(path: *const c_char, mode: *const c_char, pc: u64) -> *mut c_void {
-    reads_path(path, pc);
-    replace_stream(real::fopen64(path, mode), mode)
-}
-
-unsafe extern "C" fn fdopen(descriptor: c_int, mode: *const c_char, _pc: u64) -> *mut c_void {
-    replace_stream(real::fdopen(descriptor, mode), mode)
-}
-
-trampoline!(weak, "fopen", 2, fopen);
-trampoline!(weak, "fopen64", 2, fopen64);
-trampoline!(weak, "fdopen", 2, fdopen);

@@ -32,8 +32,8 @@ impl Rule {
             b"puts" | b"perror" | b"getenv" | b"fputs" | b"fwrite" | b"fputs_unlocked"
             | b"fwrite_unlocked" => Self::Text(0),
             b"printf" => Self::Format(0),
-            b"fprintf" | b"dprintf" | b"__printf_chk" => Self::Format(1),
-            b"__fprintf_chk" | b"__dprintf_chk" => Self::Format(2),
+            b"fprintf" | b"__printf_chk" => Self::Format(1),
+            b"__fprintf_chk" => Self::Format(2),
             _ => Self::Unknown,
         }
     }
