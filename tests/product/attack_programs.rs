@@ -200,6 +200,11 @@ fn attack_streams() {
 }
 
 #[test]
+fn attack_errors() {
+    hold("errors", "gcc");
+}
+
+#[test]
 fn attack_misuse() {
     hold("misuse", "gcc");
 }

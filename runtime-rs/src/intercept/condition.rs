@@ -26,7 +26,8 @@ pub(super) fn wait_for(
     pc: u64,
     block: impl FnOnce() -> c_int,
 ) -> c_int {
-    let Some(mut held) = turn::enter() else {
+    let entered = turn::enter().filter(|_| !matches!(timeout, Timeout::Invalid));
+    let Some(mut held) = entered else {
         return block();
     };
     flush_volatile(&mut held);

@@ -6,10 +6,9 @@ use core::ffi::{c_int, c_long};
 use wmfix_trace::{LockMode, SyncKind, WaitsFor};
 
 use super::take::{self, LockRequest};
-use super::time::{Timeout, fail_with, nanoseconds};
+use super::time::{Timeout, fail_with};
 use crate::abi::flush_volatile;
 use crate::finish;
-use crate::memory::Word;
 use crate::misuse::LockKind;
 use crate::scheduler::Scheduler;
 use crate::shared_memory::address_of;
@@ -73,42 +72,66 @@ unsafe extern "C" fn syscall(
     }
 }
 
-/// The result, where the runtime schedules and knows the operation.
+/// The result, where the runtime schedules and knows the operation. What the kernel refuses
+/// for its arguments alone is left to it.
 fn futex(arguments: [usize; 6], pc: u64) -> Option<c_long> {
-    let [word, operation, value, time, other, _] = arguments;
+    let [word, operation, value, time, other, bits] = arguments;
     let (word, operation, value) = (word as *mut u32, operation as c_int, value as u32);
+    let time = time as *const libc::timespec;
     match operation & !FUTEX_FLAGS {
-        libc::FUTEX_WAIT => {
-            // SAFETY: the program's own record, or null.
-            let time = unsafe { (time as *const libc::timespec).as_ref() };
-            let timeout = time.map_or(Timeout::Never, |time| Timeout::After(nanoseconds(time)));
-            wait(word, value, timeout, pc)
-        }
+        libc::FUTEX_WAIT_BITSET | libc::FUTEX_WAKE_BITSET if bits as u32 == 0 => None,
+        libc::FUTEX_WAIT => wait(arguments, Timeout::of(time), pc),
         libc::FUTEX_WAIT_BITSET => {
             let clock = if operation & libc::FUTEX_CLOCK_REALTIME != 0 {
                 libc::CLOCK_REALTIME
             } else {
                 libc::CLOCK_MONOTONIC
             };
-            let timeout = Timeout::until(clock, time as *const libc::timespec);
-            wait(word, value, timeout, pc)
+            wait(arguments, moment(clock, time), pc)
         }
         libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => wake(word, operation, value, pc),
         libc::FUTEX_REQUEUE | libc::FUTEX_CMP_REQUEUE => requeue(arguments),
         libc::FUTEX_WAKE_OP => {
             turn::enter()?.unexplored(0);
-            // SAFETY: the program's own call: changes a word and wakes in the kernel.
-            let in_kernel = unsafe { sys::raw_syscall(libc::SYS_futex, arguments) };
+            // The program's own call: changes a word and wakes in the kernel.
+            let in_kernel = kernel(arguments);
+            if in_kernel < 0 {
+                return Some(fail_with(-in_kernel as c_int).into());
+            }
             // Whoever is woken looks again, as futexes may end a wait for no reason.
             let woken = wake(word, operation, value, pc)?;
             let others = wake(other as *mut u32, operation, time as u32, pc)?;
-            Some(woken + others + in_kernel.max(0) as c_long)
+            Some(woken + others + in_kernel as c_long)
         }
-        libc::FUTEX_LOCK_PI | FUTEX_LOCK_PI2 | libc::FUTEX_TRYLOCK_PI => {
-            lock_with_owner(word, operation, pc)
+        libc::FUTEX_LOCK_PI => {
+            let timeout = moment(libc::CLOCK_REALTIME, time);
+            lock_with_owner(word, operation, timeout, pc)
         }
+        FUTEX_LOCK_PI2 => {
+            let clock = if operation & libc::FUTEX_CLOCK_REALTIME != 0 {
+                libc::CLOCK_REALTIME
+            } else {
+                libc::CLOCK_MONOTONIC
+            };
+            lock_with_owner(word, operation, moment(clock, time), pc)
+        }
+        libc::FUTEX_TRYLOCK_PI => lock_with_owner(word, operation, Timeout::Never, pc),
         libc::FUTEX_UNLOCK_PI => unlock_with_owner(word, operation, pc),
         _ => None,
+    }
+}
+
+/// The call itself.
+fn kernel(arguments: [usize; 6]) -> isize {
+    // SAFETY: the kernel looks at what it is given, and says what is wrong with it.
+    unsafe { sys::raw_syscall(libc::SYS_futex, arguments) }
+}
+
+/// Until a moment, as the kernel is told: none before the clock began.
+fn moment(clock: c_int, time: *const libc::timespec) -> Timeout {
+    match Timeout::of(time) {
+        Timeout::After(_) => Timeout::until(clock, time),
+        other => other,
     }
 }
 
@@ -127,9 +150,9 @@ fn owned(word: *mut u32) -> LockRequest {
     }
 }
 
-fn lock_with_owner(word: *mut u32, operation: c_int, pc: u64) -> Option<c_long> {
+fn lock_with_owner(word: *mut u32, operation: c_int, timeout: Timeout, pc: u64) -> Option<c_long> {
     let held = turn::enter()?;
-    if !held.controlled() {
+    if !held.controlled() || matches!(timeout, Timeout::Invalid) {
         return None;
     }
     drop(held);
@@ -150,7 +173,7 @@ fn lock_with_owner(word: *mut u32, operation: c_int, pc: u64) -> Option<c_long> 
             other => other,
         }
     } else {
-        take::take(&owned(word), Timeout::Never, pc, attempt, attempt)
+        take::take(&owned(word), timeout, pc, attempt, attempt)
     };
     Some(fail_with(result).into())
 }
@@ -172,6 +195,9 @@ fn unlock_with_owner(word: *mut u32, operation: c_int, pc: u64) -> Option<c_long
 /// Has some waiters wait for another word.
 fn requeue(arguments: [usize; 6]) -> Option<c_long> {
     let [word, operation, most, moved, other, value] = arguments;
+    if (most as c_int) < 0 || (moved as c_int) < 0 {
+        return None;
+    }
     let mut held = turn::enter()?;
     flush_volatile(&mut held);
     if !held.controlled() {
@@ -180,9 +206,10 @@ fn requeue(arguments: [usize; 6]) -> Option<c_long> {
     held.point(Kind::Operation);
     held.unexplored(0);
     let compares = operation as c_int & !FUTEX_FLAGS == libc::FUTEX_CMP_REQUEUE;
-    // SAFETY: the program asks the kernel to read there.
-    if compares && unsafe { u32::load(word as *mut u32) } != value as u32 {
-        return Some(fail_with(libc::EAGAIN).into());
+    // Of nobody: whether the word has the value, or what is wrong.
+    let looked = kernel([word, operation, 0, 0, other, value]);
+    if looked < 0 {
+        return Some(fail_with(-looked as c_int).into());
     }
     let scheduler = &mut held.state().scheduler;
     let mut waiters = scheduler.waiting(WaitsFor::Futex(address_of(word as u64)));
@@ -221,18 +248,26 @@ fn membarrier(command: c_int) {
     }
 }
 
-fn wait(word: *mut u32, value: u32, timeout: Timeout, pc: u64) -> Option<c_long> {
+fn wait(arguments: [usize; 6], timeout: Timeout, pc: u64) -> Option<c_long> {
+    let [word, operation, value, _, other, bits] = arguments;
     let mut held = turn::enter()?;
     flush_volatile(&mut held);
-    if !held.controlled() {
+    if !held.controlled() || matches!(timeout, Timeout::Invalid) {
         return None;
     }
     held.point(Kind::Operation);
     let context = held.context(pc);
     held.sync(context, SyncKind::ReadWord, address_of(word as u64), 0);
-    // SAFETY: the program asks the kernel to read there.
-    if unsafe { u32::load(word) } != value {
-        return Some(fail_with(libc::EAGAIN).into());
+    // A wait that is over before it begins tells whether there would be one: the time is
+    // none from now, and a moment that has passed.
+    let now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    match kernel([word, operation, value, &raw const now as usize, other, bits]) {
+        would_wait if would_wait == -(libc::ETIMEDOUT as isize) => {}
+        result if result < 0 => return Some(fail_with(-result as c_int).into()),
+        _ => return Some(0),
     }
     let wait = timeout.begins(&mut held);
     held.sync(context, SyncKind::Change, address_of(word as u64), 0);
@@ -276,8 +311,10 @@ fn wake(word: *mut u32, operation: c_int, most: u32, pc: u64) -> Option<c_long> 
         0,
         0,
     ];
-    // SAFETY: waking looks at the address alone.
-    let others = unsafe { sys::raw_syscall(libc::SYS_futex, arguments) };
+    let others = kernel(arguments);
+    if others < 0 && woken == 0 {
+        return Some(fail_with(-others as c_int).into());
+    }
     Some(c_long::from(woken) + others.max(0) as c_long)
 }
 

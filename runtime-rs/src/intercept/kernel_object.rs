@@ -39,7 +39,8 @@ struct Call<'a> {
 impl Call<'_> {
     /// Makes the call; `block` is the library's own function.
     fn make(&self, block: impl FnOnce() -> isize) -> isize {
-        let (Some(mut held), Some(channel)) = (turn::enter(), self.channel) else {
+        let entered = turn::enter().filter(|_| !matches!(self.timeout, Timeout::Invalid));
+        let (Some(mut held), Some(channel)) = (entered, self.channel) else {
             return block();
         };
         flush_volatile(&mut held);
@@ -110,7 +111,7 @@ fn refuses_to_block(queue: c_int) -> bool {
     flags < 0 || flags as c_int & libc::O_NONBLOCK != 0
 }
 
-unsafe extern "C" fn mq_timedsend(
+pub(super) unsafe extern "C" fn mq_timedsend(
     queue: c_int,
     message: *mut c_void,
     size: usize,
@@ -154,7 +155,7 @@ unsafe extern "C" fn mq_send(
     unsafe { mq_timedsend(queue, message, size, priority, core::ptr::null(), pc) }
 }
 
-unsafe extern "C" fn mq_timedreceive(
+pub(super) unsafe extern "C" fn mq_timedreceive(
     queue: c_int,
     message: *mut c_void,
     size: usize,
@@ -225,7 +226,7 @@ trampoline!(weak, "flock", 2, flock);
 const SEMAPHORES: u64 = 1;
 const MESSAGES: u64 = 2;
 
-unsafe extern "C" fn semtimedop(
+pub(super) unsafe extern "C" fn semtimedop(
     set: c_int,
     operations: *mut c_void,
     count: usize,
@@ -246,11 +247,6 @@ unsafe extern "C" fn semtimedop(
     let nonblocking = listed
         .iter()
         .any(|one| c_int::from(one.sem_flg) & libc::IPC_NOWAIT != 0);
-    // SAFETY: the program's own record, or null.
-    let timeout = match unsafe { time.as_ref() } {
-        Some(time) => Timeout::After(super::time::nanoseconds(time)),
-        None => Timeout::Never,
-    };
     let effect = if listed.iter().all(|one| one.sem_op > 0) {
         Effect::Gives
     } else if listed.iter().all(|one| one.sem_op <= 0) {
@@ -261,7 +257,7 @@ unsafe extern "C" fn semtimedop(
     let call = Call {
         channel: Some(Channel::of_kernel_object(SEMAPHORES, set)),
         effect,
-        timeout,
+        timeout: Timeout::of(time),
         would_wait: libc::EAGAIN,
         nonblocking,
         attempt: &|| system_call(libc::SYS_semtimedop, arguments),
@@ -270,12 +266,17 @@ unsafe extern "C" fn semtimedop(
     call.make(|| real::semtimedop(set, operations, count, time) as isize) as c_int
 }
 
-unsafe extern "C" fn semop(set: c_int, operations: *mut c_void, count: usize, pc: u64) -> c_int {
+pub(super) unsafe extern "C" fn semop(
+    set: c_int,
+    operations: *mut c_void,
+    count: usize,
+    pc: u64,
+) -> c_int {
     // SAFETY: the program's own call, without a deadline.
     unsafe { semtimedop(set, operations, count, core::ptr::null(), pc) }
 }
 
-unsafe extern "C" fn msgsnd(
+pub(super) unsafe extern "C" fn msgsnd(
     queue: c_int,
     message: *mut c_void,
     size: usize,
@@ -296,7 +297,7 @@ unsafe extern "C" fn msgsnd(
     call.make(|| real::msgsnd(queue, message, size, flags) as isize) as c_int
 }
 
-unsafe extern "C" fn msgrcv(
+pub(super) unsafe extern "C" fn msgrcv(
     queue: c_int,
     message: *mut c_void,
     size: usize,

@@ -40,12 +40,35 @@ pub(super) fn attempt_mutex(mutex: *mut c_void) -> c_int {
     if result != libc::EBUSY {
         return result;
     }
-    let past = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    match real::pthread_mutex_timedlock(mutex, &past) {
+    busy_or(real::pthread_mutex_timedlock(mutex, &PAST))
+}
+
+/// The moment at which a wait is over before it begins.
+const PAST: libc::timespec = libc::timespec {
+    tv_sec: 0,
+    tv_nsec: 0,
+};
+
+/// What such a wait came to, as trying says it.
+fn busy_or(result: c_int) -> c_int {
+    match result {
         libc::ETIMEDOUT => libc::EBUSY,
+        other => other,
+    }
+}
+
+/// Tries to take a rwlock as a reader. As above: a writer that takes it again is told so.
+fn attempt_reader(lock: *mut c_void) -> c_int {
+    match real::pthread_rwlock_tryrdlock(lock) {
+        libc::EBUSY => busy_or(real::pthread_rwlock_timedrdlock(lock, &PAST)),
+        other => other,
+    }
+}
+
+/// The same as a writer.
+fn attempt_writer(lock: *mut c_void) -> c_int {
+    match real::pthread_rwlock_trywrlock(lock) {
+        libc::EBUSY => busy_or(real::pthread_rwlock_timedwrlock(lock, &PAST)),
         other => other,
     }
 }
@@ -123,7 +146,7 @@ unsafe extern "C" fn rwlock_rdlock(lock: *mut c_void, pc: u64) -> c_int {
         &reader(lock),
         Timeout::Never,
         pc,
-        || real::pthread_rwlock_tryrdlock(lock),
+        || attempt_reader(lock),
         || real::pthread_rwlock_rdlock(lock),
     )
 }
@@ -141,7 +164,7 @@ unsafe extern "C" fn rwlock_timedrdlock(
         &reader(lock),
         Timeout::until(libc::CLOCK_REALTIME, time),
         pc,
-        || real::pthread_rwlock_tryrdlock(lock),
+        || attempt_reader(lock),
         || real::pthread_rwlock_timedrdlock(lock, time),
     )
 }
@@ -156,7 +179,7 @@ unsafe extern "C" fn rwlock_clockrdlock(
         &reader(lock),
         Timeout::until(clock, time),
         pc,
-        || real::pthread_rwlock_tryrdlock(lock),
+        || attempt_reader(lock),
         || real::pthread_rwlock_clockrdlock(lock, clock, time),
     )
 }
@@ -171,7 +194,7 @@ unsafe extern "C" fn rwlock_clockwrlock(
         &writer(lock),
         Timeout::until(clock, time),
         pc,
-        || real::pthread_rwlock_trywrlock(lock),
+        || attempt_writer(lock),
         || real::pthread_rwlock_clockwrlock(lock, clock, time),
     );
     has_writer(lock, result)
@@ -182,7 +205,7 @@ unsafe extern "C" fn rwlock_wrlock(lock: *mut c_void, pc: u64) -> c_int {
         &writer(lock),
         Timeout::Never,
         pc,
-        || real::pthread_rwlock_trywrlock(lock),
+        || attempt_writer(lock),
         || real::pthread_rwlock_wrlock(lock),
     );
     has_writer(lock, result)
@@ -202,7 +225,7 @@ unsafe extern "C" fn rwlock_timedwrlock(
         &writer(lock),
         Timeout::until(libc::CLOCK_REALTIME, time),
         pc,
-        || real::pthread_rwlock_trywrlock(lock),
+        || attempt_writer(lock),
         || real::pthread_rwlock_timedwrlock(lock, time),
     );
     has_writer(lock, result)

@@ -5,7 +5,7 @@
 use core::ffi::{c_int, c_long, c_void};
 
 use super::descriptor::{receive, wait};
-use super::time::{Timeout, fail_with, nanoseconds};
+use super::time::{Timeout, fail_with};
 use crate::abi::flush_volatile;
 use crate::descriptors::ANY;
 use crate::real;
@@ -22,7 +22,8 @@ fn poll_for(
     ask: impl Fn() -> isize,
     block: impl FnOnce() -> c_int,
 ) -> c_int {
-    let Some(mut held) = turn::enter() else {
+    let entered = turn::enter().filter(|_| !matches!(timeout, Timeout::Invalid));
+    let Some(mut held) = entered else {
         return block();
     };
     flush_volatile(&mut held);
@@ -78,14 +79,6 @@ fn milliseconds(timeout: c_int) -> Timeout {
     }
 }
 
-fn duration(time: *const libc::timespec) -> Timeout {
-    // SAFETY: the program's own record, or null.
-    match unsafe { time.as_ref() } {
-        Some(time) => Timeout::After(nanoseconds(time)),
-        None => Timeout::Never,
-    }
-}
-
 const NOW: libc::timespec = libc::timespec {
     tv_sec: 0,
     tv_nsec: 0,
@@ -105,7 +98,7 @@ fn ask_poll(asked: *mut c_void, count: libc::nfds_t, mask: *const c_void) -> isi
     unsafe { sys::raw_syscall(libc::SYS_ppoll, arguments) }
 }
 
-unsafe extern "C" fn poll(
+pub(super) unsafe extern "C" fn poll(
     asked: *mut c_void,
     count: libc::nfds_t,
     timeout: c_int,
@@ -117,7 +110,7 @@ unsafe extern "C" fn poll(
     })
 }
 
-unsafe extern "C" fn ppoll(
+pub(super) unsafe extern "C" fn ppoll(
     asked: *mut c_void,
     count: libc::nfds_t,
     time: *const libc::timespec,
@@ -125,7 +118,7 @@ unsafe extern "C" fn ppoll(
     pc: u64,
 ) -> c_int {
     let ask = || ask_poll(asked, count, mask);
-    poll_for(duration(time), pc, ask, || {
+    poll_for(Timeout::of(time), pc, ask, || {
         real::ppoll(asked, count, time, mask)
     })
 }
@@ -176,7 +169,7 @@ fn clear(found: c_int, sets: [*mut libc::fd_set; 3]) -> c_int {
     found
 }
 
-unsafe extern "C" fn select(
+pub(super) unsafe extern "C" fn select(
     count: c_int,
     reads: *mut libc::fd_set,
     writes: *mut libc::fd_set,
@@ -186,11 +179,13 @@ unsafe extern "C" fn select(
 ) -> c_int {
     // SAFETY: the program's own record, or null.
     let timeout = match unsafe { time.as_ref() } {
-        Some(time) => {
-            let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-            let rest = u64::try_from(time.tv_usec).unwrap_or(0) * 1_000;
-            Timeout::After(seconds.saturating_mul(1_000_000_000).saturating_add(rest))
-        }
+        Some(time) => match (u64::try_from(time.tv_sec), u64::try_from(time.tv_usec)) {
+            (Ok(seconds), Ok(rest)) => {
+                let seconds = seconds.saturating_mul(1_000_000_000);
+                Timeout::After(seconds.saturating_add(rest.saturating_mul(1_000)))
+            }
+            _ => Timeout::Invalid,
+        },
         None => Timeout::Never,
     };
     let sets = [reads, writes, errors];
@@ -204,7 +199,7 @@ unsafe extern "C" fn select(
 /// Its arguments fill the registers: the word of the caller's stack that the trampoline
 /// hands over is nothing of theirs.
 #[allow(clippy::too_many_arguments)]
-unsafe extern "C" fn pselect(
+pub(super) unsafe extern "C" fn pselect(
     count: c_int,
     reads: *mut libc::fd_set,
     writes: *mut libc::fd_set,
@@ -216,7 +211,7 @@ unsafe extern "C" fn pselect(
 ) -> c_int {
     let sets = [reads, writes, errors];
     let ask = || ask_select(count, sets, mask);
-    let found = poll_for(duration(time), pc, ask, || {
+    let found = poll_for(Timeout::of(time), pc, ask, || {
         real::pselect(count, reads, writes, errors, time, mask)
     });
     clear(found, sets)
@@ -236,7 +231,7 @@ fn ask_epoll(set: c_int, events: *mut c_void, most: c_int, mask: *const c_void) 
     unsafe { sys::raw_syscall(number, arguments) }
 }
 
-unsafe extern "C" fn epoll_wait(
+pub(super) unsafe extern "C" fn epoll_wait(
     set: c_int,
     events: *mut c_void,
     most: c_int,
@@ -249,7 +244,7 @@ unsafe extern "C" fn epoll_wait(
     })
 }
 
-unsafe extern "C" fn epoll_pwait(
+pub(super) unsafe extern "C" fn epoll_pwait(
     set: c_int,
     events: *mut c_void,
     most: c_int,
@@ -263,7 +258,7 @@ unsafe extern "C" fn epoll_pwait(
     })
 }
 
-unsafe extern "C" fn epoll_pwait2(
+pub(super) unsafe extern "C" fn epoll_pwait2(
     set: c_int,
     events: *mut c_void,
     most: c_int,
@@ -272,7 +267,7 @@ unsafe extern "C" fn epoll_pwait2(
     pc: u64,
 ) -> c_int {
     let ask = || ask_epoll(set, events, most, mask);
-    poll_for(duration(time), pc, ask, || {
+    poll_for(Timeout::of(time), pc, ask, || {
         real::epoll_pwait2(set, events, most, time, mask)
     })
 }

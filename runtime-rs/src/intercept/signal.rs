@@ -6,7 +6,7 @@ use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering;
 
 use super::descriptor::{receive, send, wait, wake};
-use super::time::{Timeout, fail_with, nanoseconds};
+use super::time::{Timeout, fail_with};
 use crate::abi::flush_volatile;
 use crate::descriptors::{ANY, Channel};
 use crate::handlers::{self, SIGNALS};
@@ -121,7 +121,7 @@ trampoline!(weak, "sigaction", 3, action);
 trampoline!(weak, "signal", 2, signal);
 
 /// This thread is about to send a signal.
-fn sends(signal: c_int, pc: u64) {
+pub(super) fn sends(signal: c_int, pc: u64) {
     if let Some(mut held) = turn::enter() {
         flush_volatile(&mut held);
         held.point(Kind::Operation);
@@ -156,7 +156,7 @@ senders! {
 fn wait_for(signals: *const c_void, info: *mut c_void, timeout: Timeout, pc: u64) -> Option<c_int> {
     let mut held = turn::enter()?;
     flush_volatile(&mut held);
-    if !held.controlled() {
+    if !held.controlled() || matches!(timeout, Timeout::Invalid) {
         return None;
     }
     held.point(Kind::Operation);
@@ -231,18 +231,13 @@ unsafe extern "C" fn sigwaitinfo(signals: *const c_void, info: *mut c_void, pc: 
     }
 }
 
-unsafe extern "C" fn sigtimedwait(
+pub(super) unsafe extern "C" fn sigtimedwait(
     signals: *const c_void,
     info: *mut c_void,
     time: *const libc::timespec,
     pc: u64,
 ) -> c_int {
-    // SAFETY: the program's own record, or null.
-    let timeout = match unsafe { time.as_ref() } {
-        Some(time) => Timeout::After(nanoseconds(time)),
-        None => Timeout::Never,
-    };
-    match wait_for(signals, info, timeout, pc) {
+    match wait_for(signals, info, Timeout::of(time), pc) {
         Some(signal) if signal > 0 => signal,
         Some(error) => fail_with(-error),
         None => {

@@ -79,7 +79,11 @@ pub(super) fn take(
         return block();
     };
     flush_volatile(&mut held);
-    if !held.controlled() {
+    let is_refused = matches!(timeout, Timeout::Invalid);
+    if is_refused {
+        held.point(Kind::Operation);
+    }
+    if !held.controlled() || is_refused {
         drop(held);
         let result = block();
         if taken(result) {

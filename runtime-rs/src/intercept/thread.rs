@@ -211,11 +211,13 @@ fn wait_for_end(
         return block();
     };
     flush_volatile(&mut held);
-    let Some(child) = named(&mut held, handle) else {
+    // A thread that waits for itself is refused by the library.
+    let me = held.thread().id;
+    let Some(child) = named(&mut held, handle).filter(|&child| child != me) else {
         drop(held);
         return block();
     };
-    if !held.controlled() {
+    if !held.controlled() || matches!(timeout, Timeout::Invalid) {
         held.context(pc);
         if matches!(timeout, Timeout::Never) {
             let (thread, state) = held.parts();

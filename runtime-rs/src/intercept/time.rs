@@ -24,13 +24,37 @@ pub(super) enum Timeout {
     Never,
     /// This many nanoseconds.
     After(u64),
+    /// It is no time: whether and when that is said is left to the library, which does not
+    /// wait then.
+    Invalid,
+}
+
+/// Whether a part of a second is one.
+fn is_part_of_a_second(nanoseconds: libc::c_long) -> bool {
+    (0..1_000_000_000).contains(&nanoseconds)
+}
+
+/// Whether the kernel takes this for a time.
+fn is_valid(time: &libc::timespec) -> bool {
+    time.tv_sec >= 0 && is_part_of_a_second(time.tv_nsec)
 }
 
 impl Timeout {
-    /// Until a moment on one of the system's clocks.
+    /// For as long as the kernel is told to wait.
+    pub(super) fn of(time: *const libc::timespec) -> Self {
+        // SAFETY: the program's own record, or null.
+        match unsafe { time.as_ref() } {
+            Some(time) if !is_valid(time) => Self::Invalid,
+            Some(time) => Self::After(nanoseconds(time)),
+            None => Self::Never,
+        }
+    }
+
+    /// Until a moment on one of the system's clocks. One before it began is over.
     pub(super) fn until(clock: c_int, time: *const libc::timespec) -> Self {
         // SAFETY: the program's own record, or null.
         match unsafe { time.as_ref() } {
+            Some(time) if !is_part_of_a_second(time.tv_nsec) => Self::Invalid,
             Some(time) => Self::After(rounded(
                 nanoseconds(time).saturating_sub(program_clock(clock)),
             )),
@@ -42,7 +66,7 @@ impl Timeout {
     /// not before its time, as nothing here knows how long others need.
     pub(super) fn deadline(self, now: u64) -> Option<u64> {
         match self {
-            Self::Never => None,
+            Self::Never | Self::Invalid => None,
             Self::After(time) => Some(now.saturating_add(time)),
         }
     }
@@ -50,7 +74,7 @@ impl Timeout {
     /// A wait that begins now.
     pub(super) fn begins(self, held: &mut Held) -> TimedWait {
         match self {
-            Self::Never => TimedWait::default(),
+            Self::Never | Self::Invalid => TimedWait::default(),
             Self::After(time) => TimedWait {
                 deadline: Some(held.state().scheduler.end_of_patience(time)),
                 over: program_clock(libc::CLOCK_MONOTONIC).saturating_add(time),
@@ -163,29 +187,45 @@ pub(super) unsafe extern "C" fn nanosleep(
     left: *mut libc::timespec,
     pc: u64,
 ) -> c_int {
-    // SAFETY: the program's own record.
-    if sleep_for(nanoseconds(unsafe { &*time }), pc) {
+    if let Timeout::After(duration) = Timeout::of(time)
+        && sleep_for(duration, pc)
+    {
         return 0;
     }
     fail_with(real::clock_nanosleep(libc::CLOCK_REALTIME, 0, time, left))
 }
 
-unsafe extern "C" fn clock_nanosleep(
+pub(super) unsafe extern "C" fn clock_nanosleep(
     clock: c_int,
     flags: c_int,
     time: *const libc::timespec,
     left: *mut libc::timespec,
     pc: u64,
 ) -> c_int {
-    // SAFETY: the program's own record.
-    let mut duration = nanoseconds(unsafe { &*time });
-    if flags & libc::TIMER_ABSTIME != 0 {
-        duration = rounded(duration.saturating_sub(program_clock(clock)));
-    }
-    if sleep_for(duration, pc) {
+    let timeout = match (Timeout::of(time), flags & libc::TIMER_ABSTIME != 0) {
+        (Timeout::After(_), true) => Timeout::until(clock, time),
+        (timeout, _) => timeout,
+    };
+    if let Timeout::After(duration) = timeout
+        && can_be_slept_by(clock)
+        && sleep_for(duration, pc)
+    {
         return 0;
     }
     real::clock_nanosleep(clock, flags, time, left)
+}
+
+/// Whether the kernel lets threads sleep by this clock. No thread's own clock can be.
+fn can_be_slept_by(clock: c_int) -> bool {
+    const CLOCKS: [c_int; 6] = [
+        libc::CLOCK_REALTIME,
+        libc::CLOCK_MONOTONIC,
+        libc::CLOCK_BOOTTIME,
+        libc::CLOCK_TAI,
+        libc::CLOCK_REALTIME_ALARM,
+        libc::CLOCK_BOOTTIME_ALARM,
+    ];
+    CLOCKS.contains(&clock) || clock == libc::CLOCK_PROCESS_CPUTIME_ID
 }
 
 /// Yields to the other threads; false where the runtime does not schedule.
