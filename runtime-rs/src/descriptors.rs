@@ -108,13 +108,16 @@ impl Channel {
     }
 }
 
-/// What was made in this process, so that nobody outside has an end of it.
+/// What is known of descriptors besides what the kernel says.
 #[derive(Debug, Default)]
 pub(crate) struct Descriptors {
-    /// By the number of one end: that of the channel.
+    /// What was made in this process, so that nobody outside has an end of it. By the
+    /// number of one end: that of the channel.
     own: BTreeMap<u64, u64>,
     /// Descriptors that tell of signals.
     of_signals: BTreeSet<i32>,
+    /// Files that were locked through these.
+    locked: BTreeSet<i32>,
 }
 
 impl Descriptors {
@@ -148,6 +151,33 @@ impl Descriptors {
     #[cfg(not(test))]
     pub(crate) fn tells_signals(&self, descriptor: i32) -> bool {
         self.of_signals.contains(&descriptor)
+    }
+
+    /// A file was locked through a descriptor, or unlocked.
+    #[cfg(not(test))]
+    pub(crate) fn has_locked(&mut self, descriptor: i32, locked: bool) {
+        match locked {
+            true => self.locked.insert(descriptor),
+            false => self.locked.remove(&descriptor),
+        };
+    }
+
+    /// The lock on a file that ends with a descriptor, which is about to be closed.
+    #[cfg(not(test))]
+    pub(crate) fn lock_of(&mut self, descriptor: i32) -> Option<Channel> {
+        let locked = self.locked.remove(&descriptor);
+        Channel::of_file(descriptor).filter(|_| locked)
+    }
+
+    /// Where a datagram goes that is sent to an address, or to the one that the socket is
+    /// connected to. `None` for what is no socket for datagrams.
+    #[cfg(not(test))]
+    pub(crate) fn destination(&self, socket: i32, address: Option<Channel>) -> Option<Channel> {
+        if !is_for_datagrams(socket) {
+            return None;
+        }
+        let peer = || port(libc::SYS_getpeername, socket);
+        address.or_else(|| Some(Channel(outside(mixed(0, peer()?)))))
     }
 
     /// The channel of a descriptor; `None` for files, terminals and devices.
@@ -227,11 +257,32 @@ fn outside(number: u64) -> u64 {
     number & (KEYS - 1) | KEYS | OUTSIDE
 }
 
-/// A connection over the network, by the ports of its ends.
+/// A connection over the network, by the ports of its ends. Datagrams come to a port from
+/// wherever they were sent.
 fn connection(socket: i32) -> Option<u64> {
     let here = port(libc::SYS_getsockname, socket)?;
-    let there = port(libc::SYS_getpeername, socket).unwrap_or(0);
+    let there = match is_for_datagrams(socket) {
+        true => 0,
+        false => port(libc::SYS_getpeername, socket).unwrap_or(0),
+    };
     Some(mixed(here.min(there), here.max(there)))
+}
+
+/// Whether a descriptor is a socket that takes each message for itself.
+fn is_for_datagrams(socket: i32) -> bool {
+    let mut kind: i32 = 0;
+    let mut len = size_of::<i32>() as libc::socklen_t;
+    let arguments = [
+        socket as usize,
+        libc::SOL_SOCKET as usize,
+        libc::SO_TYPE as usize,
+        &raw mut kind as usize,
+        &raw mut len as usize,
+        0,
+    ];
+    // SAFETY: the kernel fills the number.
+    let answer = unsafe { sys::raw_syscall(libc::SYS_getsockopt, arguments) };
+    answer == 0 && kind == libc::SOCK_DGRAM
 }
 
 /// The port of one end of a socket of the internet's families.

@@ -1,7 +1,7 @@
 //! The C library's own functions behind the interceptors, found by name with
 //! `dlsym(RTLD_NEXT, …)`.
 
-use core::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
+use core::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
 use core::hint::black_box;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
@@ -331,6 +331,14 @@ real! {
     aio_return(request: *mut c_void) -> isize;
     aio_suspend(requests: *const c_void, count: c_int, time: Time) -> c_int;
     flock(file: c_int, operation: c_int) -> c_int;
+    fcntl(file: c_int, command: c_int, argument: usize) -> c_int;
+    ioctl(descriptor: c_int, request: c_ulong, argument: usize) -> c_int;
+    preadv2(
+        descriptor: c_int, parts: *const c_void, count: c_int, offset: i64, flags: c_int
+    ) -> isize;
+    pwritev2(
+        descriptor: c_int, parts: *const c_void, count: c_int, offset: i64, flags: c_int
+    ) -> isize;
     semtimedop(set: c_int, operations: *mut c_void, count: usize, time: Time) -> c_int;
     msgsnd(queue: c_int, message: *const c_void, size: usize, flags: c_int) -> c_int;
     msgrcv(

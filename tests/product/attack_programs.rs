@@ -205,6 +205,11 @@ fn attack_errors() {
 }
 
 #[test]
+fn attack_calls() {
+    hold("calls", "gcc");
+}
+
+#[test]
 fn attack_misuse() {
     hold("misuse", "gcc");
 }

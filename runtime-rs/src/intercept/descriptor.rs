@@ -3,7 +3,7 @@
 //! block waits in the scheduler until another thread, or somebody outside, has
 //! done something about it.
 
-use core::ffi::{c_int, c_long, c_uint, c_void};
+use core::ffi::{c_int, c_long, c_void};
 
 use wmfix_trace::{LockMode, RecordedOperation, WaitsFor};
 
@@ -37,6 +37,8 @@ pub(super) struct Transfer {
     pub arguments: [usize; 6],
     /// Whether the call is to fail rather than wait.
     pub nonblocking: bool,
+    /// The address that a message is sent to, where it has one.
+    pub to: Option<Channel>,
     pub pc: u64,
 }
 
@@ -44,10 +46,15 @@ impl Transfer {
     /// Makes the call; `block` is the library's own function.
     pub(super) fn make(&self, block: impl FnOnce() -> isize) -> isize {
         let entered = turn::enter().and_then(|mut held| {
-            let channel = held.state().descriptors.channel(self.descriptor)?;
-            Some((held, channel))
+            let descriptors = &held.state().descriptors;
+            let channel = descriptors.channel(self.descriptor)?;
+            let to = match self.direction {
+                Direction::Send => descriptors.destination(self.descriptor, self.to),
+                Direction::Receive => None,
+            };
+            Some((held, channel, to.unwrap_or(channel)))
         });
-        let Some((mut held, channel)) = entered else {
+        let Some((mut held, channel, to)) = entered else {
             let name = match self.direction {
                 Direction::Receive => c"read",
                 Direction::Send => c"write",
@@ -63,7 +70,7 @@ impl Transfer {
         held.unexplored(context);
         if !held.controlled() {
             if self.direction == Direction::Send {
-                send(&mut held, context, channel);
+                send(&mut held, context, to);
             }
             drop(held);
             let result = block();
@@ -90,7 +97,7 @@ impl Transfer {
         let blocking = !self.nonblocking && !refuses_to_block(self.descriptor);
         if blocking && self.direction == Direction::Send {
             // Others may have a part of the message before all of it is sent.
-            send(&mut held, context, channel);
+            send(&mut held, context, to);
         }
         let mut result = 0;
         let mut call = || {
@@ -114,7 +121,7 @@ impl Transfer {
         }
         match self.direction {
             Direction::Send if blocking => {}
-            Direction::Send => send(&mut held, context, channel),
+            Direction::Send => send(&mut held, context, to),
             Direction::Receive => {
                 receive(&mut held, context, channel.key());
                 if held.state().descriptors.tells_signals(self.descriptor) {
@@ -123,6 +130,9 @@ impl Transfer {
             }
         }
         wake(&mut held, channel);
+        if to != channel {
+            wake(&mut held, to);
+        }
         result
     }
 
@@ -158,15 +168,6 @@ pub(super) fn wait(held: &mut Held, context: u32, key: u64, deadline: Option<u64
 /// What this thread did so far comes before what the receiver does next.
 pub(super) fn send(held: &mut Held, context: u32, channel: Channel) {
     for lock in [channel.key(), ANY] {
-        let mode = LockMode::Signal;
-        held.record(context, &RecordedOperation::Release { lock, mode });
-    }
-}
-
-/// What this thread did so far comes before what those do next who find that nothing
-/// more comes. A message that was sent earlier does not carry it.
-fn send_end(held: &mut Held, context: u32, channel: Channel) {
-    for lock in [channel.end(), ANY] {
         let mode = LockMode::Signal;
         held.record(context, &RecordedOperation::Release { lock, mode });
     }
@@ -242,7 +243,11 @@ pub(super) fn is_ready(descriptor: c_int, direction: Direction) -> bool {
 macro_rules! transfers {
     ($($count:tt $name:ident $real:ident ( $($argument:ident : $type:ty),* ),
         $number:expr, $direction:ident, $nonblocking:expr;)*) => { $(
-        unsafe extern "C" fn $name(descriptor: c_int, $($argument: $type,)* pc: u64) -> isize {
+        pub(super) unsafe extern "C" fn $name(
+            descriptor: c_int,
+            $($argument: $type,)*
+            pc: u64,
+        ) -> isize {
             let mut arguments = [descriptor as usize $(, $argument as usize)*].into_iter();
             let transfer = Transfer {
                 descriptor,
@@ -250,6 +255,7 @@ macro_rules! transfers {
                 number: $number,
                 arguments: core::array::from_fn(|_| arguments.next().unwrap_or(0)),
                 nonblocking: $nonblocking,
+                to: None,
                 pc,
             };
             transfer.make(|| real::$real(descriptor, $($argument),*))
@@ -263,8 +269,6 @@ transfers! {
     3 writev writev(parts: *const c_void, count: c_int), libc::SYS_writev, Send, false;
     3 recvmsg recvmsg(message: *mut c_void, flags: c_int),
         libc::SYS_recvmsg, Receive, flags & libc::MSG_DONTWAIT != 0;
-    3 sendmsg sendmsg(message: *const c_void, flags: c_int),
-        libc::SYS_sendmsg, Send, flags & libc::MSG_DONTWAIT != 0;
     3 accept accept(address: *mut c_void, len: *mut c_void), libc::SYS_accept, Receive, false;
     4 accept4 accept4(address: *mut c_void, len: *mut c_void, flags: c_int),
         libc::SYS_accept4, Receive, false;
@@ -274,7 +278,7 @@ transfers! {
 macro_rules! buffer_transfers {
     ($($count:tt $name:ident $real:ident ( $($argument:ident : $type:ty),* ),
         $number:expr, $direction:ident, $nonblocking:expr, $more:expr;)*) => { $(
-        unsafe extern "C" fn $name(
+        pub(super) unsafe extern "C" fn $name(
             descriptor: c_int,
             buffer: *mut c_void,
             size: usize,
@@ -293,6 +297,7 @@ macro_rules! buffer_transfers {
                 number: $number,
                 arguments: core::array::from_fn(|_| arguments.next().unwrap_or(0)),
                 nonblocking: $nonblocking,
+                to: None,
                 pc,
             };
             let result = transfer.make(|| real::$real(descriptor, buffer, size, $($argument),*));
@@ -313,207 +318,6 @@ buffer_transfers! {
     4 send_to_peer send(flags: c_int),
         libc::SYS_sendto, Send, flags & libc::MSG_DONTWAIT != 0, [flags as usize];
 }
-
-/// The end of a channel is a message too: whoever then finds nothing learns of it.
-unsafe extern "C" fn close(descriptor: c_int, pc: u64) -> c_int {
-    closes(descriptor, pc);
-    real::close(descriptor)
-}
-
-/// A descriptor is about to be closed.
-pub(super) fn closes(descriptor: c_int, pc: u64) {
-    if let Some(mut held) = turn::enter()
-        && let Some(channel) = held.state().descriptors.channel(descriptor)
-    {
-        flush_volatile(&mut held);
-        let context = held.context(pc);
-        send_end(&mut held, context, channel);
-        held.state().descriptors.closes(descriptor);
-        wake(&mut held, channel);
-    }
-}
-
-unsafe extern "C" fn shutdown(socket: c_int, how: c_int, pc: u64) -> c_int {
-    if let Some(mut held) = turn::enter()
-        && let Some(channel) = held.state().descriptors.channel(socket)
-    {
-        flush_volatile(&mut held);
-        let context = held.context(pc);
-        send_end(&mut held, context, channel);
-        wake(&mut held, channel);
-    }
-    real::shutdown(socket, how)
-}
-
-/// Whoever accepts a connection does so after it was asked for.
-unsafe extern "C" fn connect(
-    socket: c_int,
-    address: *const c_void,
-    len: libc::socklen_t,
-    pc: u64,
-) -> c_int {
-    // SAFETY: the program's own address, as long as it says.
-    let channel = unsafe { Channel::of_address(address.cast(), len as usize) };
-    if let Some(channel) = channel
-        && let Some(mut held) = turn::enter()
-    {
-        flush_volatile(&mut held);
-        held.point(Kind::Operation);
-        let context = held.context(pc);
-        send(&mut held, context, channel);
-    }
-    let result = real::connect(socket, address, len);
-    if result == 0
-        && let Some(channel) = channel
-        && let Some(mut held) = turn::enter()
-    {
-        wake(&mut held, channel);
-    }
-    result
-}
-
-/// Descriptors that were made as the two ends of one thing.
-fn made_pair(result: c_int, ends: *const c_int) -> c_int {
-    if result == 0
-        && let Some(mut held) = turn::enter()
-    {
-        // SAFETY: the library has filled both.
-        let (first, second) = unsafe { (*ends, *ends.add(1)) };
-        held.state().descriptors.pair(first, second);
-    }
-    result
-}
-
-unsafe extern "C" fn pipe(ends: *mut c_int, _pc: u64) -> c_int {
-    made_pair(real::pipe(ends), ends)
-}
-
-unsafe extern "C" fn pipe2(ends: *mut c_int, flags: c_int, _pc: u64) -> c_int {
-    made_pair(real::pipe2(ends, flags), ends)
-}
-
-unsafe extern "C" fn socketpair(
-    domain: c_int,
-    kind: c_int,
-    protocol: c_int,
-    ends: *mut c_int,
-    _pc: u64,
-) -> c_int {
-    made_pair(real::socketpair(domain, kind, protocol, ends), ends)
-}
-
-/// A counter is both ends of itself.
-unsafe extern "C" fn eventfd(start: c_uint, flags: c_int, _pc: u64) -> c_int {
-    let descriptor = real::eventfd(start, flags);
-    if descriptor >= 0
-        && let Some(mut held) = turn::enter()
-    {
-        held.state().descriptors.pair(descriptor, descriptor);
-    }
-    descriptor
-}
-
-/// What the library has as functions of their own.
-unsafe extern "C" fn eventfd_read(descriptor: c_int, value: *mut u64, pc: u64) -> c_int {
-    // SAFETY: the program's own call.
-    let len = unsafe { read(descriptor, value.cast(), size_of::<u64>(), pc) };
-    if len == size_of::<u64>() as isize {
-        0
-    } else {
-        -1
-    }
-}
-
-unsafe extern "C" fn eventfd_write(descriptor: c_int, value: u64, pc: u64) -> c_int {
-    let value = &raw const value;
-    // SAFETY: the value lives for as long as the call.
-    let len = unsafe { write(descriptor, value.cast_mut().cast(), size_of::<u64>(), pc) };
-    if len == size_of::<u64>() as isize {
-        0
-    } else {
-        -1
-    }
-}
-
-trampoline!(weak, "close", 1, close);
-trampoline!(weak, "shutdown", 2, shutdown);
-trampoline!(weak, "connect", 3, connect);
-trampoline!(weak, "pipe", 1, pipe);
-trampoline!(weak, "pipe2", 2, pipe2);
-trampoline!(weak, "socketpair", 4, socketpair);
-trampoline!(weak, "eventfd", 2, eventfd);
-trampoline!(weak, "eventfd_read", 2, eventfd_read);
-trampoline!(weak, "eventfd_write", 2, eventfd_write);
-
-/// `sendto` and `recvfrom` fill the registers: the word of the caller's stack that
-/// the trampoline hands over is nothing of theirs.
-#[allow(clippy::too_many_arguments)]
-unsafe extern "C" fn sendto(
-    descriptor: c_int,
-    buffer: *mut c_void,
-    size: usize,
-    flags: c_int,
-    address: usize,
-    len: usize,
-    _stack: usize,
-    pc: u64,
-) -> isize {
-    if turn::is_in_program() {
-        abi::read(buffer as u64, size as u64, pc);
-    }
-    let transfer = Transfer {
-        descriptor,
-        direction: Direction::Send,
-        number: libc::SYS_sendto,
-        arguments: [
-            descriptor as usize,
-            buffer as usize,
-            size,
-            flags as usize,
-            address,
-            len,
-        ],
-        nonblocking: flags & libc::MSG_DONTWAIT != 0,
-        pc,
-    };
-    transfer.make(|| real::sendto(descriptor, buffer, size, flags, address, len))
-}
-
-#[allow(clippy::too_many_arguments)]
-unsafe extern "C" fn recvfrom(
-    descriptor: c_int,
-    buffer: *mut c_void,
-    size: usize,
-    flags: c_int,
-    address: usize,
-    len: usize,
-    _stack: usize,
-    pc: u64,
-) -> isize {
-    let transfer = Transfer {
-        descriptor,
-        direction: Direction::Receive,
-        number: libc::SYS_recvfrom,
-        arguments: [
-            descriptor as usize,
-            buffer as usize,
-            size,
-            flags as usize,
-            address,
-            len,
-        ],
-        nonblocking: flags & libc::MSG_DONTWAIT != 0,
-        pc,
-    };
-    let result = transfer.make(|| real::recvfrom(descriptor, buffer, size, flags, address, len));
-    if result > 0 && turn::is_in_program() {
-        abi::write(buffer as u64, (result as u64).min(size as u64), pc);
-    }
-    result
-}
-
-crate::stack_trampoline!(weak, "sendto", sendto);
-crate::stack_trampoline!(weak, "recvfrom", recvfrom);
 
 /// The checked forms, which know how large the buffer is.
 unsafe extern "C" fn read_checked(

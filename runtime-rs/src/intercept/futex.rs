@@ -1,10 +1,11 @@
 //! The futex system call, which is what `std::atomic::wait` and home-made locks
-//! come down to. It reaches us through libc's `syscall`.
+//! come down to. It reaches us through libc's `syscall`, as others do.
 
 use core::ffi::{c_int, c_long};
 
 use wmfix_trace::{LockMode, SyncKind, WaitsFor};
 
+use super::system_call;
 use super::take::{self, LockRequest};
 use super::time::{Timeout, fail_with};
 use crate::abi::flush_volatile;
@@ -52,6 +53,13 @@ unsafe extern "C" fn syscall(
     }
     if let Some(result) = super::process::forks(number, [a, b, c, d, e, f]) {
         return result;
+    }
+    if turn::is_in_program() {
+        // SAFETY: the program's own call.
+        let wrapped = unsafe { system_call::as_wrapped(number, [a, b, c, d, e, f], pc) };
+        if let Some(result) = wrapped {
+            return result;
+        }
     }
     if number == libc::SYS_exit_group {
         finish::leaves(a as c_int);

@@ -12,6 +12,7 @@ use crate::strategy::Kind;
 use crate::sys;
 use crate::trampoline;
 use crate::turn;
+use crate::unseen;
 
 /// What a call does.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -205,21 +206,76 @@ trampoline!(weak, "mq_timedsend", 5, mq_timedsend);
 trampoline!(weak, "mq_receive", 4, mq_receive);
 trampoline!(weak, "mq_timedreceive", 5, mq_timedreceive);
 
-unsafe extern "C" fn flock(file: c_int, operation: c_int, pc: u64) -> c_int {
-    let gives = operation & libc::LOCK_UN != 0;
-    let tried = operation | libc::LOCK_NB;
+/// A call on a lock that a file has. What is locked of it is not told apart, so that
+/// order is only ever added.
+fn lock_file(
+    file: c_int,
+    gives: bool,
+    nonblocking: bool,
+    attempt: &dyn Fn() -> isize,
+    pc: u64,
+    block: impl FnOnce() -> c_int,
+) -> c_int {
     let call = Call {
         channel: Channel::of_file(file),
         effect: if gives { Effect::Gives } else { Effect::Takes },
         timeout: Timeout::Never,
         would_wait: libc::EWOULDBLOCK,
-        nonblocking: operation & libc::LOCK_NB != 0,
-        attempt: &|| system_call(libc::SYS_flock, [file as usize, tried as usize, 0, 0, 0, 0]),
+        nonblocking,
+        attempt,
         pc,
     };
-    call.make(|| real::flock(file, operation) as isize) as c_int
+    let result = call.make(|| block() as isize) as c_int;
+    if result == 0
+        && let Some(mut held) = turn::enter()
+    {
+        held.state().descriptors.has_locked(file, !gives);
+    }
+    result
 }
 
+pub(super) unsafe extern "C" fn flock(file: c_int, operation: c_int, pc: u64) -> c_int {
+    let gives = operation & libc::LOCK_UN != 0;
+    let nonblocking = operation & libc::LOCK_NB != 0;
+    let tried = operation | libc::LOCK_NB;
+    let attempt = || system_call(libc::SYS_flock, [file as usize, tried as usize, 0, 0, 0, 0]);
+    lock_file(file, gives, nonblocking, &attempt, pc, || {
+        real::flock(file, operation)
+    })
+}
+
+/// Variadic in C: the third argument is a number or a pointer.
+pub(super) unsafe extern "C" fn fcntl(
+    file: c_int,
+    command: c_int,
+    argument: usize,
+    pc: u64,
+) -> c_int {
+    let tried = match command {
+        libc::F_SETLK | libc::F_SETLKW => libc::F_SETLK,
+        libc::F_OFD_SETLK | libc::F_OFD_SETLKW => libc::F_OFD_SETLK,
+        _ => {
+            unseen::called(c"fcntl", pc);
+            return real::fcntl(file, command, argument);
+        }
+    };
+    // SAFETY: the program's own record, or null.
+    let Some(lock) = (unsafe { (argument as *const libc::flock).as_ref() }) else {
+        return real::fcntl(file, command, argument);
+    };
+    if turn::is_in_program() {
+        abi::read(argument as u64, size_of::<libc::flock>() as u64, pc);
+    }
+    let gives = c_int::from(lock.l_type) == libc::F_UNLCK;
+    let arguments = [file as usize, tried as usize, argument, 0, 0, 0];
+    let attempt = || system_call(libc::SYS_fcntl, arguments);
+    lock_file(file, gives, command == tried, &attempt, pc, || {
+        real::fcntl(file, command, argument)
+    })
+}
+
+trampoline!(weak, "fcntl", 3, fcntl);
+trampoline!(weak, "fcntl64", 3, fcntl);
 trampoline!(weak, "flock", 2, flock);
 
 /// The kinds of System V's objects.

@@ -1,18 +1,19 @@
 //! Waiting for any of several descriptors: `poll`, `select`, `epoll_wait`. Which of
 //! them was told what is not looked at: whoever is told anything learns from all
-//! who have sent anything.
+//! who have sent anything. And asking one of them how much there is.
 
-use core::ffi::{c_int, c_long, c_void};
+use core::ffi::{c_int, c_long, c_ulong, c_void};
 
 use super::descriptor::{receive, wait};
 use super::time::{Timeout, fail_with};
-use crate::abi::flush_volatile;
+use crate::abi::{self, flush_volatile};
 use crate::descriptors::ANY;
 use crate::real;
 use crate::strategy::Kind;
 use crate::sys;
 use crate::trampoline;
 use crate::turn;
+use crate::unseen;
 
 /// Asks until something has come or the time is over. `ask` does not wait and says
 /// how many there are, or minus the error; `block` is the library's own function.
@@ -272,6 +273,49 @@ pub(super) unsafe extern "C" fn epoll_pwait2(
     })
 }
 
+/// How much there is to read is a message to who asks again and again. Variadic in C.
+pub(super) unsafe extern "C" fn ioctl(
+    descriptor: c_int,
+    request: c_ulong,
+    argument: usize,
+    pc: u64,
+) -> c_int {
+    let counts = request == libc::FIONREAD;
+    if counts && turn::is_in_program() {
+        abi::write(argument as u64, size_of::<c_int>() as u64, pc);
+    }
+    let entered = turn::enter().filter(|_| counts).and_then(|mut held| {
+        let channel = held.state().descriptors.channel(descriptor)?;
+        Some((held, channel))
+    });
+    let Some((mut held, channel)) = entered else {
+        if !counts {
+            unseen::called(c"ioctl", pc);
+        }
+        return real::ioctl(descriptor, request, argument);
+    };
+    flush_volatile(&mut held);
+    held.point(Kind::Operation);
+    let context = held.context(pc);
+    held.unexplored(context);
+    let arguments = [descriptor as usize, request as usize, argument, 0, 0, 0];
+    // SAFETY: the program's own call, which does not wait.
+    let result = unsafe { sys::raw_syscall(libc::SYS_ioctl, arguments) };
+    if result < 0 {
+        drop(held);
+        return fail_with(-result as c_int);
+    }
+    // SAFETY: the kernel has just filled it.
+    if unsafe { *(argument as *const c_int) } > 0 {
+        receive(&mut held, context, channel.key());
+        held.has_changed();
+    } else {
+        super::descriptor::tries_again(&mut held, context, channel.key());
+    }
+    result as c_int
+}
+
+trampoline!(weak, "ioctl", 3, ioctl);
 trampoline!(weak, "poll", 3, poll);
 trampoline!(weak, "ppoll", 4, ppoll);
 trampoline!(weak, "select", 5, select);

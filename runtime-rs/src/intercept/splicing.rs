@@ -9,6 +9,7 @@ use super::descriptor::{
     Direction, Transfer, is_ready, note_end, note_receipt, receive, refuses_to_block, send,
     tries_again, wait, wake,
 };
+use super::message::addressee;
 use super::time::fail_with;
 use crate::abi::flush_volatile;
 use crate::descriptors::Channel;
@@ -151,7 +152,7 @@ fn wait_for_bytes(descriptor: c_int) -> isize {
     unsafe { sys::raw_syscall(libc::SYS_ppoll, arguments) }
 }
 
-unsafe extern "C" fn sendfile(
+pub(super) unsafe extern "C" fn sendfile(
     output: c_int,
     input: c_int,
     offset: *mut libc::off_t,
@@ -176,7 +177,13 @@ unsafe extern "C" fn sendfile(
     passage.make(|| real::sendfile(output, input, offset, count))
 }
 
-unsafe extern "C" fn tee(input: c_int, output: c_int, len: usize, flags: c_uint, pc: u64) -> isize {
+pub(super) unsafe extern "C" fn tee(
+    input: c_int,
+    output: c_int,
+    len: usize,
+    flags: c_uint,
+    pc: u64,
+) -> isize {
     let passage = Passage {
         input,
         output,
@@ -191,7 +198,7 @@ unsafe extern "C" fn tee(input: c_int, output: c_int, len: usize, flags: c_uint,
 /// Its arguments fill the registers: the word of the caller's stack that the trampoline
 /// hands over is nothing of theirs.
 #[allow(clippy::too_many_arguments)]
-unsafe extern "C" fn splice(
+pub(super) unsafe extern "C" fn splice(
     input: c_int,
     input_offset: *mut c_void,
     output: c_int,
@@ -219,7 +226,7 @@ unsafe extern "C" fn splice(
     passage.make(|| real::splice(input, input_offset, output, output_offset, len, flags))
 }
 
-unsafe extern "C" fn vmsplice(
+pub(super) unsafe extern "C" fn vmsplice(
     descriptor: c_int,
     parts: *const c_void,
     count: usize,
@@ -246,12 +253,13 @@ unsafe extern "C" fn vmsplice(
             0,
         ],
         nonblocking: flags & libc::SPLICE_F_NONBLOCK != 0,
+        to: None,
         pc,
     };
     transfer.make(|| real::vmsplice(descriptor, parts, count, flags))
 }
 
-unsafe extern "C" fn sendmmsg(
+pub(super) unsafe extern "C" fn sendmmsg(
     descriptor: c_int,
     messages: *mut c_void,
     count: c_uint,
@@ -271,12 +279,17 @@ unsafe extern "C" fn sendmmsg(
             0,
         ],
         nonblocking: flags & libc::MSG_DONTWAIT != 0,
+        to: match count {
+            0 => None,
+            // SAFETY: the program's own messages.
+            _ => unsafe { addressee(messages) },
+        },
         pc,
     };
     transfer.make(|| real::sendmmsg(descriptor, messages, count, flags) as isize) as c_int
 }
 
-unsafe extern "C" fn recvmmsg(
+pub(super) unsafe extern "C" fn recvmmsg(
     descriptor: c_int,
     messages: *mut c_void,
     count: c_uint,
@@ -297,6 +310,7 @@ unsafe extern "C" fn recvmmsg(
             0,
         ],
         nonblocking: flags & libc::MSG_DONTWAIT != 0,
+        to: None,
         pc,
     };
     transfer.make(|| real::recvmmsg(descriptor, messages, count, flags, time) as isize) as c_int

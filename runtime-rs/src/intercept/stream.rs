@@ -5,7 +5,8 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
-use super::descriptor::{self, Direction, Transfer};
+use super::descriptor::{Direction, Transfer};
+use super::ends;
 use super::random;
 use super::time::fail_with;
 use crate::abi;
@@ -82,6 +83,7 @@ fn transfer(
         number,
         arguments: [descriptor as usize, buffer as usize, size, 0, 0, 0],
         nonblocking: false,
+        to: None,
         pc,
     };
     transfer.make(|| block(descriptor, buffer, size))
@@ -130,7 +132,7 @@ unsafe extern "C" fn seek(stream: *mut c_void, offset: *mut i64, whence: c_int) 
 }
 
 unsafe extern "C" fn close(stream: *mut c_void, pc: u64) -> c_int {
-    descriptor::closes(real::fileno(stream), pc);
+    ends::closes(real::fileno(stream), pc);
     real::fclose(stream)
 }
 
