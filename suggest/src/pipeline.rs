@@ -251,7 +251,7 @@ fn require_run(
             Ok(evidence)
         }
         Some(not_run) => {
-            let text = report::not_run_text(not_run, subject.must_pass);
+            let text = report::not_run_text(not_run, subject);
             Err(match not_run {
                 NotRun::NotInstrumented {
                     output: Some(output),

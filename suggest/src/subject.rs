@@ -38,6 +38,25 @@ pub(crate) struct TestCommand {
     pub rerun: RerunCommand,
 }
 
+impl TestCommand {
+    /// The command as one would type it: the program by its name, and without what wmfix
+    /// adds to a call of make.
+    pub(crate) fn shown(&self) -> String {
+        let is_own = |word: &str| {
+            let named = |wrapper: &&str| word.ends_with(&format!("/{wrapper}"));
+            let is_wrapper = ["wmfix-cc", "wmfix-c++"]
+                .iter()
+                .any(|wrapper| named(&wrapper));
+            word == "--no-print-directory" || word.contains('=') && is_wrapper
+        };
+        let words = self.launch.command.iter().skip(1);
+        let words = words.map(|word| word.to_string_lossy().into_owned());
+        let words = words.filter(|word| !is_own(word));
+        let words: Vec<String> = std::iter::once(self.launch.name()).chain(words).collect();
+        words.join(" ")
+    }
+}
+
 /// A copy of a source tree.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceCopy {

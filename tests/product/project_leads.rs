@@ -40,19 +40,115 @@ fn a_makefile_without_tests_leads_to_what_there_is() {
     world.write("p/sb.c", STORE_BUFFERING);
     world.write(
         "p/Makefile",
-        "sb: sb.c\n\t$(CC) -pthread -o sb sb.c\nrun-it: sb\n\t./sb\n",
+        "sb: sb.c\n\t$(CC) -pthread -o sb sb.c\nrun-it: sb\n\t./sb\nrun-more: run-it\n\t./sb\n",
     );
     let script = world.write("p/build.sh", "#!/bin/sh\n");
     CommandResult::well(world.command("chmod").arg("+x").arg(script));
     world.write("p/fuzz/Makefile", "test:\n\ttrue\n");
     let none = wmfix(&world, "p", "check --runs 10");
-    let leads = ["`-- make run-it`", "`-- sb`", "`wmfix check fuzz`"];
+    let leads = [
+        "`-- make run-it`",
+        "`-- make run-more`",
+        "`-- sb`",
+        "`wmfix check fuzz`",
+    ];
     said(&none, 3, &leads);
     assert!(!none.stderr.contains("build.sh"), "{none:?}");
     for command in ["make run-it", "sb"] {
         let line = format!("check --runs 20 -- {command}");
         said(&wmfix(&world, "p", &line), 1, &["stale value"]);
     }
+}
+
+const SB: &str = "sb: sb.c\n\t$(CC) -pthread -o sb sb.c\n";
+
+/// No target is called as one expects it, and only one can be meant.
+#[test]
+fn the_only_target_that_can_be_meant_is_run_and_named() {
+    need_make();
+    let world = World::new();
+    for (number, (rules, run)) in [
+        ("run: sb\n\t./sb\n", "`make run` was run"),
+        (
+            "unittests: sb\n\t./sb\nrun: sb\n\t./sb\nlint-tests:\n\techo ./sb\n",
+            "`make unittests` was run",
+        ),
+        (
+            "stress: sb\n\tfor t in sb; do ./$$t; done\n",
+            "`make stress`",
+        ),
+        // Nothing but a program, or a target for tests that only builds.
+        ("", "`sb` was run"),
+        (
+            "other: other.c\n\tcc -o other other.c\ntest: sb other\n",
+            "`sb`",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let folder = format!("p{number}");
+        world.write(&format!("{folder}/sb.c"), STORE_BUFFERING);
+        let main = "int main(void) { return 0; }\n";
+        world.write(&format!("{folder}/other.c"), main);
+        world.write(&format!("{folder}/Makefile"), &format!("{SB}{rules}"));
+        let found = wmfix(&world, &folder, "check --runs 20");
+        said(&found, 1, &["stale value", "names no tests", run]);
+        // The same once more, of what is built already.
+        let again = wmfix(&world, &folder, "check --runs 20");
+        said(&again, 1, &["names no tests", run]);
+    }
+}
+
+/// `test` is a file that `check` runs: making it runs nothing.
+#[test]
+fn a_program_called_test_is_not_the_test_command() {
+    need_make();
+    let world = World::new();
+    world.write("p/test.c", STORE_BUFFERING);
+    world.write(
+        "p/Makefile",
+        "test: test.c\n\t$(CC) -pthread -o test test.c\ncheck: test\n\t./test\n",
+    );
+    let found = wmfix(&world, "p", "check --runs 20");
+    said(&found, 1, &["stale value"]);
+    assert!(!found.stdout.contains("names no tests"), "{found:?}");
+}
+
+#[test]
+fn a_command_that_leaves_no_trace_is_named() {
+    need_make();
+    let world = World::new();
+    world.write("p/sb.c", STORE_BUFFERING);
+    world.write("p/Makefile", &format!("{SB}test: sb\n\tctest --version\n"));
+    need(&[Need::Program("ctest")]);
+    let silent = wmfix(&world, "p", "check --runs 5");
+    said(&silent, 2, &["left no trace: `make test`", "(sb)"]);
+}
+
+/// CMake is told of no tests: what it builds under their names is run.
+#[test]
+fn programs_that_cmake_builds_and_does_not_test_are_run() {
+    need(&[Need::Program("gcc"), Need::Program("cmake")]);
+    let world = World::new();
+    world.write("p/sb.c", STORE_BUFFERING);
+    world.write("p/demo.c", "int main(void) { return 0; }\n");
+    let lists = |programs: &[&str]| {
+        let mut text = "cmake_minimum_required(VERSION 3.13)\nproject(t C)\n\
+             find_package(Threads REQUIRED)\nlink_libraries(Threads::Threads)\n"
+            .to_owned();
+        for program in programs {
+            text += &format!("add_executable({program})\ntarget_sources({program} PRIVATE sb.c)\n");
+        }
+        text + "add_executable(demo demo.c)\n"
+    };
+    world.write("p/CMakeLists.txt", &lists(&["sb_test", "test_again"]));
+    let found = wmfix(&world, "p", "check --runs 20");
+    let named = "CMake names no tests: `sb_test`, `test_again` were run";
+    said(&found, 1, &["stale value", named]);
+    // Which of these is the test, nobody can tell.
+    world.write("p/CMakeLists.txt", &lists(&["sb"]));
+    said(&wmfix(&world, "p", "check"), 3, &["`-- demo`, `-- sb`"]);
 }
 
 #[test]
@@ -258,8 +354,8 @@ fn a_program_that_needs_arguments_is_told_to_get_some() {
     );
     // Making it does not run it.
     let none = wmfix(&world, "p", "check");
-    said(&none, 3, &["`-- queue_test`"]);
-    assert!(!none.stderr.contains("-- make"), "{}", none.stderr);
+    let asked = ["`queue_test` was run", "SIGSEGV", "if it needs arguments"];
+    said(&none, 3, &asked);
     let crashed = wmfix(&world, "p", "check -- queue_test");
     said(&crashed, 3, &["SIGSEGV", "if it needs arguments"]);
     assert!(!crashed.stderr.contains("standard input"), "{crashed:?}");

@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
+/// Folders of a build folder where CMake and Meson build other people's projects.
+const FETCHED: [&str; 2] = ["_deps", "subprojects"];
+
 /// Folders below the build folder that are looked at.
 const MAX_DEPTH: usize = 8;
 
@@ -44,7 +47,7 @@ pub(super) fn names(build: &Path) -> Vec<String> {
 
 /// The names of the programs that a compiler made, sorted: no scripts.
 pub(super) fn compiled(build: &Path) -> Vec<String> {
-    let made = all(build).filter(|path| is_elf(path));
+    let made = all_compiled(build);
     let names = made.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
     let mut names: Vec<String> = names.collect();
     names.sort();
@@ -52,7 +55,34 @@ pub(super) fn compiled(build: &Path) -> Vec<String> {
     names
 }
 
-fn is_elf(path: &Path) -> bool {
+/// The programs that a compiler made and that must be the tests, sorted: all that are
+/// named after tests; if there are none and `may_be_any` says so, the only one.
+pub(super) fn likely_tests(build: &Path, may_be_any: bool) -> Vec<PathBuf> {
+    // What is fetched for the tests has programs of its own.
+    let is_own = |path: &PathBuf| {
+        !path
+            .iter()
+            .any(|part| FETCHED.iter().any(|own| part == *own))
+    };
+    let made: Vec<PathBuf> = all_compiled(build).filter(is_own).collect();
+    let is_named = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.to_lowercase().contains("test")
+    };
+    let named: Vec<PathBuf> = made.iter().filter(|path| is_named(path)).cloned().collect();
+    match (named.is_empty(), &made[..]) {
+        (false, _) => named,
+        (true, [_]) if may_be_any => made,
+        _ => Vec::new(),
+    }
+}
+
+fn all_compiled(build: &Path) -> impl Iterator<Item = PathBuf> {
+    all(build).filter(|path| is_elf(path))
+}
+
+/// Whether a compiler made a file.
+pub(super) fn is_elf(path: &Path) -> bool {
     let mut magic = [0; 4];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
     read.is_ok() && magic == *b"\x7fELF"
@@ -79,6 +109,27 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[test]
+    fn programs_named_after_tests_are_likely_tests_or_the_only_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let build = folder.path();
+        let make = |name: &str| {
+            let path = build.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "\x7fELF").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            path
+        };
+        make("_deps/other/their_test");
+        let demo = make("demo");
+        assert_eq!(likely_tests(build, true), [demo]);
+        assert_eq!(likely_tests(build, false), [] as [PathBuf; 0]);
+        make("tool");
+        assert_eq!(likely_tests(build, true), [] as [PathBuf; 0]);
+        let tests = [make("bin/QueueTest"), make("test_ring")];
+        assert_eq!(likely_tests(build, false), tests);
+    }
 
     #[test]
     fn a_program_is_found_by_its_name_alone() {

@@ -9,11 +9,17 @@ use super::walk::walk_own;
 /// Folders below this depth are not what a person means.
 const MAX_DEPTH: usize = 4;
 
+/// Parts of the names of folders whose build files make something else of a project than
+/// tests.
+const ASIDE: [&str; 7] = [
+    "debian", "dist", "doc", "docker", "example", "packag", "rpm",
+];
+
 /// This many files and folders are looked at.
 const MAX_ENTRIES: usize = 20_000;
 
-/// The folders below one that have a build file, the outermost, relative to it,
-/// those that are named after tests first.
+/// The folders below one that have a build file, the outermost, relative to it: those that
+/// are named after tests first, packages and the like last.
 pub(super) fn projects_below(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for entry in walk_own(folder, |_| true).take(MAX_ENTRIES) {
@@ -27,8 +33,14 @@ pub(super) fn projects_below(folder: &Path) -> Vec<PathBuf> {
         }
     }
     let is_named_after_tests = |path: &PathBuf| path.to_string_lossy().contains("test");
-    found.sort_by_key(|path| (!is_named_after_tests(path), path.clone()));
+    found.sort_by_key(|path| (!is_named_after_tests(path), is_aside(path), path.clone()));
     found
+}
+
+/// Whether a folder is named after something else than a project or its tests.
+fn is_aside(path: &Path) -> bool {
+    let name = path.to_string_lossy().to_lowercase();
+    ASIDE.iter().any(|part| name.contains(part)) && !name.contains("test")
 }
 
 #[cfg(test)]
@@ -42,6 +54,7 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         for file in [
             "bench/makefile",
+            "a/packaging/Makefile",
             "src/Makefile",
             "src/deep/Makefile",
             "tests/unit/CMakeLists.txt",
@@ -53,7 +66,7 @@ mod tests {
             fs::write(path, "").unwrap();
         }
         let found = projects_below(top.path());
-        let expected = ["tests/unit", "bench", "src"].map(PathBuf::from);
+        let expected = ["tests/unit", "bench", "src", "a/packaging"].map(PathBuf::from);
         assert_eq!(found, expected);
     }
 }

@@ -4,21 +4,18 @@
 /// The targets that run tests, by the names that people give them, the usual first.
 pub(super) const TEST_TARGETS: [&str; 3] = ["test", "check", "tests"];
 
-/// Parts of the names of other targets that may run tests.
+/// Parts of the names of other targets that may run tests, what says most first.
 const LIKE_TESTS: [&str; 5] = ["test", "check", "stress", "run", "bench"];
 
-/// Programs that change files.
-const CHANGES_FILES: [&str; 6] = ["rm", "mv", "cp", "touch", "tee", "install"];
-
-/// Whether a line of what `make -n` prints changes files: by a program that does nothing
-/// else, as automake's tests begin with, or by sending its output there.
-pub(super) fn writes_files(line: &str) -> bool {
-    let mut words = line.split(|c: char| c.is_whitespace() || ";|&()`".contains(c));
-    let sends = |(at, _): (usize, &str)| {
-        let to = line[at + 1..].trim_start_matches('>').trim_start();
-        !to.is_empty() && !to.starts_with('&') && !to.starts_with("/dev/")
-    };
-    words.any(|word| CHANGES_FILES.contains(&word)) || line.match_indices('>').any(sends)
+/// The target that must be meant by tests, of several whose names are like those: the
+/// only one with the word that says most.
+pub(super) fn likeliest(targets: &[String]) -> Option<&String> {
+    let with = |part| targets.iter().filter(move |name| name.contains(part));
+    let part = LIKE_TESTS
+        .into_iter()
+        .find(|&part| with(part).next().is_some())?;
+    let mut likely = with(part);
+    likely.next().filter(|_| likely.next().is_none())
 }
 
 /// The rules and variables of a Makefile.
@@ -34,10 +31,23 @@ impl<'t> MakeRules<'t> {
         Self { text }
     }
 
-    /// The target that runs the tests.
-    pub(super) fn test_target(&self) -> Option<&'static str> {
-        let mut known = TEST_TARGETS.into_iter();
-        known.find(|known| self.targets().any(|target| target == *known))
+    /// The targets whose names say that they run the tests, the usual first.
+    pub(super) fn test_targets(&self) -> impl Iterator<Item = &'static str> {
+        let known = TEST_TARGETS.into_iter();
+        known.filter(|known| self.targets().any(|target| target == *known))
+    }
+
+    /// What a target makes that only builds: itself, and what it waits for.
+    pub(super) fn makes(&self, target: &str) -> Vec<&'t str> {
+        let rules = self.rules().filter(|(name, _)| *name == target);
+        let needed = rules.flat_map(|(name, needed)| {
+            let needed = needed.trim_start_matches(':').split_whitespace();
+            std::iter::once(name).chain(needed.filter(|word| *word != "|"))
+        });
+        let mut made: Vec<&str> = needed.collect();
+        made.sort_unstable();
+        made.dedup();
+        made
     }
 
     /// Other targets that may run tests: names, not files that are built.
@@ -70,6 +80,11 @@ impl<'t> MakeRules<'t> {
 
     /// The names before the colons of rules.
     fn targets(&self) -> impl Iterator<Item = &'t str> {
+        self.rules().map(|(name, _)| name)
+    }
+
+    /// The names before the colons of rules, and what follows these.
+    fn rules(&self) -> impl Iterator<Item = (&'t str, &'t str)> {
         let mut not_a_target = false;
         self.text.lines().filter_map(move |line| {
             let is_rule = !not_a_target && !line.starts_with(['\t', '#', '.']);
@@ -77,7 +92,7 @@ impl<'t> MakeRules<'t> {
             let (name, rest) = line.split_once(':').filter(|_| is_rule)?;
             let is_variable =
                 name.contains(['=', ' ']) || rest.trim_start_matches(':').starts_with('=');
-            (!is_variable).then_some(name)
+            (!is_variable).then_some((name, rest))
         })
     }
 }
@@ -109,32 +124,25 @@ t_stress.o: t_stress.c
 ";
 
     #[test]
-    fn a_recipe_that_changes_files_is_told_from_one_that_runs_something() {
-        for line in [
-            "list='sb.log'; test -z \"$list\" || rm -f $list",
-            "./t > t.out",
-            "./t >>t.out 2>&1",
-            "./t 2>&1 | tee log",
-            "touch done",
-        ] {
-            assert!(writes_files(line), "{line}");
-        }
-        for line in [
-            "./t",
-            "./t >/dev/null 2>&1",
-            "make[1]: Entering directory '/tmp/rm/cp'",
-            "make  check-TESTS",
-            "for t in a b; do ./$t || exit 1; done",
-            "env LC_ALL=C ./farm",
-        ] {
-            assert!(!writes_files(line), "{line}");
-        }
+    fn one_target_is_likely_to_be_meant_or_none() {
+        let likely = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+            likeliest(&names).cloned()
+        };
+        assert_eq!(
+            likely(&["bench", "run", "unittests"]).as_deref(),
+            Some("unittests")
+        );
+        assert_eq!(likely(&["bench", "stress"]).as_deref(), Some("stress"));
+        assert_eq!(likely(&["run", "test-a", "test-b"]), None);
+        assert_eq!(likely(&[]), None);
     }
 
     #[test]
     fn targets_and_values_are_read_from_what_make_prints() {
         let rules = MakeRules::new(PRINTED);
-        assert_eq!(rules.test_target(), Some("tests"));
+        assert_eq!(rules.test_targets().collect::<Vec<_>>(), ["tests"]);
+        assert_eq!(rules.makes("tests"), ["obj", "tests"]);
         assert_eq!(rules.like_tests(), ["run", "stress", "tests"]);
         assert_eq!(rules.own_value("CC"), Some("clang"));
         assert_eq!(

@@ -16,15 +16,13 @@ use super::build::read_notes;
 use super::built_programs;
 use super::command::{BuildCommand, CommandOutcome};
 use super::copy::{TreeCopy, bring_up_to_date};
-use super::elsewhere::projects_below;
 use super::environment::{self, Wrappers};
-use super::hints::{empty_submodule, left_out, own_compiler, test_options};
-use super::listing::{self, Test};
-use super::make_rules::{self, MakeRules};
+use super::hints::{empty_submodule, left_out, own_compiler};
+use super::make_rules::MakeRules;
 use super::rules::Rules;
 use super::system::{self, BuildLayout, BuildTool};
-use super::walk::{is_hidden, walk};
-use super::{BuildFailure, Prepared, Project, TestLeads, build_folder, foreign_paths, own_folder};
+use super::test_search::{TestPlan, TestSearch};
+use super::{BuildFailure, Prepared, Project, build_folder, foreign_paths, own_folder};
 use crate::cc;
 use crate::config::BuildConfig;
 use crate::options::RunOptions;
@@ -37,7 +35,7 @@ use crate::subject::{SourceCopy, Subject};
 struct BuiltTests {
     /// Of the sources.
     digest: String,
-    tests: BTreeMap<String, Vec<Test>>,
+    tests: BTreeMap<String, TestPlan>,
 }
 
 /// One variant of a project, the original or the patched one, and where it is
@@ -102,12 +100,12 @@ impl TreeBuild<'_> {
         let names = self.folder.join("compilers");
         let path = environment::in_the_place_of_compilers(&wrappers, &names)?;
         let mut building = tools.clone();
-        let notes = self.folder.join("notes");
+        let of_wrappers = self.folder.join("notes");
         building.push(("PATH".into(), path));
-        building.push((cc::NOTES_VARIABLE.into(), notes.clone().into()));
+        building.push((cc::NOTES_VARIABLE.into(), of_wrappers.clone().into()));
         let prepared = self.built(&layout, config, given, &copied, &building)?;
-        let tests = match prepared {
-            Ok(tests) => tests,
+        let TestPlan { tests, note } = match prepared {
+            Ok(plan) => plan,
             Err(failure) => return Ok(Prepared::Failed(failure)),
         };
         let one_at_a_time = tests.iter().any(|test| test.shares_files);
@@ -143,7 +141,7 @@ impl TreeBuild<'_> {
             must_pass: true,
             one_at_a_time,
             built: built_programs::names(&build),
-            notes: read_notes(&notes),
+            notes: note.into_iter().chain(read_notes(&of_wrappers)).collect(),
             files: files.filter(|_| original).collect(),
             copy: Some(SourceCopy {
                 folder: tree,
@@ -198,14 +196,14 @@ impl TreeBuild<'_> {
         given: Option<Vec<OsString>>,
         copied: &TreeCopy,
         tools: &[(OsString, OsString)],
-    ) -> anyhow::Result<Result<Vec<Test>, BuildFailure>> {
+    ) -> anyhow::Result<Result<TestPlan, BuildFailure>> {
         let digest = &copied.digest;
         let done = self.folder.join("built");
         let known = self.known_tests(digest);
         // Of a command that was not given, the one that belongs to the tool.
         let key = format!("{given:?}");
-        if let Some(tests) = known.as_ref().and_then(|known| known.tests.get(&key)) {
-            return Ok(Ok(tests.clone()));
+        if let Some(plan) = known.as_ref().and_then(|known| known.tests.get(&key)) {
+            return Ok(Ok(plan.clone()));
         }
         let mut state = match known {
             Some(known) => known,
@@ -220,13 +218,19 @@ impl TreeBuild<'_> {
                 }
             }
         };
-        let tests = match self.tests(layout, config, given, tools)? {
-            Ok(tests) => tests,
+        let search = TestSearch {
+            of: self,
+            layout,
+            config,
+            tools,
+        };
+        let plan = match search.plan(given)? {
+            Ok(plan) => plan,
             Err(failure) => return Ok(Err(failure)),
         };
-        state.tests.insert(key, tests.clone());
+        state.tests.insert(key, plan.clone());
         fs::write(&done, serde_json::to_vec(&state)?)?;
-        Ok(Ok(tests))
+        Ok(Ok(plan))
     }
 
     /// What was built of sources with this digest, and is still there.
@@ -288,86 +292,14 @@ impl TreeBuild<'_> {
         Ok(found.map(BuildFailure::ForeignPath))
     }
 
-    /// The commands that test what was built.
-    fn tests(
-        &self,
-        layout: &BuildLayout<'_>,
-        config: &BuildConfig,
-        given: Option<Vec<OsString>>,
-        tools: &[(OsString, OsString)],
-    ) -> anyhow::Result<Result<Vec<Test>, BuildFailure>> {
-        let is_given = given.is_some();
-        let command = match given {
-            Some(command) => command,
-            None => match self.guessed(layout, config, tools)? {
-                Ok(command) => command,
-                Err(failure) => return Ok(Err(failure)),
-            },
-        };
-        if let Some(first) = self.tool.first_test(&command)
-            && let Some(failure) = self.step(&first, layout.build, tools)?
-        {
-            return Ok(Err(failure));
-        }
-        let words = command
-            .iter()
-            .map(|word| word.to_string_lossy().into_owned());
-        let whole = Test {
-            words: words.collect(),
-            folder: None,
-            environment: Vec::new(),
-            shares_files: self.shares_files(&command, layout, tools)?,
-        };
-        if !self.tool.builds_outside() || is_given {
-            return Ok(Ok(vec![whole]));
-        }
-        Ok(match self.listed(layout, tools)? {
-            Ok(tests) => Ok(tests.unwrap_or_else(|| vec![whole])),
-            Err(failure) => Err(failure),
-        })
-    }
-
-    /// Whether a call of make would write to files even now that all has been built: two
-    /// at a time would be in each other's way.
-    fn shares_files(
-        &self,
-        command: &[OsString],
-        layout: &BuildLayout<'_>,
-        tools: &[(OsString, OsString)],
-    ) -> anyhow::Result<bool> {
-        if command.first().is_none_or(|program| program != "make") {
-            return Ok(false);
-        }
-        let mut dry_run = BuildCommand {
-            words: command.to_vec(),
-            must_succeed: false,
-        };
-        dry_run.words.insert(1, "-n".into());
-        if self.step(&dry_run, layout.build, tools)?.is_some() {
-            // Whatever is wrong with it shows when it is run.
-            return Ok(false);
-        }
-        let printed = fs::read(self.folder.join("log"))?;
-        let printed = String::from_utf8_lossy(&printed);
-        let compiles = |line: &str| {
-            let program = line.split_whitespace().next().unwrap_or_default();
-            let is_wrapper = [layout.cc, layout.cxx]
-                .iter()
-                .any(|own| own.as_os_str() == program);
-            is_wrapper || cc::is_compiler_name(program.as_ref())
-        };
-        let mut lines = printed.lines();
-        Ok(lines.any(|line| compiles(line) || make_rules::writes_files(line)))
-    }
-
     /// Runs a step; `None` if it went well, or if that does not matter.
-    fn step(
+    pub(super) fn step(
         &self,
         step: &BuildCommand,
         folder: &Path,
         tools: &[(OsString, OsString)],
     ) -> anyhow::Result<Option<BuildFailure>> {
-        let log = self.folder.join("log");
+        let log = self.log();
         let limit = (!step.must_succeed).then(|| Duration::from_secs_f64(self.options.timeout));
         Ok(match step.run(folder, tools, &log, limit, self.deadline)? {
             CommandOutcome::Succeeded => None,
@@ -389,6 +321,11 @@ impl TreeBuild<'_> {
         })
     }
 
+    /// What the last step has printed.
+    pub(super) fn log(&self) -> PathBuf {
+        self.folder.join("log")
+    }
+
     /// A text of a tool with the user's own files in the place of their copies.
     fn as_the_user_knows(&self, text: &str) -> String {
         let copy = self.folder.join("tree").display().to_string();
@@ -396,49 +333,8 @@ impl TreeBuild<'_> {
         text.replace(&copy, &original)
     }
 
-    /// The test command that belongs to the tool.
-    fn guessed(
-        &self,
-        layout: &BuildLayout<'_>,
-        config: &BuildConfig,
-        tools: &[(OsString, OsString)],
-    ) -> anyhow::Result<Result<Vec<OsString>, BuildFailure>> {
-        let target = match self.tool {
-            BuildTool::Make { .. } => match self.make_target(layout, tools)? {
-                Ok(target) => Some(target),
-                Err(failure) => return Ok(Err(failure)),
-            },
-            BuildTool::Commands => return Ok(Err(BuildFailure::NoTestCommand)),
-            BuildTool::Cmake | BuildTool::Meson => None,
-        };
-        Ok(Ok(self.tool.test(layout, config, target)))
-    }
-
-    /// The Makefile's own target for tests.
-    fn make_target(
-        &self,
-        layout: &BuildLayout<'_>,
-        tools: &[(OsString, OsString)],
-    ) -> anyhow::Result<Result<&'static str, BuildFailure>> {
-        let printed = match self.make_rules(layout, tools)? {
-            Ok(printed) => printed,
-            Err(failure) => return Ok(Err(failure)),
-        };
-        let rules = MakeRules::new(&printed);
-        Ok(rules.test_target().ok_or_else(|| {
-            let mut leads = self.leads(layout);
-            leads.targets = rules.like_tests();
-            // What make builds is not run by that.
-            leads.targets.retain(|name| !leads.programs.contains(name));
-            BuildFailure::NoTests {
-                tool: self.tool,
-                leads,
-            }
-        }))
-    }
-
     /// What make prints of its rules and variables.
-    fn make_rules(
+    pub(super) fn make_rules(
         &self,
         layout: &BuildLayout<'_>,
         tools: &[(OsString, OsString)],
@@ -451,7 +347,7 @@ impl TreeBuild<'_> {
         if let Some(failure) = self.step(&step, layout.build, tools)? {
             return Ok(Err(failure));
         }
-        let printed = fs::read(self.folder.join("log"))?;
+        let printed = fs::read(self.log())?;
         Ok(Ok(String::from_utf8_lossy(&printed).into_owned()))
     }
 
@@ -471,76 +367,6 @@ impl TreeBuild<'_> {
             Err(_) => Vec::new(),
         })
     }
-
-    /// What may lead to tests that the tool does not know of.
-    fn leads(&self, layout: &BuildLayout<'_>) -> TestLeads {
-        let folder = &self.project.folder;
-        let current = std::env::current_dir().unwrap_or_default();
-        let shown = |inside: PathBuf| {
-            let full = folder.join(inside);
-            let shown = full.strip_prefix(&current).unwrap_or(&full);
-            shown.display().to_string()
-        };
-        TestLeads {
-            submodule: empty_submodule(&self.project.tree),
-            options: test_options(layout.sources),
-            targets: Vec::new(),
-            programs: built_programs::compiled(layout.build),
-            folders: projects_below(folder)
-                .into_iter()
-                .filter(|inside| !self.is_part(inside))
-                .map(shown)
-                .collect(),
-        }
-    }
-
-    /// Whether a folder is built by the tool as a part of the project.
-    fn is_part(&self, inside: &Path) -> bool {
-        let folder = self.project.folder.join(inside);
-        let outer = folder.ancestors().skip(1);
-        let outer: Vec<&Path> = outer
-            .take_while(|at| at.starts_with(&self.project.folder))
-            .collect();
-        let own = BuildTool::of(&folder, &BuildConfig::default());
-        !own.is_some_and(|own| system::stands_alone(own, &folder, &outer, true))
-    }
-
-    /// The tests that the tool knows of; none if it is to run them itself.
-    fn listed(
-        &self,
-        layout: &BuildLayout<'_>,
-        tools: &[(OsString, OsString)],
-    ) -> anyhow::Result<Result<Option<Vec<Test>>, BuildFailure>> {
-        let step = match self.tool {
-            BuildTool::Meson => BuildCommand::new(["meson", "introspect", "--tests", "."]),
-            _ => BuildCommand::new(["ctest", "--show-only=json-v1"]),
-        };
-        if let Some(failure) = self.step(&step, layout.build, tools)? {
-            return Ok(Err(failure));
-        }
-        let listing = fs::read_to_string(self.folder.join("log"))?;
-        let tests = match self.tool {
-            BuildTool::Meson => listing::meson(&listing),
-            _ => listing::ctest(&listing),
-        };
-        if tests.as_ref().is_some_and(Vec::is_empty) || listing.contains("No tests were found") {
-            return Ok(Err(BuildFailure::NoTests {
-                tool: self.tool,
-                leads: self.leads(layout),
-            }));
-        }
-        // The listing does not say which tests are to fail.
-        let to_fail = self.tool == BuildTool::Meson && mentions(layout.sources, "should_fail");
-        Ok(Ok(tests.filter(|_| !to_fail)))
-    }
-}
-
-/// Whether a meson.build of a tree holds a word.
-fn mentions(tree: &Path, word: &str) -> bool {
-    walk(tree, |entry| !is_hidden(entry))
-        .filter_map(Result::ok)
-        .filter(|entry| entry.file_name() == "meson.build")
-        .any(|entry| fs::read_to_string(entry.path()).is_ok_and(|text| text.contains(word)))
 }
 
 fn remove(file: &Path) -> anyhow::Result<()> {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::evidence::NotRun;
 use crate::project::{BuildFailure, BuildTool, ForeignPath, TestLeads};
+use crate::subject::Subject;
 
 /// One line about a failure.
 pub(crate) fn build_failure_text(failure: &BuildFailure) -> String {
@@ -150,8 +151,12 @@ pub(crate) fn build_failure_output(failure: &BuildFailure) -> &str {
     }
 }
 
-/// Why something could not be run. `was_built` says that wmfix has built it.
-pub(crate) fn not_run_text(not_run: &NotRun, was_built: bool) -> String {
+/// Why something could not be run.
+pub(crate) fn not_run_text(not_run: &NotRun, subject: &Subject) -> String {
+    // Otherwise the user has.
+    let was_built = subject.must_pass;
+    let commands = subject.commands.iter().map(|command| command.shown());
+    let commands = some_of(&commands.collect::<Vec<_>>());
     match not_run {
         NotRun::NoProgram { program, built } => {
             let text = format!("{} does not exist or is not executable", program.display());
@@ -162,14 +167,23 @@ pub(crate) fn not_run_text(not_run: &NotRun, was_built: bool) -> String {
         }
         NotRun::TookTooLong { seconds } => format!(
             "no program that was built with wmfix has run within {seconds} s, after which a run \
-             is ended: try --timeout SECONDS, or a command that does less"
+             of {commands} is ended: try --timeout SECONDS, or a command that does less"
         ),
         NotRun::NotInstrumented { output: Some(_) } if was_built => {
-            "the test command failed before a program that was built could run; what it printed is above"
-                .to_owned()
+            format!(
+                "the test command failed before a program that was built could run: {commands}; \
+                 what it printed is above"
+            )
         }
         NotRun::NotInstrumented { .. } if was_built => {
-            "the command left no trace: does it run the programs that were built?".to_owned()
+            let built = match &subject.built[..] {
+                [] => String::new(),
+                built => format!(" ({})", built.join(", ")),
+            };
+            format!(
+                "the command left no trace: {commands}. Does it run the programs that were \
+                 built{built}? Another test command is given after --"
+            )
         }
         NotRun::NotInstrumented { .. } => {
             "the command left no trace: build it with `wmfix cc` or `wmfix c++`, then run it again"
