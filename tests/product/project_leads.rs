@@ -161,16 +161,61 @@ fn a_folder_around_a_project_leads_to_it() {
     let makefile = "sb: sb.c\n\tcase \"$$PWD\" in */) exit 1;; esac\n\t$(CC) -pthread -o sb sb.c\n\
                     tests: sb\n\t./sb\n";
     world.write("p/src/Makefile", makefile);
+    for (line, words) in [
+        ("check --runs 20", ["stale value", "built by make in "]),
+        ("check src --runs 20", ["stale value", "src/sb.c:"]),
+    ] {
+        said(&wmfix(&world, "p", line), 1, &words);
+    }
+    // Packages are none of the projects that may be meant.
+    world.write("p/packaging/Makefile", "all:\n\ttar cf src.tar src\n");
+    said(&wmfix(&world, "p", "check --runs 20"), 1, &["stale value"]);
+    world.write("p/bench/Makefile", makefile);
     said(
         &wmfix(&world, "p", "check"),
         2,
-        &["a build file in src", "`wmfix check src`"],
+        &["a build file in bench, src", "`wmfix check bench`"],
     );
-    said(
-        &wmfix(&world, "p", "check src --runs 20"),
-        1,
-        &["stale value", "src/sb.c:"],
+}
+
+/// The Makefile that one stands beside has tests: a build system of the part that was
+/// named is not taken for it, and is named.
+#[test]
+fn the_makefile_where_one_stands_tests_its_parts() {
+    need_make();
+    let world = World::new();
+    world.write("p/src/sb.c", STORE_BUFFERING);
+    world.write("p/src/CMakeLists.txt", "project(part C)\n");
+    world.write(
+        "p/Makefile",
+        "sb: src/sb.c\n\t$(CC) -pthread -o sb src/sb.c\ntest: sb\n\t./sb\n",
     );
+    let other = "src has a build file of its own";
+    let found = wmfix(&world, "p", "check src --runs 20");
+    said(&found, 1, &["stale value", "src/sb.c:", other]);
+    // Without tests it is only named.
+    need(&[Need::Program("cmake")]);
+    world.write("p/Makefile", "all:\n");
+    let none = wmfix(&world, "p", "check src");
+    said(&none, 3, &["CMake lists no tests", "`wmfix check .`"]);
+}
+
+/// A header in a folder of its own, outside of any repository: the program beside that
+/// folder includes it.
+#[test]
+fn a_header_is_checked_by_the_program_beside_its_folder() {
+    need(&[Need::Program("gcc")]);
+    let world = World::new();
+    world.write("p/ring/sb.h", STORE_BUFFERING);
+    world.write("p/t.c", "#include \"ring/sb.h\"\n");
+    let alone = wmfix(&world, "p", "check ring/sb.h");
+    said(&alone, 2, &["no test program was found"]);
+    let (library, main) = STORE_BUFFERING.split_once("int main").expect("a main");
+    world.write("p/ring/sb.h", library);
+    world.write("p/t.c", &format!("#include \"ring/sb.h\"\nint main{main}"));
+    for line in ["check ring/sb.h --runs 20", "check ring --runs 20"] {
+        said(&wmfix(&world, "p", line), 1, &["stale value", "ring/sb.h:"]);
+    }
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub(super) fn projects_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Whether a folder is named after something else than a project or its tests.
-fn is_aside(path: &Path) -> bool {
+pub(super) fn is_aside(path: &Path) -> bool {
     let name = path.to_string_lossy().to_lowercase();
     ASIDE.iter().any(|part| name.contains(part)) && !name.contains("test")
 }

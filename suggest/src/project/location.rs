@@ -6,8 +6,9 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use super::elsewhere::{is_aside, projects_below};
 use super::programs::{self, NothingToBuild};
-use super::system::{BuildTool, builds_file, stands_alone};
+use super::system::{BuildTool, builds_file, has_build_file, stands_alone};
 use crate::config::{BuildConfig, FILE_NAME, ProjectConfig, repository};
 
 /// Folders that are parts of a project: where no build file and no repository says how
@@ -19,6 +20,9 @@ const PARTS: [&str; 8] = [
 /// Parts that often have a folder of the project's name in them.
 const PARTS_WITH_A_NAME: [&str; 2] = ["include", "inc"];
 
+/// Outside of these, a program this many folders further up may use what was named.
+const LEVELS_OF_USERS: usize = 2;
+
 /// Where a project is.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Location {
@@ -27,30 +31,53 @@ pub(crate) struct Location {
     pub root: PathBuf,
     /// What the report is limited to; `None` for all of the project.
     pub scope: Option<PathBuf>,
+    /// Why it is this one, where another could have been meant.
+    pub choice: Option<Choice>,
+}
+
+/// A choice among folders with build files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// That of the folder where the command was typed, not of this one that was named.
+    WhereTyped(PathBuf),
+    /// What was named, not that of the folder where the command was typed.
+    Named,
+    /// The only one below the folder that was named, which has none.
+    OnlyBelow,
 }
 
 /// Finds the project that a path belongs to. With a test command of the user's a
 /// build file needs no tests to be a project's.
 pub(crate) fn locate(path: &Path, has_command: bool) -> Result<Location, NothingToBuild> {
+    let current = std::env::current_dir().and_then(|folder| folder.canonicalize());
+    locate_from(path, has_command, &current.unwrap_or_default())
+}
+
+/// The same, typed in the folder `current`, which is absolute and without links.
+fn locate_from(path: &Path, has_command: bool, current: &Path) -> Result<Location, NothingToBuild> {
     let unreadable = |error| NothingToBuild::Unreadable(path.to_owned(), error);
     let full = path.canonicalize().map_err(unreadable)?;
     let is_folder = full.is_dir();
     let part_of = |root: PathBuf| Location {
         scope: (root != full).then(|| full.clone()),
         root,
+        choice: None,
     };
     let folder = match full.parent() {
         Some(parent) if !is_folder => parent,
         _ => &full,
     };
     let above = folders_above(folder);
-    if let Some(root) = built_above(&above, has_command)? {
+    if let Some((root, choice)) = built_above(&above, has_command, current)? {
         let is_apart = !is_folder
             && programs::has_main(&full)
             && !builds_file(&root, &full, has_commands(&root)?);
         return Ok(match is_apart {
             true => part_of(full.clone()),
-            false => part_of(root),
+            false => Location {
+                choice,
+                ..part_of(root)
+            },
         });
     }
     if !is_folder && programs::has_main(&full) {
@@ -61,9 +88,30 @@ pub(crate) fn locate(path: &Path, has_command: bool) -> Result<Location, Nothing
         Some(_) => above.len(),
         None => levels_of_parts(&above) + 1,
     };
-    let root = above.into_iter().take(limit);
-    let root = root.map(Path::to_owned).find(|at| programs::any_below(at));
-    Ok(part_of(root.unwrap_or_else(|| full.clone())))
+    let (near, far) = above.split_at(limit.min(above.len()));
+    let near = near.iter().find(|at| programs::any_below(at));
+    let root = near.or_else(|| {
+        let mut far = far.iter().take(LEVELS_OF_USERS);
+        far.find(|at| programs::any_uses(at, &full))
+    });
+    if let Some(root) = root {
+        return Ok(part_of((*root).to_owned()));
+    }
+    let below = projects_below(&full).into_iter();
+    let mut below = below.filter(|inside| !is_aside(inside));
+    // The user's command may build anything.
+    let only = match (below.next(), below.next()) {
+        (Some(only), None) if !has_command => Some(only),
+        _ => None,
+    };
+    Ok(match only {
+        Some(only) => Location {
+            root: full.join(only),
+            scope: None,
+            choice: Some(Choice::OnlyBelow),
+        },
+        None => part_of(full.clone()),
+    })
 }
 
 /// The folder and those above it that may hold its project: up to the root of the
@@ -110,8 +158,13 @@ fn levels_of_parts(above: &[&Path]) -> usize {
     }
 }
 
-/// The folder that a build system builds, of these from the inside out.
-fn built_above(above: &[&Path], has_command: bool) -> Result<Option<PathBuf>, NothingToBuild> {
+/// The folder that a build system builds, of these from the inside out, and why that one
+/// where the user may mean another.
+fn built_above(
+    above: &[&Path],
+    has_command: bool,
+    current: &Path,
+) -> Result<Option<(PathBuf, Option<Choice>)>, NothingToBuild> {
     let mut with_build_file = Vec::new();
     let mut configured = None;
     for (depth, &at) in above.iter().enumerate() {
@@ -126,8 +179,18 @@ fn built_above(above: &[&Path], has_command: bool) -> Result<Option<PathBuf>, No
         let outer = &above[depth + 1..];
         let alone = file.is_file() || stands_alone(tool, at, outer, has_command);
         if depth == 0 && alone {
-            // The folder that was named is a project.
-            return Ok(Some(at.to_owned()));
+            // The folder that was named is a project, unless the user stands where another
+            // build system knows how to test it.
+            let is_around = outer.contains(&current) && has_build_file(current);
+            let is_meant = !file.is_file() && !is_of_make(tool) && tests_by_make(current);
+            return Ok(Some(match is_around {
+                true if is_meant => {
+                    let choice = Choice::WhereTyped(at.to_owned());
+                    (current.to_owned(), Some(choice))
+                }
+                true => (at.to_owned(), Some(Choice::Named)),
+                false => (at.to_owned(), None),
+            }));
         }
         if file.is_file() && configured.is_none() {
             configured = Some(at.to_owned());
@@ -136,7 +199,18 @@ fn built_above(above: &[&Path], has_command: bool) -> Result<Option<PathBuf>, No
     }
     let alone = with_build_file.iter().find(|(_, alone)| *alone);
     let found = alone.or(with_build_file.last());
-    Ok(configured.or_else(|| found.map(|(at, _)| (*at).to_owned())))
+    let root = configured.or_else(|| found.map(|(at, _)| (*at).to_owned()));
+    Ok(root.map(|root| (root, None)))
+}
+
+/// Whether a folder is built by make, and its Makefile has tests.
+fn tests_by_make(folder: &Path) -> bool {
+    let tool = BuildTool::of(folder, &BuildConfig::default());
+    tool.is_some_and(|tool| is_of_make(tool) && stands_alone(tool, folder, &[], false))
+}
+
+fn is_of_make(tool: BuildTool) -> bool {
+    matches!(tool, BuildTool::Make { .. })
 }
 
 /// Whether the wmfix.toml of a folder has build commands: nobody can tell what
@@ -169,8 +243,15 @@ mod tests {
 
         /// Where the project of a path is, and whether the report is limited.
         fn located(&self, name: &str) -> (String, bool) {
-            let found = locate(&self.path(name), false).expect("it is there");
+            self.located_from(name, "")
+        }
+
+        /// The same, typed in a folder.
+        fn located_from(&self, name: &str, typed_in: &str) -> (String, bool) {
             let top = self.0.path().canonicalize().expect("it is there");
+            let current = top.join(typed_in);
+            let current: PathBuf = current.components().collect();
+            let found = locate_from(&self.path(name), false, &current).expect("it is there");
             let inside = found.root.strip_prefix(&top).expect("inside");
             (inside.display().to_string(), found.scope.is_some())
         }
@@ -243,6 +324,60 @@ mod tests {
         assert_eq!(tree.located("cmake/tests/t.c"), at("cmake/tests", true));
         assert_eq!(tree.located("p/src"), at("p", true));
         assert_eq!(tree.located("alone"), at("alone", false));
+    }
+
+    #[test]
+    fn a_makefile_with_tests_where_the_command_is_typed_is_meant() {
+        let tree = Tree::new(&[
+            ("p/Makefile", "test:\n\t./t\n"),
+            ("p/src/CMakeLists.txt", "project(q C)\n"),
+            ("p/own/CMakeLists.txt", "project(q C)\n"),
+            ("p/own/wmfix.toml", ""),
+            ("p/lib/Makefile", "test:\n\t./t\n"),
+            ("untested/Makefile", "all:\n\tcmake src\n"),
+            ("untested/src/CMakeLists.txt", "project(q C)\n"),
+        ]);
+        assert_eq!(tree.located_from("p/src", "p"), at("p", true));
+        assert_eq!(tree.located_from("p/src", "p/src"), at("p/src", false));
+        for project in ["p/own", "p/lib"] {
+            assert_eq!(tree.located_from(project, "p"), at(project, false));
+        }
+        let inner = "untested/src";
+        assert_eq!(tree.located_from(inner, "untested"), at(inner, false));
+    }
+
+    #[test]
+    fn the_only_project_below_is_meant_without_packages() {
+        let mut files = vec![
+            ("p/src/Makefile", "test:\n\t./t\n"),
+            ("p/packaging/rpm/Makefile", "all:\n"),
+        ];
+        let tree = Tree::new(&files);
+        assert_eq!(tree.located("p"), at("p/src", false));
+        files.push(("p/bench/Makefile", "test:\n\t./t\n"));
+        assert_eq!(Tree::new(&files).located("p"), at("p", false));
+    }
+
+    #[test]
+    fn a_program_beside_leads_to_what_it_includes() {
+        let tree = Tree::new(&[
+            ("p/ring/ring.h", ""),
+            ("p/ring/ring.c", ""),
+            ("p/ring/other.h", ""),
+            (
+                "p/t.c",
+                "#include <stdio.h>\n# include \"ring/ring.h\"\nint main() { }\n",
+            ),
+            ("q/deep/down/here/ring.h", ""),
+            ("q/t.c", "#include \"ring.h\"\nint main() { }\n"),
+        ]);
+        for part in ["p/ring/ring.h", "p/ring/ring.c", "p/ring"] {
+            assert_eq!(tree.located(part), at("p", true), "{part}");
+        }
+        let alone = ["p/ring/other.h", "q/deep/down/here/ring.h"];
+        for part in alone {
+            assert_eq!(tree.located(part), at(part, false), "{part}");
+        }
     }
 
     #[test]

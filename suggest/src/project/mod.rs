@@ -55,7 +55,7 @@ use tree_watch::TreeWatch;
 pub(crate) use failure::{BuildFailure, TestLeads};
 pub(crate) use foreign_paths::ForeignPath;
 pub(crate) use hints::left_out;
-pub(crate) use location::{Location, locate};
+pub(crate) use location::{Choice, Location, locate};
 pub(crate) use programs::NothingToBuild;
 pub(crate) use system::BuildTool;
 
@@ -79,6 +79,8 @@ pub(crate) struct Project {
     kind: Kind,
     /// Its wmfix.toml.
     pub config: ProjectConfig,
+    /// Why it is this one, where another could have been meant.
+    choice: Option<Choice>,
     build_folder: OnceCell<BuildFolder>,
     /// What had to be added to build the programs.
     surroundings: OnceCell<Surroundings>,
@@ -159,6 +161,7 @@ impl Project {
             build_flags: asked.build,
             kind,
             config,
+            choice: location.choice,
             build_folder: OnceCell::new(),
             surroundings: OnceCell::new(),
         })
@@ -248,6 +251,13 @@ impl Project {
             .prepare(patched)?,
         };
         watch.require_unchanged()?;
+        let prepared = match prepared {
+            Prepared::Built(mut subject) => {
+                subject.notes.extend(self.choice_text());
+                Prepared::Built(subject)
+            }
+            failed => failed,
+        };
         Ok(match prepared {
             Prepared::Failed(_) if deadline.is_over() => {
                 Prepared::Failed(BuildFailure::Interrupted)
@@ -257,6 +267,22 @@ impl Project {
             }
             failed => failed,
         })
+    }
+
+    /// Which of several projects was built, if the user may mean another.
+    fn choice_text(&self) -> Option<String> {
+        let Kind::Tree(tool) = self.kind else {
+            return None;
+        };
+        let (tool, folder) = (tool.name(), self.folder.display());
+        match self.choice.as_ref()? {
+            Choice::WhereTyped(named) => Some(format!(
+                "built by {tool} in {folder}, where the command was typed; {} has a build file of its own: to build by that one, type the command there",
+                named.display()
+            )),
+            Choice::OnlyBelow => Some(format!("built by {tool} in {folder}")),
+            Choice::Named => None,
+        }
     }
 
     /// Where this project is built, ours for as long as it lives.

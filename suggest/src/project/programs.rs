@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use wmfix_frontend::Language;
 
@@ -172,6 +172,39 @@ pub(super) fn sources_below(folder: &Path) -> Result<Vec<PathBuf>, NothingToBuil
 /// Whether a folder or its subfolders have a program.
 pub(super) fn any_below(folder: &Path) -> bool {
     sources_below(folder).is_ok_and(|sources| sources.iter().any(|source| has_main(source)))
+}
+
+/// Whether a program in a folder or its subfolders includes this file, what belongs to it
+/// by its name, or something in this folder.
+pub(super) fn any_uses(folder: &Path, named: &Path) -> bool {
+    let is_meant = |included: &str| {
+        let parts = Path::new(included).components();
+        let normal = parts.filter(|part| matches!(part, Component::Normal(_)));
+        let included: PathBuf = normal.collect();
+        let at_end = |file: &Path| {
+            file.with_extension("")
+                .ends_with(included.with_extension(""))
+        };
+        let beside = named.join(included.file_name().unwrap_or_default());
+        at_end(named) || beside.is_file() && at_end(&beside)
+    };
+    let uses = |source: &PathBuf| {
+        let text = fs::read(source).unwrap_or_default();
+        main_function::is_defined_in(&text)
+            && String::from_utf8_lossy(&text)
+                .lines()
+                .filter_map(included_file)
+                .any(is_meant)
+    };
+    sources_below(folder).is_ok_and(|sources| sources.iter().any(uses))
+}
+
+/// The file that a line includes.
+fn included_file(line: &str) -> Option<&str> {
+    let rest = line.trim_start().strip_prefix('#')?.trim_start();
+    let rest = rest.strip_prefix("include")?.trim_start();
+    let rest = rest.strip_prefix(['"', '<'])?;
+    rest.split(['"', '>']).next()
 }
 
 /// Whether a file is a source that defines `main`.

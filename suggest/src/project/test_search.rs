@@ -18,7 +18,7 @@ use super::make_rules::{self, MakeRules};
 use super::system::{self, BuildLayout, BuildTool};
 use super::tree::TreeBuild;
 use super::walk::{is_hidden, walk};
-use super::{BuildFailure, TestLeads};
+use super::{BuildFailure, Choice, TestLeads};
 use crate::config::BuildConfig;
 
 /// How a project is tested.
@@ -241,12 +241,14 @@ impl TestSearch<'_> {
         };
         let below = projects_below(folder).into_iter();
         let below = below.filter(|inside| !self.is_part(inside));
+        let is_around = self.of.project.choice == Some(Choice::Named);
+        let around = is_around.then(|| ".".to_owned());
         TestLeads {
             submodule: empty_submodule(&self.of.project.tree),
             options: test_options(self.layout.sources),
             targets: Vec::new(),
             programs: built_programs::compiled(self.layout.build),
-            folders: below.map(shown).collect(),
+            folders: below.map(shown).chain(around).collect(),
         }
     }
 
