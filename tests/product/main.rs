@@ -33,6 +33,7 @@ mod load;
 mod observe_waits;
 mod places;
 mod project_builds;
+mod project_ctest;
 mod project_leads;
 mod project_location;
 mod project_programs;

@@ -124,6 +124,7 @@ impl TreeBuild<'_> {
             launch
                 .environment
                 .extend(own.map(|(name, value)| (name.into(), value.into())));
+            launch.skip = test.skip;
             if let Some(folder) = test.folder {
                 launch
                     .environment

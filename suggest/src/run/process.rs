@@ -18,6 +18,7 @@ use super::folders::RunFolder;
 use super::fork_server::{ForkServer, ServerLost, ServerRequest, ServerStart};
 use super::padding::pad;
 use super::run_end::RunEnd;
+use super::skip_rule::SkipRule;
 use super::start::ProgramKey;
 use super::trace_folder::TraceFolder;
 use super::watchdog::{KillReason, RunFiles, Watchdog};
@@ -39,6 +40,8 @@ pub(crate) struct Launch {
     pub input: Option<PathBuf>,
     /// More of the environment.
     pub environment: Vec<(OsString, OsString)>,
+    /// How it says that it cannot be run here, which is no failure.
+    pub skip: SkipRule,
     /// What configures the runtime, but for the seed and the folder.
     pub settings: Vec<(&'static str, OsString)>,
     /// Whether the program may be the server of its runs.
@@ -90,6 +93,7 @@ impl Launch {
             folder: None,
             input: None,
             environment: Vec::new(),
+            skip: SkipRule::default(),
             settings,
             fork_server: options.fork_server,
             moves: false,
@@ -367,6 +371,12 @@ impl Launch {
     /// A run that has ended, with what it has left in its folder.
     fn finished(&self, ended: RunEnd, into: &Path) -> io::Result<FinishedRun> {
         let files = self.files(into);
+        let ended = match ended {
+            RunEnd::Exited(code) if code != 0 && self.skip.skips(code, &files.output)? => {
+                RunEnd::Exited(0)
+            }
+            ended => ended,
+        };
         // One that ends soon is not looked at before.
         let is_too_large = ended == RunEnd::TooLarge || files.traces.is_full();
         Ok(FinishedRun {
