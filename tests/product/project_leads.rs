@@ -320,6 +320,61 @@ fn a_failing_build_names_the_users_files_and_an_empty_submodule() {
     said(&none, 3, &["submodule lib/deps is empty", "`-- t`"]);
 }
 
+/// What CMake was to download, and what it was not told.
+#[test]
+fn a_download_that_fails_and_presets_say_what_to_type() {
+    need(&[Need::Program("cmake"), Need::Program("git")]);
+    let world = World::new();
+    let lists = "cmake_minimum_required(VERSION 3.21)\nproject(t C)\n";
+    world.write(
+        "p/CMakeLists.txt",
+        &format!(
+            "{lists}include(FetchContent)\nFetchContent_Declare(parts GIT_REPOSITORY \
+             http://127.0.0.1:1/parts.git)\nFetchContent_MakeAvailable(parts)\n"
+        ),
+    );
+    let failed = wmfix(&world, "p", "check");
+    let typed = "`-D FETCHCONTENT_SOURCE_DIR_PARTS=FOLDER`";
+    said(&failed, 3, &["FetchContent was to download parts", typed]);
+    world.write(
+        "p/CMakePresets.json",
+        r#"{"version": 3, "configurePresets": [
+            {"name": "base", "hidden": true, "generator": "Unix Makefiles", "binaryDir": "b"},
+            {"name": "dev", "inherits": "base"}]}"#,
+    );
+    world.write("p/t.c", "int main(void) { return 0; }\n");
+    let programs = format!("{lists}if(NOT DEFINED X)\nmessage(FATAL_ERROR no)\nendif()\n");
+    world.write("p/CMakeLists.txt", &programs);
+    said(&wmfix(&world, "p", "check"), 3, &["`--preset dev`"]);
+    world.write(
+        "p/CMakeLists.txt",
+        &format!("{lists}add_executable(t t.c)\n"),
+    );
+    let none = wmfix(&world, "p", "check");
+    said(&none, 3, &["`--preset dev`", "`-- t`"]);
+    assert!(!none.stderr.contains("base"), "{none:?}");
+}
+
+/// wmfix does not run Bazel, and says what to write instead.
+#[test]
+fn a_folder_that_bazel_builds_is_told_so() {
+    need(&[Need::Program("gcc")]);
+    let world = World::new();
+    world.write("p/MODULE.bazel", "");
+    world.write("p/q/q.c", "int q(void) { return 0; }\n");
+    let words = ["is built by Bazel", "[build]", "commands = "];
+    said(&wmfix(&world, "p", "check"), 2, &words);
+    world.write(
+        "p/q/q_test.c",
+        "#include \"gone.h\"\nint main(void) { return 0; }\n",
+    );
+    said(&wmfix(&world, "p", "check"), 3, &words);
+    said(&wmfix(&world, "p", "check"), 3, &["gone.h"]);
+    // What builds without it is built.
+    world.write("p/q/q_test.c", "int main(void) { return 0; }\n");
+    said(&wmfix(&world, "p", "check"), 0, &["nothing to check"]);
+}
+
 #[test]
 fn one_of_several_programs_that_does_not_build_says_how_to_leave_it_out() {
     need(&[Need::Program("gcc")]);

@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::system::has_build_file;
 use super::walk::walk_own;
+use crate::config::repository;
+
+/// Files of Bazel, by which it knows the folder that it builds.
+const BAZEL: [&str; 4] = ["MODULE.bazel", "WORKSPACE", "WORKSPACE.bazel", "REPO.bazel"];
 
 /// Folders below this depth are not what a person means.
 const MAX_DEPTH: usize = 4;
@@ -35,6 +39,18 @@ pub(super) fn projects_below(folder: &Path) -> Vec<PathBuf> {
     let is_named_after_tests = |path: &PathBuf| path.to_string_lossy().contains("test");
     found.sort_by_key(|path| (!is_named_after_tests(path), is_aside(path), path.clone()));
     found
+}
+
+/// The folder of Bazel's workspace that a folder is in, within its repository, if any.
+pub(super) fn bazel_workspace(folder: &Path) -> Option<PathBuf> {
+    let top = repository(folder);
+    let within = |at: &&Path| match &top {
+        Some(top) => at.starts_with(top),
+        None => *at == folder,
+    };
+    let mut above = folder.ancestors().take_while(within);
+    let found = above.find(|at| BAZEL.iter().any(|file| at.join(file).is_file()));
+    found.map(Path::to_owned)
 }
 
 /// Whether a folder is named after something else than a project or its tests.

@@ -24,10 +24,8 @@ pub(crate) enum BuildFailure {
     Command {
         /// The command, as it would be typed.
         command: String,
-        /// A file that the user's tree has and the copy lacks, which may be why.
-        left_out: Option<PathBuf>,
-        /// A submodule that is not checked out, which may be why.
-        submodule: Option<PathBuf>,
+        /// What may be why.
+        hints: Vec<Hint>,
         /// The file with all of its output.
         log: PathBuf,
         /// The end of its output.
@@ -51,10 +49,30 @@ pub(crate) enum BuildFailure {
     },
     /// The project sets its compiler itself, and the wrapper is not used: what is set.
     OwnCompiler(String),
+    /// Bazel builds this folder, and what wmfix did instead does not build.
+    Bazel {
+        /// The folder of Bazel's workspace.
+        workspace: PathBuf,
+        /// What happened.
+        failure: Box<BuildFailure>,
+    },
     /// A build file names the user's folder: what is built with it is written there.
     ForeignPath(ForeignPath),
     /// The user interrupted.
     Interrupted,
+}
+
+/// What may be behind a command that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Hint {
+    /// A file that the user's tree has and the copy lacks.
+    LeftOut(PathBuf),
+    /// A submodule that is not checked out.
+    Submodule(PathBuf),
+    /// Something was to be downloaded: by this name, if CMake's FetchContent was to.
+    Download(Option<String>),
+    /// The project has these presets for CMake, and was configured without any.
+    Presets(Vec<String>),
 }
 
 /// What may lead to the tests of a project whose build system names none.
@@ -62,6 +80,8 @@ pub(crate) enum BuildFailure {
 pub(crate) struct TestLeads {
     /// A submodule that is not checked out: the tests may need it.
     pub submodule: Option<PathBuf>,
+    /// Presets of CMake, if it was configured without any.
+    pub presets: Vec<String>,
     /// Options that may switch them on, as one types them for `-D`.
     pub options: Vec<String>,
     /// Targets of the Makefile that may run them.

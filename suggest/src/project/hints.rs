@@ -5,8 +5,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use walkdir::WalkDir;
 
+use super::failure::Hint;
 use super::system::BuildLayout;
 use super::walk::{is_hidden, walk};
 use crate::regular_file;
@@ -79,6 +81,64 @@ pub(super) fn own_compiler(layout: &BuildLayout<'_>) -> Option<String> {
         }
     }
     None
+}
+
+/// What may be behind a command that failed with this output; `presets` are those that it
+/// was not given.
+pub(super) fn behind(output: &str, tree: &Path, copy: &Path, presets: Vec<String>) -> Vec<Hint> {
+    let left_out = left_out(output, tree, copy).map(Hint::LeftOut);
+    let submodule = empty_submodule(tree).map(Hint::Submodule);
+    let download = failed_download(output).map(Hint::Download);
+    let presets = (!presets.is_empty()).then_some(Hint::Presets(presets));
+    [left_out, submodule, download, presets]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Whether an output says that something could not be downloaded; the name that CMake's
+/// FetchContent has for it, if it does.
+fn failed_download(output: &str) -> Option<Option<String>> {
+    const MARKS: [&str; 7] = [
+        "Could not resolve host",
+        "unable to access 'http",
+        "Failed to clone repository",
+        "error: downloading '",
+        "Failed to connect to",
+        "Network is unreachable",
+        "urlopen error",
+    ];
+    if !MARKS.iter().any(|mark| output.contains(mark)) {
+        return None;
+    }
+    let rest = output.split_once("Build step for ").map(|(_, rest)| rest);
+    let name = rest.and_then(|rest| rest.split_whitespace().next());
+    Some(name.map(str::to_owned))
+}
+
+/// The presets of CMake by which a project can be configured.
+pub(super) fn cmake_presets(folder: &Path) -> Vec<String> {
+    #[derive(Deserialize)]
+    struct Presets {
+        #[serde(rename = "configurePresets", default)]
+        configure: Vec<Preset>,
+    }
+    #[derive(Deserialize)]
+    struct Preset {
+        name: String,
+        #[serde(default)]
+        hidden: bool,
+    }
+    let files = ["CMakePresets.json", "CMakeUserPresets.json"];
+    let texts = files
+        .iter()
+        .filter_map(|file| regular_file::read_text(&folder.join(file)).ok());
+    // What is wrong with them, CMake says that is to use them.
+    let all = texts.filter_map(|text| serde_json::from_str::<Presets>(&text).ok());
+    let usable = all
+        .flat_map(|file| file.configure)
+        .filter(|preset| !preset.hidden);
+    usable.map(|preset| preset.name).collect()
 }
 
 /// A submodule of a repository whose folder has nothing in it.
@@ -163,6 +223,18 @@ mod tests {
         let make = "make: *** No rule to make target 'gen.h', needed by 'a.o'.  Stop.";
         assert_eq!(file(make), Path::new("gen.h"));
         assert_eq!(missing_file("error: expected ';'"), None);
+    }
+
+    #[test]
+    fn downloads_that_fail_are_told_with_their_names() {
+        let output = "fatal: unable to access 'https://x/y.git/': Could not resolve host: x\n\
+                      CMake Error at FetchContent.cmake:1624 (message):\n  \
+                      Build step for googletest failed: 2\n";
+        let fetched = Some(Some("googletest".to_owned()));
+        assert_eq!(failed_download(output), fetched);
+        let other = "curl: (6) Could not resolve host: x";
+        assert_eq!(failed_download(other), Some(None));
+        assert_eq!(failed_download("Build step for x failed: 2"), None);
     }
 
     #[test]

@@ -46,17 +46,18 @@ use crate::subject::{PatchedFile, RerunCommand, SourceCopy, Subject, TestCommand
 use build::Builder;
 use build_folder::BuildFolder;
 use database::CompileDatabase;
+use elsewhere::bazel_workspace;
 use programs::{Program, find_programs};
 use sources::{PatchedCopy, ProgramParts};
 use surroundings::Surroundings;
 use tree::TreeBuild;
 use tree_watch::TreeWatch;
 
-pub(crate) use failure::{BuildFailure, TestLeads};
+pub(crate) use failure::{BuildFailure, Hint, TestLeads};
 pub(crate) use foreign_paths::ForeignPath;
 pub(crate) use hints::left_out;
 pub(crate) use location::{Choice, Location, locate};
-pub(crate) use programs::NothingToBuild;
+pub(crate) use programs::{NothingToBuild, bazel_text};
 pub(crate) use system::BuildTool;
 
 /// Something that can be built and run.
@@ -184,6 +185,10 @@ impl Project {
             ) if !command.is_empty() => {
                 return Ok(Kind::Tree(BuildTool::Commands));
             }
+            Err(nothing @ (NothingToBuild::NoMain(_) | NothingToBuild::OnlyHeaders(_))) => {
+                let workspace = bazel_workspace(folder);
+                return Err(workspace.map_or(nothing, NothingToBuild::Bazel));
+            }
             Err(nothing) => return Err(nothing),
         };
         let is_listed = |program: &Program| database.options.contains_key(&program.sources[0]);
@@ -251,6 +256,15 @@ impl Project {
             .prepare(patched)?,
         };
         watch.require_unchanged()?;
+        let prepared = match (prepared, bazel_workspace(&self.folder)) {
+            (Prepared::Failed(failure @ BuildFailure::Compiler { .. }), Some(workspace))
+                if patched.is_empty() =>
+            {
+                let failure = Box::new(failure);
+                Prepared::Failed(BuildFailure::Bazel { workspace, failure })
+            }
+            (prepared, _) => prepared,
+        };
         let prepared = match prepared {
             Prepared::Built(mut subject) => {
                 subject.notes.extend(self.choice_text());

@@ -54,6 +54,9 @@ pub(crate) enum NothingToBuild {
          [test]\n  command = \"./prog\""
     )]
     NoMain(PathBuf),
+    /// A folder without `main` that Bazel builds.
+    #[error("{}", bazel_text(.0))]
+    Bazel(PathBuf),
     /// Headers, and nothing that uses them.
     #[error(
         "{0} has only headers and no program that uses them: `wmfix init --harness` writes a small \
@@ -72,6 +75,17 @@ pub(crate) enum NothingToBuild {
          or set `commands` in [build] of wmfix.toml"
     )]
     TooManySources(PathBuf),
+}
+
+/// What to do where only Bazel can build.
+pub(crate) fn bazel_text(workspace: &Path) -> String {
+    format!(
+        "{0} is built by Bazel, which wmfix does not run: write into {0}/wmfix.toml what builds \
+         and runs one test without it, as in\n  [build]\n  commands = [\"$CXX -std=c++17 -pthread \
+         -I. queue/queue_test.cc queue/queue.cc -o queue_test\"]\n  [test]\n  \
+         command = \"./queue_test\"",
+        workspace.display()
+    )
 }
 
 /// Where a build file is, if there is none where one was looked for.

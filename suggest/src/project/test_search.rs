@@ -145,7 +145,8 @@ impl TestSearch<'_> {
     /// The programs that were built as the tests, where no other can be meant: `made` by
     /// a target for tests, named after tests, or the only one.
     fn programs(&self, made: Vec<PathBuf>, leads: TestLeads) -> Result<TestPlan, BuildFailure> {
-        let is_clear = leads.submodule.is_none() && leads.options.is_empty();
+        let is_clear =
+            leads.submodule.is_none() && leads.options.is_empty() && leads.presets.is_empty();
         let programs = match made.is_empty() {
             false => made,
             true => built_programs::likely_tests(self.layout.build, leads.folders.is_empty()),
@@ -245,6 +246,7 @@ impl TestSearch<'_> {
         let around = is_around.then(|| ".".to_owned());
         TestLeads {
             submodule: empty_submodule(&self.of.project.tree),
+            presets: self.of.unused_presets(),
             options: test_options(self.layout.sources),
             targets: Vec::new(),
             programs: built_programs::compiled(self.layout.build),

@@ -17,7 +17,7 @@ use super::built_programs;
 use super::command::{BuildCommand, CommandOutcome};
 use super::copy::{TreeCopy, bring_up_to_date};
 use super::environment::{self, Wrappers};
-use super::hints::{empty_submodule, left_out, own_compiler};
+use super::hints::{self, own_compiler};
 use super::make_rules::MakeRules;
 use super::rules::Rules;
 use super::system::{self, BuildLayout, BuildTool};
@@ -307,8 +307,12 @@ impl TreeBuild<'_> {
             CommandOutcome::Failed(_) if !step.must_succeed => None,
             CommandOutcome::Failed(output) => Some(BuildFailure::Command {
                 command: self.as_the_user_knows(&step.shown()),
-                left_out: left_out(&output, &self.project.tree, &self.folder.join("tree")),
-                submodule: empty_submodule(&self.project.tree),
+                hints: hints::behind(
+                    &output,
+                    &self.project.tree,
+                    &self.folder.join("tree"),
+                    self.unused_presets(),
+                ),
                 output: self.as_the_user_knows(&output),
                 log,
             }),
@@ -320,6 +324,14 @@ impl TreeBuild<'_> {
             }),
             CommandOutcome::Interrupted => Some(BuildFailure::Interrupted),
         })
+    }
+
+    /// The presets of CMake that the project has, if it is configured without any.
+    pub(super) fn unused_presets(&self) -> Vec<String> {
+        match (self.tool, &self.project.build.preset) {
+            (BuildTool::Cmake, None) => hints::cmake_presets(self.project.folder()),
+            _ => Vec::new(),
+        }
     }
 
     /// What the last step has printed.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::evidence::NotRun;
-use crate::project::{BuildFailure, BuildTool, ForeignPath, TestLeads};
+use crate::project::{BuildFailure, BuildTool, ForeignPath, Hint, TestLeads, bazel_text};
 use crate::subject::Subject;
 
 /// One line about a failure.
@@ -24,26 +24,21 @@ pub(crate) fn build_failure_text(failure: &BuildFailure) -> String {
         }
         BuildFailure::Command {
             command,
-            left_out,
-            submodule,
-            log,
-            ..
+            hints, log, ..
         } => {
             let mut text = format!(
                 "the project does not build: `{command}` failed; its last lines are above, the full log is {}",
                 log.display()
             );
-            if let Some(file) = left_out {
-                text += &left_out_text(file);
-            }
-            if let Some(submodule) = submodule {
-                text += &format!("\n  {}", submodule_text(submodule));
-            }
+            text.extend(hints.iter().map(hint_text));
             text
         }
         BuildFailure::OwnCompiler(what) => format!(
             "the project sets its compiler itself ({what}), so it would not be built with wmfix's wrapper: let CC and CXX decide, or change it with -D on the command line"
         ),
+        BuildFailure::Bazel { workspace, failure } => {
+            format!("{}\n  {}", build_failure_text(failure), bazel_text(workspace))
+        }
         BuildFailure::ForeignPath(ForeignPath { file, line, folder }) => format!(
             "{}:{line} names {}, so a build with it would write there, and wmfix builds in a copy: remove what was configured (make distclean, or the build folder), leave the file out with `exclude` in wmfix.toml, or use paths that are relative to it",
             file.display(),
@@ -88,6 +83,9 @@ pub(crate) fn build_failure_text(failure: &BuildFailure) -> String {
 fn leads_text(leads: &TestLeads) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(leads.submodule.as_deref().map(submodule_text));
+    if !leads.presets.is_empty() {
+        lines.push(presets_text(&leads.presets));
+    }
     if !leads.options.is_empty() {
         let options = leads.options.iter().map(|option| format!("-D {option}"));
         let options = some_of(&options.collect::<Vec<_>>());
@@ -115,6 +113,26 @@ fn leads_text(leads: &TestLeads) -> Vec<String> {
         lines.push(format!("a folder with a build file of its own: {folders}"));
     }
     lines
+}
+
+/// A line about what may be behind a command that failed, with the end of the line before.
+fn hint_text(hint: &Hint) -> String {
+    match hint {
+        Hint::LeftOut(file) => left_out_text(file),
+        Hint::Submodule(submodule) => format!("\n  {}", submodule_text(submodule)),
+        Hint::Presets(presets) => format!("\n  {}", presets_text(presets)),
+        Hint::Download(None) => "\n  it was to download something, which failed: try again with a network, or install what it needs".to_owned(),
+        Hint::Download(Some(name)) => format!(
+            "\n  FetchContent was to download {name}, which failed: try again with a network, or name a folder that has its sources: `-D FETCHCONTENT_SOURCE_DIR_{}=FOLDER`",
+            name.to_uppercase()
+        ),
+    }
+}
+
+fn presets_text(presets: &[String]) -> String {
+    let presets = presets.iter().map(|preset| format!("--preset {preset}"));
+    let presets = some_of(&presets.collect::<Vec<_>>());
+    format!("the project has presets for CMake, none of which was used: {presets}")
 }
 
 fn submodule_text(submodule: &Path) -> String {
@@ -147,6 +165,7 @@ pub(crate) fn left_out_text(file: &Path) -> String {
 pub(crate) fn build_failure_output(failure: &BuildFailure) -> &str {
     match failure {
         BuildFailure::Compiler { output, .. } | BuildFailure::Command { output, .. } => output,
+        BuildFailure::Bazel { failure, .. } => build_failure_output(failure),
         _ => "",
     }
 }
