@@ -150,6 +150,8 @@ pub(crate) enum Format {
     Json,
     /// SARIF 2.1.0, for editors and code hosts
     Sarif,
+    /// As gcc prints warnings, for editors
+    Gcc,
     /// Annotations of GitHub Actions
     Github,
     /// Code quality report of GitLab

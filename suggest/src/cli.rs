@@ -314,7 +314,7 @@ pub(crate) struct MergeArgs {
     #[arg(long, value_name = "FILE")]
     pub export_fixes: Option<PathBuf>,
     /// Number of parallel runs [default: the number of processors]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub jobs: Option<u64>,
     /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
@@ -504,11 +504,15 @@ pub(crate) struct RunFlags {
     #[arg(long, value_name = "FILE")]
     pub replay: Option<PathBuf>,
     /// Number of parallel runs, at most 1024 [default: the number of processors]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_JOBS))]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_JOBS))]
     pub jobs: Option<u64>,
     /// Exit with 1 for findings that do at least this much harm
     #[arg(long, value_name = "LEVEL", default_value = "survived")]
     pub fail_on: HarmLevel,
+    /// Exit with 0 if there are findings, too: only failing to check is told by the exit
+    /// code
+    #[arg(long)]
+    pub exit_zero: bool,
     /// Make stale values happen to see what they do; without, every finding counts
     #[arg(long, value_name = "SWITCH", default_value = "on")]
     pub(crate) harm: Switch,

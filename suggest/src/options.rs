@@ -63,6 +63,8 @@ pub(crate) struct RunOptions {
     pub memory_limit: u64,
     /// What findings make the command end with exit code 1.
     pub fail_on: HarmLevel,
+    /// Findings do not make it end so.
+    pub exit_zero: bool,
     /// Whether stale values are made to happen.
     pub harm: bool,
     /// The machines that findings are reported for.
@@ -155,6 +157,7 @@ impl RunOptions {
             ),
             memory_limit: flags.memory_limit.unwrap_or(DEFAULT_MEMORY_LIMIT_MIB),
             fail_on: flags.fail_on,
+            exit_zero: flags.exit_zero,
             harm: flags.harm == Switch::On,
             target: flags.target,
             weak: None,

@@ -445,7 +445,7 @@ fn escape_sequences_in_names_and_sources_are_shown_as_signs() {
     let hostile: Vec<String> = lines.collect();
     world.write("d/a\u{1b}[31mb.c", &hostile.join("\n"));
     for format in [
-        "text", "github", "gitlab", "junit", "rdjson", "sarif", "json",
+        "text", "gcc", "github", "gitlab", "junit", "rdjson", "sarif", "json",
     ] {
         let result = wmfix(&world, &format!("check d --runs 20 --format {format}"));
         assert_eq!(result.code, Some(1), "{format}: {}", result.stderr);

@@ -29,17 +29,19 @@ const COMMANDS: [(&str, &str); 16] = [
 type Values = &'static [&'static str];
 
 /// Options of suggest, check and run.
-const OF_ALL: [(&str, Values); 22] = [
+const OF_ALL: [(&str, Values); 24] = [
     ("--runs", &["100"]),
     ("--time", &["3", "0.5"]),
     ("--seed", &["0", "18446744073709551615"]),
     ("--strategy", &["pct", "random", "os"]),
     ("--jobs", &["1"]),
+    ("-j", &["1"]),
+    ("--exit-zero", &[]),
     ("--cost", &["fewest", "x86", "arm64", "portable"]),
     ("--volatile", &["ignore", "relaxed", "acqrel"]),
     ("--races", &["on", "off", "predict"]),
     ("--format", &["text", "json", "sarif"]),
-    ("--format", &["github", "gitlab", "rdjson", "junit"]),
+    ("--format", &["gcc", "github", "gitlab", "rdjson", "junit"]),
     ("--quiet", &[]),
     ("--color", &["auto", "always", "never"]),
     ("--fix", &["harmful", "visible", "survived", "all"]),
@@ -174,6 +176,8 @@ fn every_situation_has_its_exit_code() {
         ("check sb.c --fail-on harmful", 0),
         ("check sb.c", 1),
         ("suggest sb.c", 1),
+        ("check sb.c --exit-zero", 0),
+        ("suggest sb.c --exit-zero", 0),
         ("check mp.c", 1),
         ("check sometimes.c", 1),
         ("check missing.c", 2),
@@ -183,6 +187,7 @@ fn every_situation_has_its_exit_code() {
         ("explain V99", 2),
         ("merge missing", 2),
         ("check broken.c", 3),
+        ("check broken.c --exit-zero", 3),
         ("check crash.c", 3),
         // Last: it changes the file.
         ("suggest sb.c --apply", 0),
@@ -232,7 +237,7 @@ fn bash_completes_commands_options_and_values() {
         ("wmfix s", "suggest scan scenarios"),
         ("wmfix check --strat", "--strategy"),
         ("wmfix check --strategy p", "pos pct"),
-        ("wmfix suggest --format g", "github gitlab"),
+        ("wmfix suggest --format g", "gcc github gitlab"),
         ("wmfix check --fail-on h", "harmful"),
         ("wmfix suggest --baseline wmfix.b", "wmfix.bash"),
     ] {

@@ -71,6 +71,32 @@ fn github_gets_one_annotation_for_each_finding_from_the_root_of_the_repository()
 }
 
 #[test]
+fn editors_get_lines_as_of_gcc_with_the_places_of_both_sides() {
+    need_tools();
+    let world = world();
+    let ran = run(&world, &["check", "--format", "gcc"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let mut rules = Vec::new();
+    for line in ran.stdout.lines() {
+        let rest = line.strip_prefix("a, b: 100% <ü>.c:").expect(line);
+        let mut parts = rest.splitn(4, ':');
+        let mut part = || parts.next().expect(line).trim();
+        assert!(part().parse::<u32>().is_ok_and(|n| n > 0), "{line}");
+        assert!(part().parse::<u32>().is_ok_and(|n| n > 0), "{line}");
+        if part() != "note" {
+            let (_, rule) = part().rsplit_once(" [").expect(line);
+            rules.push(rule.to_owned());
+        }
+    }
+    rules.sort();
+    assert_eq!(
+        rules,
+        ["data-race]", "stale-read]", "stale-read]"],
+        "{ran:?}"
+    );
+}
+
+#[test]
 fn gitlab_gets_issues_with_the_fields_that_it_requires() {
     need_tools();
     let world = world();

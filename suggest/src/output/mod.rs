@@ -20,7 +20,7 @@ use crate::private_files::write_file;
 use crate::repair_loop::{RepairResult, Verification};
 use crate::report::{
     Dossier, ExchangeSettings, Page, TextRenderer, TextStyle, Verdict, build_failure_output,
-    build_failure_text, github, gitlab, junit, rdjson, relax_refusal_text, relaxation_text,
+    build_failure_text, gcc, github, gitlab, junit, rdjson, relax_refusal_text, relaxation_text,
     repair_text, replacements, sarif,
 };
 use crate::state;
@@ -34,7 +34,7 @@ pub(crate) fn print_report(examination: &Examination) -> Result<ExitStatus, Stop
     let Examination {
         dossier, options, ..
     } = examination;
-    let status = verdict_status(dossier);
+    let status = verdict_status(dossier, options);
     let text = match options.format {
         Format::Text => TextRenderer::new(stdout_style(options.color)).report(dossier),
         format => machine_text(dossier, format, options, status)?,
@@ -106,7 +106,7 @@ pub(crate) fn print_relaxation(
     let Examination {
         dossier, options, ..
     } = examination;
-    let status = verdict_status(dossier);
+    let status = verdict_status(dossier, options);
     let none = Patch::default();
     let patch = match stage {
         RelaxStage::Done(orders) => &orders.patch,
@@ -224,7 +224,7 @@ fn require_working(examination: &Examination) -> Result<(), Stop> {
 /// the patch.
 fn status(examination: &Examination) -> ExitStatus {
     let RepairStage::Done(repaired) = &examination.repair else {
-        return verdict_status(&examination.dossier);
+        return verdict_status(&examination.dossier, &examination.options);
     };
     for path in &repaired.patch.outside {
         eprintln!(
@@ -239,12 +239,13 @@ fn status(examination: &Examination) -> ExitStatus {
             "wmfix: no patch: the last one that was tried does not build, which is a fault of wmfix"
         );
     }
-    verdict_status(&examination.dossier)
+    verdict_status(&examination.dossier, &examination.options)
 }
 
-fn verdict_status(dossier: &Dossier) -> ExitStatus {
+fn verdict_status(dossier: &Dossier, options: &RunOptions) -> ExitStatus {
     match dossier.report.verdict {
         Verdict::Clean => ExitStatus::Clean,
+        Verdict::Findings if options.exit_zero => ExitStatus::Clean,
         Verdict::Findings => ExitStatus::Findings,
         Verdict::Failed => ExitStatus::Failed,
     }
@@ -294,6 +295,7 @@ fn machine_text(
         Format::Text => Ok(TextRenderer::new(TextStyle::default()).report(dossier)),
         Format::Json => Ok(serde_json::to_string_pretty(&dossier.report)? + "\n"),
         Format::Sarif => sarif(dossier, status),
+        Format::Gcc => Ok(gcc(dossier, &settings()?)),
         Format::Github => Ok(github(dossier, &settings()?)),
         Format::Gitlab => gitlab(dossier, &settings()?),
         Format::Rdjson => rdjson(dossier, &settings()?),

@@ -95,7 +95,7 @@ impl Content {
         let value = || serde_json::from_str::<Value>(text).ok();
         let json = |is: fn(&Value) -> bool| Some(value().as_ref().is_some_and(is));
         match self {
-            Self::Report(Format::Text | Format::Github) => None,
+            Self::Report(Format::Text | Format::Gcc | Format::Github) => None,
             Self::Report(Format::Json) => {
                 json(|report| report["verdict"].is_string() && report["runs"].is_object())
             }

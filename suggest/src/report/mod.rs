@@ -37,7 +37,7 @@ pub(crate) use assemble::{
 };
 pub(crate) use baseline_file::BaselineFile;
 pub(crate) use dossier::Dossier;
-pub(crate) use exchange::{ExchangeSettings, github, gitlab, junit, rdjson, replacements};
+pub(crate) use exchange::{ExchangeSettings, gcc, github, gitlab, junit, rdjson, replacements};
 pub(crate) use failure_words::{
     build_failure_output, build_failure_text, left_out_text, not_run_text,
 };

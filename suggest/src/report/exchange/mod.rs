@@ -1,14 +1,16 @@
-//! The report in the formats of other tools: annotations of GitHub, code quality
-//! of GitLab, reviewdog's diagnostics, JUnit's test results, and clang's
+//! The report in the formats of other tools: the lines of gcc, annotations of GitHub, code
+//! quality of GitLab, reviewdog's diagnostics, JUnit's test results, and clang's
 //! replacements. All of them are made from the same list of entries.
 
 mod entry;
+mod gcc;
 mod github;
 mod gitlab;
 mod junit;
 mod rdjson;
 mod replacements;
 
+pub(crate) use gcc::gcc;
 pub(crate) use github::github;
 pub(crate) use gitlab::gitlab;
 pub(crate) use junit::junit;
