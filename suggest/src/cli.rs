@@ -116,6 +116,10 @@ pub(crate) struct SuggestArgs {
     /// Add a comment to each change that names the findings it removes
     #[arg(long)]
     pub annotate: bool,
+    /// Build, list what would be run and which atomic operations are looked at, and stop.
+    /// The tests of a Makefile are made once for that: they may build what they run
+    #[arg(long)]
+    pub dry_run: bool,
     /// Refused with the reason: `check` has it
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, hide = true)]
     pub weak: Option<Option<String>>,
@@ -210,6 +214,10 @@ pub(crate) struct CheckArgs {
         default_missing_value = "mixed"
     )]
     pub weak: Option<WeakChoice>,
+    /// Build, list what would be run and which atomic operations are looked at, and stop.
+    /// The tests of a Makefile are made once for that: they may build what they run
+    #[arg(long)]
+    pub dry_run: bool,
     /// Options of a repair
     #[command(flatten)]
     #[allow(dead_code, reason = "nobody asks for what has no effect")]

@@ -57,9 +57,10 @@ const OF_ALL: [(&str, Values); 24] = [
 ];
 
 /// Options of one or two of them.
-const OF_SOME: [(&str, &[&str], Values); 9] = [
+const OF_SOME: [(&str, &[&str], Values); 10] = [
     ("--model", &["check", "run"], &["rc11", "rc20"]),
     ("--weak", &["check", "run"], &[]),
+    ("--dry-run", &["suggest", "check"], &[]),
     ("--output", &["suggest"], &["out"]),
     ("--apply", &["suggest"], &[]),
     ("--annotate", &["suggest"], &[]),

@@ -100,6 +100,30 @@ fn the_only_target_that_can_be_meant_is_run_and_named() {
     }
 }
 
+/// What is built and what would be run is told, and nothing is run.
+#[test]
+fn a_dry_run_builds_and_lists_what_would_be_run() {
+    need_make();
+    let world = World::new();
+    world.write("p/sb.c", STORE_BUFFERING);
+    let ran = world.path().join("ran");
+    let rules = format!("{SB}\nrun: sb\n\techo >> {}\n\t./sb\n", ran.display());
+    world.write("p/Makefile", &rules);
+    for command in ["check", "suggest"] {
+        let told = wmfix(&world, "p", &format!("{command} --dry-run"));
+        let words = [
+            "built by make",
+            "test: make run",
+            "names no tests",
+            "  sb.c: 4",
+        ];
+        said(&told, 0, &words);
+        // make itself was asked once for what it builds.
+        let runs = std::fs::read_to_string(&ran).expect("the sign of a run");
+        assert_eq!(runs.lines().count(), 1, "{told:?}");
+    }
+}
+
 /// `test` is a file that `check` runs: making it runs nothing.
 #[test]
 fn a_program_called_test_is_not_the_test_command() {

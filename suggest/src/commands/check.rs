@@ -19,6 +19,7 @@ pub(super) fn examine(
 ) -> Result<ExitStatus, Stop> {
     Targets::of(&arguments.how).require_writable()?;
     let choices = arguments.how.stale.clone();
+    let dry_run = arguments.dry_run;
     let request = Request {
         path: arguments.path,
         command: arguments.command,
@@ -29,6 +30,9 @@ pub(super) fn examine(
         merged,
         ignore_baseline: false,
     };
+    if dry_run {
+        return super::dry_run::show(request);
+    }
     if let Some(choices) = choices {
         return stale::check(request, &choices);
     }

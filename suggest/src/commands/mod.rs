@@ -5,6 +5,7 @@ mod audit;
 mod baseline;
 mod check;
 mod completions;
+mod dry_run;
 mod explain;
 mod help;
 mod hook;

@@ -43,6 +43,9 @@ pub(super) fn examine(
         merged,
         ignore_baseline: false,
     };
+    if arguments.dry_run {
+        return super::dry_run::show(request);
+    }
     let wanted = RepairRequest {
         cost: arguments.cost,
         fix: arguments.fix,

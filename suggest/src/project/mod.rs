@@ -212,6 +212,14 @@ impl Project {
         matches!(self.kind, Kind::Tree(BuildTool::Commands)) && self.build.commands.is_empty()
     }
 
+    /// What builds it, as people know it.
+    pub(crate) fn built_by(&self) -> &'static str {
+        match self.kind {
+            Kind::Programs(..) => "the compiler",
+            Kind::Tree(tool) => tool.name(),
+        }
+    }
+
     /// The folder of the project, absolute.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
