@@ -40,6 +40,17 @@ const CAN_FAIL: [&str; 15] = [
     "gtest",
 ];
 
+/// Texts that start threads.
+const STARTS_THREADS: [&str; 7] = [
+    "pthread_create",
+    "thrd_create",
+    "std::thread",
+    "std::jthread",
+    "std::async",
+    "boost::thread",
+    "#pragma omp parallel",
+];
+
 /// Something to know about a program as it is.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum BaselineNote {
@@ -64,7 +75,10 @@ pub(crate) enum BaselineNote {
     /// No atomic operation was executed, and no second thread started.
     NothingToCheck,
     /// No run had a second thread.
-    OneThread,
+    OneThread {
+        /// The files in which threads are started, as one names them from here.
+        started_in: Vec<String>,
+    },
     /// Whatever it does, nobody could tell: it prints nothing, it always ends well,
     /// and nothing in its text could end it otherwise.
     ChecksNothing,
@@ -108,7 +122,12 @@ pub(crate) fn notes(
             BaselineNote::NothingToCheck
         });
     } else if worked && options.strategy != Strategy::Os && !concurrent {
-        notes.push(BaselineNote::OneThread);
+        let current = std::env::current_dir().unwrap_or_default();
+        let files = subject.files.iter().filter(|file| starts_threads(file));
+        let shown = files.map(|file| file.strip_prefix(&current).unwrap_or(file));
+        notes.push(BaselineNote::OneThread {
+            started_in: shown.map(|file| file.display().to_string()).collect(),
+        });
     } else if worked && checks_nothing(collected, subject) {
         notes.push(BaselineNote::ChecksNothing);
     }
@@ -205,6 +224,14 @@ fn advice(
     }
     advice.push(Advice::OwnFolder);
     advice
+}
+
+/// Whether the text of a file starts threads.
+fn starts_threads(file: &Path) -> bool {
+    std::fs::read(file).is_ok_and(|text| {
+        let text = String::from_utf8_lossy(&text);
+        STARTS_THREADS.iter().any(|word| has_word(&text, word))
+    })
 }
 
 fn reads_input(file: &Path) -> bool {

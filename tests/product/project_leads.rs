@@ -100,6 +100,30 @@ fn the_only_target_that_can_be_meant_is_run_and_named() {
     }
 }
 
+/// The test that is run has one thread: where threads are started, the report says.
+#[test]
+fn a_test_with_one_thread_leads_to_where_threads_are_started() {
+    need_make();
+    let world = World::new();
+    let one = "#include <stdatomic.h>\nstatic atomic_int x;\n\
+               int main(void) { atomic_store(&x, 1); return 0; }\n";
+    world.write("p/one.c", one);
+    world.write(
+        "p/Makefile",
+        "one: one.c\n\t$(CC) -o one one.c\ntest: one\n\t./one\n",
+    );
+    let alone = wmfix(&world, "p", "check");
+    said(
+        &alone,
+        0,
+        &["no run had a second thread", "`wmfix help scenarios`"],
+    );
+    world.write("p/stress/sb.c", STORE_BUFFERING);
+    let beside = wmfix(&world, "p", "check");
+    let words = ["no run had a second thread", "started in `stress/sb.c`"];
+    said(&beside, 0, &words);
+}
+
 /// What is built and what would be run is told, and nothing is run.
 #[test]
 fn a_dry_run_builds_and_lists_what_would_be_run() {

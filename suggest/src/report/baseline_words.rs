@@ -1,5 +1,6 @@
 //! What is wrong with a program as it is, in words.
 
+use super::failure_words::some_of;
 use super::words::signal_name;
 use crate::baseline::{Advice, BaselineNote};
 use crate::run::RunEnd;
@@ -29,9 +30,16 @@ pub(super) fn baseline_text(note: &BaselineNote) -> String {
         BaselineNote::NothingToCheck => {
             "there was nothing to check: no atomic operation was executed, and no second thread started".to_owned()
         }
-        BaselineNote::OneThread => {
-            "no run had a second thread: there is only one order of operations".to_owned()
-        }
+        BaselineNote::OneThread { started_in } => format!(
+            "no run had a second thread: there is only one order of operations\n  {}",
+            match &started_in[..] {
+                [] => "`wmfix help scenarios`: tests with threads are made of the operations that a library declares".to_owned(),
+                files => format!(
+                    "threads are started in {}, which no run came to: give the test that does after --",
+                    some_of(files)
+                ),
+            }
+        ),
         BaselineNote::ChecksNothing => {
             "the test checks nothing: it prints nothing, always ends with exit code 0 and has no assertion, so a stale value cannot show; add checks of the results, with assert() or an exit code".to_owned()
         }

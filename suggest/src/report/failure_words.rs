@@ -143,7 +143,7 @@ fn submodule_text(submodule: &Path) -> String {
 }
 
 /// A list of things to type, not too long.
-fn some_of(all: &[String]) -> String {
+pub(super) fn some_of(all: &[String]) -> String {
     const MAX_SHOWN: usize = 4;
     let quoted = all.iter().take(MAX_SHOWN).map(|one| format!("`{one}`"));
     let shown = quoted.collect::<Vec<_>>().join(", ");
