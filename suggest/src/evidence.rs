@@ -197,35 +197,24 @@ impl Evidence {
             self.collected.must_pass = subject.must_pass;
         }
         let programs = subject.commands.len();
-        for (number, command) in subject.commands.iter().enumerate() {
-            // What a program leaves of its part of the time goes to the others.
-            let part = 1.0 / (programs - number) as f64;
-            let budget = Budget {
-                patience: match plan.selection.is_until_quiet() {
-                    true => Patience::of(plan.options),
-                    false => Patience::Runs(u64::MAX),
-                },
-                deadline: self
-                    .deadline(plan.limit.deadline, with_findings)
-                    .share(part),
-                deadline_with_findings: with_findings.share(part),
-                jobs: plan.options.jobs(),
-            };
-            let summary = self.run(
-                number,
-                &command.launch,
-                plan,
-                budget,
-                &folders,
-                &mut progress,
-            )?;
-            self.summary.runs += summary.runs;
-            if summary.stopped != StopReason::Quiet {
-                self.summary.stopped = summary.stopped;
-            }
-            if summary.stopped == StopReason::Interrupted {
-                break;
-            }
+        let first_runs = (0..programs).map(|number| (number, 0));
+        let cut_short = self.share_time(
+            first_runs.collect(),
+            subject,
+            plan,
+            with_findings,
+            &folders,
+            &mut progress,
+        )?;
+        // Tests without threads need next to nothing of their parts: what they leave goes to
+        // those that had too little.
+        let again = match self.summary.stopped {
+            StopReason::TimeUp if plan.selection.is_until_quiet() => cut_short,
+            _ => Vec::new(),
+        };
+        if !again.is_empty() {
+            self.summary.stopped = StopReason::Quiet;
+            self.share_time(again, subject, plan, with_findings, &folders, &mut progress)?;
         }
         self.fresh_starts.extend(folders.fresh_starts());
         self.left_behind |= folders.left_behind() > 0;
@@ -252,6 +241,52 @@ impl Evidence {
         }
         self.note_silence(before, plan.options.timeout);
         Ok(self)
+    }
+
+    /// Runs commands of the subject, each after the number of runs that is beside it and
+    /// for its part of the time; what it leaves of that goes to those after it. Gives those
+    /// for which the time was not enough, with the runs that they had.
+    fn share_time(
+        &mut self,
+        commands: Vec<(usize, u64)>,
+        subject: &Subject,
+        plan: RunPlan<'_>,
+        with_findings: Deadline,
+        folders: &RunFolders,
+        progress: &mut Progress,
+    ) -> anyhow::Result<Vec<(usize, u64)>> {
+        let mut cut_short = Vec::new();
+        let all = commands.len();
+        for (done, (number, runs_before)) in commands.into_iter().enumerate() {
+            let part = 1.0 / (all - done) as f64;
+            let deadline = self.deadline(plan.limit.deadline, with_findings);
+            if runs_before > 0 && deadline.is_over() {
+                self.summary.stopped = StopReason::TimeUp;
+                break;
+            }
+            let budget = Budget {
+                patience: match plan.selection.is_until_quiet() {
+                    true => Patience::of(plan.options),
+                    false => Patience::Runs(u64::MAX),
+                },
+                deadline: deadline.share(part),
+                deadline_with_findings: with_findings.share(part),
+                jobs: plan.options.jobs(),
+            };
+            let launch = &subject.commands[number].launch;
+            let which = (number, runs_before);
+            let summary = self.run(which, launch, plan, budget, folders, progress)?;
+            self.summary.runs += summary.runs;
+            if summary.stopped != StopReason::Quiet {
+                self.summary.stopped = summary.stopped;
+            }
+            match summary.stopped {
+                StopReason::Interrupted => break,
+                StopReason::TimeUp => cut_short.push((number, runs_before + summary.runs)),
+                StopReason::Quiet => {}
+            }
+        }
+        Ok(cut_short)
     }
 
     /// Notes that none of the runs since then has left a trace.
@@ -379,10 +414,11 @@ impl Evidence {
         if found { with } else { without }
     }
 
-    /// Runs one command of the subject until nothing new is found.
+    /// Runs one command of the subject, which has had some runs before, until nothing new is
+    /// found.
     fn run(
         &mut self,
-        number: usize,
+        (number, runs_before): (usize, u64),
         launch: &Launch,
         plan: RunPlan<'_>,
         budget: Budget,
@@ -479,7 +515,8 @@ impl Evidence {
         };
         let run_and_observe = |count: u64| {
             // Past the last run nothing is looked at any more.
-            let run = selection.run_number(number, count).unwrap_or(count);
+            let run = selection.run_number(number, runs_before + count);
+            let run = run.unwrap_or(count);
             if let Selection::Merged(merged) = selection
                 && let Some(shown) = merged.shown(number, run)
             {
@@ -506,6 +543,7 @@ impl Evidence {
             run_and_observe,
             || watchdog.end_all(),
             |count, outcome| {
+                let count = runs_before + count;
                 let run = selection.run_number(number, count).unwrap_or(count);
                 let last = selection.run_number(number, count + 1).is_none();
                 let mut observation = match (outcome, selection) {

@@ -127,6 +127,21 @@ fn each_test_is_judged_as_its_properties_say() {
     assert!(runs >= 150 && called < 75, "{runs} runs, {called} of ctest");
 }
 
+/// Of many tests only the first has threads: it gets the time that the others do not need.
+#[test]
+fn the_time_goes_to_the_tests_with_threads() {
+    let others = (0..20).map(|number| format!("add_test(NAME other{number} COMMAND t 0)\n"));
+    let world = project(&others.collect::<String>());
+    let mut command = world.wmfix("gcc");
+    command.current_dir(world.path().join("p"));
+    let line = "check --format json --runs 1000000 --harm off --time 8";
+    let found = CommandResult::of(command.args(line.split(' ')));
+    assert_eq!(found.code, Some(1), "{found:?}");
+    let report = found.json();
+    let seconds = report["runs"]["seconds"].as_f64().expect("a number");
+    assert!(seconds > 3.5, "{seconds} s");
+}
+
 #[test]
 fn a_test_that_fails_is_told_beside_those_that_may() {
     let skip = "SKIP_REGULAR_EXPRESSION skipped";
