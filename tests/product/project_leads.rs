@@ -339,6 +339,36 @@ fn a_clone_of_an_autotools_project_is_configured() {
     assert!(!world.path().join("p/configure").exists(), "only in a copy");
 }
 
+/// Each of automake's tests is a command, and one that was skipped has not failed; where
+/// make runs them in a way of its own, it does so here.
+#[test]
+fn the_tests_of_automake_are_run_one_by_one() {
+    need_make();
+    need(&[Need::Program("autoconf"), Need::Program("automake")]);
+    let world = World::new();
+    world.write("p/tests/sb.c", STORE_BUFFERING);
+    world.write("p/tests/skipped.c", "int main(void) { return 77; }\n");
+    world.write(
+        "p/configure.ac",
+        "AC_INIT([sb], [1])\nAM_INIT_AUTOMAKE([foreign])\nAC_PROG_CC\n\
+         AC_CONFIG_FILES([Makefile tests/Makefile])\nAC_OUTPUT\n",
+    );
+    world.write("p/Makefile.am", "SUBDIRS = tests\n");
+    let tests = "check_PROGRAMS = sb skipped\nsb_LDFLAGS = -pthread\nTESTS = $(check_PROGRAMS)\n";
+    world.write("p/tests/Makefile.am", tests);
+    let told = wmfix(&world, "p", "check --dry-run");
+    said(&told, 0, &["test: sb (in ", "test: skipped (in "]);
+    let found = wmfix(&world, "p", "check --runs 10 --harm off");
+    said(&found, 1, &["stale value", "tests/sb.c:"]);
+    assert!(!found.stdout.contains("skipped"), "{found:?}");
+    world.write(
+        "p/tests/Makefile.am",
+        &format!("{tests}XFAIL_TESTS = skipped\n"),
+    );
+    let told = wmfix(&world, "p", "check --dry-run");
+    said(&told, 0, &["test: make check"]);
+}
+
 #[test]
 fn a_failing_build_names_the_users_files_and_an_empty_submodule() {
     need_make();

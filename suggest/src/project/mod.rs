@@ -2,6 +2,7 @@
 //! patched ones, become something that can be run. Owns the copies and the cache
 //! of builds; knows nothing of findings. The user's tree is only ever read.
 
+mod automake;
 mod build;
 mod build_folder;
 mod built_programs;

@@ -31,7 +31,7 @@ pub(super) struct TestPlan {
 }
 
 impl TestPlan {
-    fn of(tests: Vec<Test>) -> Self {
+    pub(super) fn of(tests: Vec<Test>) -> Self {
         Self { tests, note: None }
     }
 }
@@ -75,6 +75,10 @@ impl TestSearch<'_> {
             Err(failure) => return Ok(Err(failure)),
         };
         let rules = MakeRules::new(&printed);
+        let is_configured = self.of.tool == BuildTool::Make { configured: true };
+        if is_configured && let Some(plan) = self.of_automake()? {
+            return Ok(plan);
+        }
         let mut idle = Vec::new();
         for target in rules.test_targets() {
             let command = self.make(target);
@@ -191,7 +195,7 @@ impl TestSearch<'_> {
     }
 
     /// The call of make that makes a target.
-    fn make(&self, target: &str) -> Vec<OsString> {
+    pub(super) fn make(&self, target: &str) -> Vec<OsString> {
         self.of.tool.test(self.layout, self.config, Some(target))
     }
 

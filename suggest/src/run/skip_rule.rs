@@ -32,6 +32,14 @@ impl SkipRule {
         })
     }
 
+    /// By this exit code.
+    pub(crate) fn of_code(code: i32) -> Self {
+        Self {
+            code: Some(code),
+            patterns: Vec::new(),
+        }
+    }
+
     /// Whether a run that ended with this exit code was skipped; `output` has what it
     /// printed.
     pub(super) fn skips(&self, code: i32, output: &Path) -> io::Result<bool> {
