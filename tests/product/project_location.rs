@@ -108,6 +108,19 @@ fn the_report_is_limited_to_what_was_named() {
     );
 }
 
+/// What has no code is no part of a project that could be found clean.
+#[test]
+fn a_part_without_code_is_refused() {
+    let world = project();
+    world.write("p/docs/index.md", "How it works.\n");
+    for part in ["docs", "docs/index.md", "Makefile"] {
+        let none = wmfix(&world, "p", &format!("check {part}"));
+        assert_eq!(none.code, Some(2), "{part}: {none:?}");
+        let said = format!("{part} has no C or C++ file");
+        assert!(none.stderr.contains(&said), "{none:?}");
+    }
+}
+
 #[test]
 fn the_patch_is_limited_and_applied_there_and_explain_works_everywhere() {
     let world = project();

@@ -50,7 +50,11 @@ pub(crate) enum Choice {
 /// build file needs no tests to be a project's.
 pub(crate) fn locate(path: &Path, has_command: bool) -> Result<Location, NothingToBuild> {
     let current = std::env::current_dir().and_then(|folder| folder.canonicalize());
-    locate_from(path, has_command, &current.unwrap_or_default())
+    let location = locate_from(path, has_command, &current.unwrap_or_default())?;
+    match &location.scope {
+        Some(scope) if !programs::any_code(scope) => Err(NothingToBuild::NoCode(path.to_owned())),
+        _ => Ok(location),
+    }
 }
 
 /// The same, typed in the folder `current`, which is absolute and without links.

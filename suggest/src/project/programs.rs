@@ -11,7 +11,7 @@ use wmfix_frontend::Language;
 use super::elsewhere::projects_below;
 use super::main_function;
 use super::system::has_build_file;
-use super::walk::walk_own;
+use super::walk::{is_hidden, walk, walk_own};
 use crate::config::ConfigError;
 use crate::regular_file;
 
@@ -54,6 +54,9 @@ pub(crate) enum NothingToBuild {
          [test]\n  command = \"./prog\""
     )]
     NoMain(PathBuf),
+    /// A part of a project that has no code.
+    #[error("{0} has no C or C++ file, so there is nothing to check: name what has")]
+    NoCode(PathBuf),
     /// A folder without `main` that Bazel builds.
     #[error("{}", bazel_text(.0))]
     Bazel(PathBuf),
@@ -219,6 +222,14 @@ fn included_file(line: &str) -> Option<&str> {
     let rest = rest.strip_prefix("include")?.trim_start();
     let rest = rest.strip_prefix(['"', '<'])?;
     rest.split(['"', '>']).next()
+}
+
+/// Whether a file is C or C++, or a folder has such a file, whoever's it is.
+pub(super) fn any_code(path: &Path) -> bool {
+    let files = walk(path, |entry| !is_hidden(entry)).take(MAX_ENTRIES);
+    files
+        .filter_map(Result::ok)
+        .any(|entry| entry.path().is_file() && Language::may_be(entry.path()))
 }
 
 /// Whether a file is a source that defines `main`.
