@@ -2,9 +2,11 @@
 //! folder that was named on the command line, where the project around it is built
 //! and tested as a whole.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use wmfix_analysis::SiteId;
+use wmfix_frontend::OrderForm;
 
 use crate::findings::{RaceFinding, ViolationKey};
 use crate::observe::Places;
@@ -69,17 +71,45 @@ impl PathLimit {
         self.holds_any(places, sites.chain([race.first.site, race.second.site]))
     }
 
+    /// Reads what it takes to say what is in it: the headers that may define the macros
+    /// of operations.
+    pub(crate) fn read_macros(&self, places: &mut Places) {
+        if self.path.is_none() {
+            return;
+        }
+        let sites = places.iter().filter_map(|(_, place)| place.site.as_ref());
+        let uses = sites.filter(|site| matches!(site.order.form, OrderForm::Macro(_)));
+        let files: BTreeSet<PathBuf> = uses.map(|site| site.file.to_path_buf()).collect();
+        for file in files {
+            places.sources.headers(&file);
+        }
+    }
+
     /// Whether one of these sites is in it.
     pub(crate) fn holds_any(
         &self,
         places: &Places,
         sites: impl IntoIterator<Item = SiteId>,
     ) -> bool {
-        let is_inside = |site| {
-            let point = places.get(site).point.as_ref();
-            point.is_some_and(|point| self.holds_file(&point.file))
-        };
-        self.path.is_none() || sites.into_iter().any(is_inside)
+        self.path.is_none() || sites.into_iter().any(|site| self.holds_site(places, site))
+    }
+
+    /// Whether an operation is in it: where its author sees it, in a function that hands
+    /// it on to there, or in the macro that stands there for it. Who names a header that
+    /// is nothing but such functions and macros means what they are used for.
+    fn holds_site(&self, places: &Places, site: SiteId) -> bool {
+        let place = places.get(site);
+        let via = place.via.iter().filter_map(|frame| frame.at.as_ref());
+        let mut points = place.point.iter().chain(via);
+        if points.any(|point| self.holds_file(&point.file)) {
+            return true;
+        }
+        let macro_name = place.site.as_ref().and_then(|site| match &site.order.form {
+            OrderForm::Macro(name) => Some(name),
+            _ => None,
+        });
+        let body = macro_name.and_then(|name| places.sources.macro_body(name));
+        body.is_some_and(|body| self.holds_file(&body.file))
     }
 }
 

@@ -228,6 +228,7 @@ fn run_and_collect(
     let (scope, rules) = (settings.scope.clone(), settings.allow_rules.clone());
     let evidence = Evidence::new(&settings.vocabularies, scope, rules);
     let mut evidence = evidence.gather(subject, plan)?;
+    settings.limit.read_macros(evidence.places());
     if options.exhaustive && !record && settings.merged.is_none() {
         stopped::keep(subject, options, evidence.take_stopped())?;
     }
@@ -415,6 +416,7 @@ fn assemble_report(
         let failed = collected.every_run_failed() || collected.no_run_complete();
         known.apply(&name, &mut dossier, options.fail_on, failed);
     }
+    report::add_outside_note(&mut dossier);
     if let Some(merged) = settings.merged.as_ref().filter(|m| !m.cut_short.is_empty()) {
         let numbers: Vec<String> = merged.cut_short.iter().map(u64::to_string).collect();
         dossier.report.notes.push(format!(

@@ -327,3 +327,147 @@ fn a_race_belongs_to_the_part_whose_order_is_missing() {
         "{patch}"
     );
 }
+
+/// A header without a fault, and a source beside it in which nothing orders two writes.
+fn project_with_a_race() -> World {
+    need(&[Need::Program("gcc"), Need::Program("make")]);
+    let world = World::new();
+    world.write(
+        "p/include/count.h",
+        "#include <stdatomic.h>\nextern atomic_int count;\n\
+         static inline void more(void) { atomic_fetch_add(&count, 1); }\n",
+    );
+    world.write(
+        "p/src/last.c",
+        "#include \"count.h\"\natomic_int count;\nint last;\n\
+         void note(int number) {\n\
+         \x20   last = number;\n}\n",
+    );
+    world.write(
+        "p/test/test_count.c",
+        "#include \"count.h\"\n#include <pthread.h>\nvoid note(int number);\n\
+         static void *one(void *p) { more(); note(1); return p; }\n\
+         int main(void) { pthread_t t; pthread_create(&t, 0, one, 0);\n\
+         more(); note(2); pthread_join(t, 0); return count != 2; }\n",
+    );
+    world.write(
+        "p/Makefile",
+        "test_count: test/test_count.c src/last.c include/count.h\n\
+         \t$(CC) -Iinclude -pthread -o $@ test/test_count.c src/last.c\n\
+         test: test_count\n\t./test_count\n",
+    );
+    world
+}
+
+#[test]
+fn a_race_outside_of_the_part_counts_and_is_named() {
+    let world = project_with_a_race();
+    let found = wmfix(&world, "p", "check include --format json");
+    let report = found.json();
+    assert_eq!(
+        (found.code, &report["verdict"]),
+        (Some(1), &"findings".into()),
+        "{report}"
+    );
+    assert_eq!(
+        report["races"].as_array().map(Vec::len),
+        Some(0),
+        "{report}"
+    );
+    let outside = &report["outside"];
+    assert_eq!(
+        (&outside["path"], &outside["total"]),
+        (&"include".into(), &1.into()),
+        "{report}"
+    );
+    let [race] = &outside["counted"].as_array().unwrap()[..] else {
+        panic!("{report}");
+    };
+    assert_eq!(
+        (&race["kind"], &race["location"]),
+        (&"data-race".into(), &"last".into())
+    );
+    let notes = report["notes"].as_array().unwrap();
+    let notes: Vec<&str> = notes.iter().filter_map(|note| note.as_str()).collect();
+    let note = "1 finding outside of include is not shown but counts, the data race of last at \
+                src/last.c:5, in note: name the project's folder to see it";
+    assert!(notes.contains(&note), "{notes:?}");
+    let text = wmfix(&world, "p", "check include").stdout;
+    assert!(text.contains("nothing found in include"), "{text}");
+
+    // It is not repaired from here, and nothing says that all is well.
+    let repair = wmfix(&world, "p", "suggest include --apply");
+    assert_eq!((repair.code, &*repair.stdout), (Some(1), ""), "{repair:?}");
+
+    // What is known does not count.
+    let written = wmfix(&world, "p", "baseline include --output known.json");
+    assert_eq!(written.code, Some(0), "{written:?}");
+    assert!(written.stderr.contains("1 finding"), "{written:?}");
+    let known = wmfix(&world, "p", "check include --baseline known.json");
+    assert_eq!(known.code, Some(0), "{known:?}");
+
+    // Where it is inside, it is an ordinary finding, and nothing is outside.
+    let inside = wmfix(&world, "p", "check src --format json").json();
+    assert_eq!(
+        inside["races"].as_array().map(Vec::len),
+        Some(1),
+        "{inside}"
+    );
+    assert_eq!(inside["outside"]["total"], 0, "{inside}");
+    assert!(wmfix(&world, "p", "check --format json").json()["outside"].is_null());
+}
+
+#[test]
+fn a_header_of_wrappers_has_what_they_are_used_for() {
+    need(&[Need::Program("gcc"), Need::Program("make")]);
+    let world = World::new();
+    // A layer, a second one around it, and macros.
+    world.write(
+        "p/include/inner.h",
+        "#pragma once\n#include <stdatomic.h>\n\
+         static inline int inner_get(atomic_int *p) {\n\
+         \x20   return atomic_load_explicit(p, memory_order_relaxed);\n}\n\
+         static inline void inner_put(atomic_int *p, int v) {\n\
+         \x20   atomic_store_explicit(p, v, memory_order_relaxed);\n}\n",
+    );
+    world.write(
+        "p/include/outer.h",
+        "#pragma once\n#include \"inner.h\"\n\
+         static inline int outer_get(atomic_int *p) { return inner_get(p); }\n\
+         static inline void outer_put(atomic_int *p, int v) { inner_put(p, v); }\n",
+    );
+    world.write(
+        "p/include/words.h",
+        "#pragma once\n#include <stdatomic.h>\n\
+         #define WORD_GET(p) atomic_load_explicit((p), memory_order_relaxed)\n\
+         #define WORD_PUT(p, v) atomic_store_explicit((p), (v), memory_order_relaxed)\n",
+    );
+    world.write(
+        "p/test/test_words.c",
+        "#include \"outer.h\"\n#include \"words.h\"\n#include <pthread.h>\n\
+         static atomic_int a, b, c, d;\nstatic int seen[4];\n\
+         static void *one(void *p) {\n  outer_put(&a, 1);\n  seen[0] = outer_get(&b);\n\
+         \x20 WORD_PUT(&c, 1);\n  seen[1] = WORD_GET(&d);\n  return p; }\n\
+         int main(void) { pthread_t t; pthread_create(&t, 0, one, 0);\n\
+         \x20 outer_put(&b, 1);\n  seen[2] = outer_get(&a);\n\
+         \x20 WORD_PUT(&d, 1);\n  seen[3] = WORD_GET(&c);\n  pthread_join(t, 0); return 0; }\n",
+    );
+    world.write(
+        "p/Makefile",
+        "test_words: test/test_words.c\n\t$(CC) -Iinclude -pthread -o $@ $<\n\
+         test: test_words\n\t./test_words\n",
+    );
+    for header in ["inner.h", "outer.h", "words.h"] {
+        let found = wmfix(
+            &world,
+            "p",
+            &format!("check include/{header} --format json"),
+        );
+        let report = found.json();
+        let violations = report["violations"].as_array().unwrap();
+        assert!(!violations.is_empty(), "{header}: {report}");
+        let outside = &report["outside"];
+        assert_eq!(outside["nothing_inside"], false, "{header}: {report}");
+        assert_ne!(outside["total"], 0, "{header}: {report}");
+    }
+}

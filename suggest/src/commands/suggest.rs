@@ -90,6 +90,7 @@ fn is_all_repaired(examination: &Examination) -> bool {
     let report = &examination.dossier.report;
     let verification = report.repair.as_ref().map(|repair| &repair.verification);
     report.failures.is_empty()
+        && report.counted_outside().is_empty()
         && report.unrepairable.is_empty()
         && verification.is_none_or(|shown| {
             shown.remaining.is_empty() && shown.others == 0 && !shown.lacks_free_runs()

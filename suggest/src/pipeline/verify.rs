@@ -105,6 +105,7 @@ pub(super) fn verify(
     };
     let patched = Evidence::new(&settings.vocabularies, scope, rules);
     let mut patched = patched.gather(&subject, runs)?;
+    limit.read_macros(patched.places());
     let judged = judge(&mut patched, &subject, &plan, &limit)?;
     let mut verification = compare(original, &mut patched, &judged.left, &limit);
     if let (Verification::Clean(verified), Some(free)) = (&mut verification, &judged.free) {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::dossier::Dossier;
 use super::fingerprint::{self, lasting_names};
 use super::harm_words;
-use super::model::{Baseline, Race, ReportedPlace, Verdict, Violation};
+use super::model::{Baseline, OutsideFinding, Race, ReportedPlace, Verdict, Violation};
 use crate::cli::HarmLevel;
 
 /// The version of the format.
@@ -53,9 +53,18 @@ impl BaselineFile {
                 &one.location,
             )
         };
-        let race = |one: &Race| known(&one.id, &one.second, "data-race", &one.location);
+        let race = |one: &Race| known(&one.id, &one.second, fingerprint::DATA_RACE, &one.location);
+        let outside = |one: &OutsideFinding| KnownFinding {
+            file: one.place.file.clone(),
+            function: one.place.function.clone(),
+            kind: one.kind.clone(),
+            object: one.location.clone(),
+            id: one.stable_id.clone(),
+        };
         let violations = report.violations.iter().map(violation);
-        let mut findings: Vec<_> = violations.chain(report.races.iter().map(race)).collect();
+        let inside = violations.chain(report.races.iter().map(race));
+        let outside = report.counted_outside().iter().map(outside);
+        let mut findings: Vec<_> = inside.chain(outside).collect();
         findings.sort();
         Self {
             version: VERSION,
@@ -96,7 +105,9 @@ impl BaselineFile {
         let listed: BTreeSet<&str> = (self.findings.iter())
             .map(|finding| finding.id.as_str())
             .collect();
-        let found: BTreeSet<&str> = prints.values().map(String::as_str).collect();
+        let outside = dossier.report.counted_outside().iter();
+        let outside = outside.map(|finding| finding.stable_id.as_str());
+        let found: BTreeSet<&str> = prints.values().map(String::as_str).chain(outside).collect();
         let not_found = listed.difference(&found).count();
         let known = |id: &str| {
             let print = prints.get(id).map(String::as_str);
@@ -116,9 +127,15 @@ impl BaselineFile {
         let violations = report.violations.iter();
         let any = violations.filter(|one| counts(one)).any(|one| new(&one.id))
             || report.races.iter().any(|one| new(&one.id))
+            || (report.counted_outside().iter())
+                .any(|one| !listed.contains(one.stable_id.as_str()))
             || (report.free_findings().iter())
                 .any(|one| harm_words::counts(one.harm.verdict, fail_on));
         let report = &mut dossier.report;
+        if let Some(outside) = &mut report.outside {
+            let is_new = |one: &OutsideFinding| !listed.contains(one.stable_id.as_str());
+            outside.counted.retain(is_new);
+        }
         if report.verdict == Verdict::Findings && !any {
             // Runs that fail are no finding that one gets used to.
             report.verdict = match (never_worked, report.failures.is_empty()) {

@@ -6,6 +6,9 @@ use std::collections::{BTreeMap, HashMap};
 use super::dossier::{Dossier, FindingDetail};
 use super::model::{Finding, Race, StaleKind, Violation};
 
+/// The name of a kind of finding that is no violation.
+pub(super) const DATA_RACE: &str = "data-race";
+
 /// The fingerprint of each finding, allowed or not, by its name in the report.
 pub(super) fn fingerprints(dossier: &Dossier) -> BTreeMap<&str, String> {
     let report = &dossier.report;
@@ -53,7 +56,7 @@ fn of_violation(violation: &Violation) -> (&str, &'static str) {
 }
 
 fn of_race(race: &Race) -> (&str, &'static str) {
-    (&race.id, "data-race")
+    (&race.id, DATA_RACE)
 }
 
 /// The name of a kind of violation.

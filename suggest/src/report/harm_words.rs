@@ -216,6 +216,7 @@ pub(super) fn none_showed(report: &Report) -> bool {
     report.verdict == Verdict::Findings
         && report.failures.is_empty()
         && report.free_findings().is_empty()
+        && report.counted_outside().is_empty()
         && !races
         && verdicts.contains(&HarmWord::Survived)
         && !verdicts

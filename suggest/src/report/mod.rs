@@ -43,6 +43,7 @@ pub(crate) use failure_words::{
 };
 pub(crate) use harm_words::run_end_text;
 pub(crate) use html::{Page, html};
+pub(crate) use limit_words::add_outside_note;
 pub(crate) use litmus::{herd, litmus, plain};
 pub(crate) use model::Verdict;
 pub(crate) use sarif::sarif;

@@ -11,6 +11,7 @@ mod findings;
 mod free;
 mod hidden;
 mod hunks;
+mod outside;
 mod relaxation;
 mod repair;
 mod sites;
@@ -25,7 +26,6 @@ use super::baseline_words::baseline_text;
 use super::dossier::{Dossier, FindingDetail, Seconds, Spot};
 use super::failure_words::incomplete_text;
 use super::harm_words;
-use super::limit_words::{Outside, outside_text};
 use super::model::{
     self, Finding, Report, ReportedFreeRuns, ReportedProof, Runs, VERSION, Verdict,
 };
@@ -125,17 +125,14 @@ pub(crate) fn assemble(
     };
     let violations = found.violations(collected, &mut spots, &mut applied, judged);
     let races = found.races(collected, &mut spots, &mut applied, &setting.limit);
-    let outside = Outside::of(collected, spots.places, &setting.limit);
-    let all = collected.violations.len() - outside.violations;
+    let outside = outside::outside(collected, &mut spots, allowances, judged);
+    let inside = collected.violations.iter();
+    let inside = inside.filter(|one| setting.limit.holds_violation(spots.places, &one.key));
+    let all = inside.count();
     let hidden = all - violations.len() - applied.violations();
     let (sites, inventory) = sites::sites(&mut spots, collected, &setting.files, &setting.limit);
     let mut notes = Vec::new();
     notes.extend(assembly::notes(&mut spots, &setting.files, &races));
-    let part = setting.limit.path().map(|path| match spots.shown(path) {
-        part if part.is_empty() => "this folder".to_owned(),
-        part => part,
-    });
-    notes.extend(part.and_then(|part| outside_text(&outside, &part)));
     if hidden > 0 {
         let target = value_name(setting.target);
         notes.push(format!(
@@ -189,6 +186,9 @@ pub(crate) fn assemble(
     };
     let any = violations.iter().any(counts)
         || !races.is_empty()
+        || outside
+            .as_ref()
+            .is_some_and(|outside| !outside.counted.is_empty())
         || free_runs.as_ref().is_some_and(free_count);
     let failures = failures::failures(&mut spots, collected, &setting.programs, &setting.rerun);
     let never_worked =
@@ -229,6 +229,7 @@ pub(crate) fn assemble(
         failures,
         violations,
         races,
+        outside,
         free_runs,
         proof,
         repair: None,

@@ -8,6 +8,7 @@ use std::fmt::Write;
 use super::ExchangeSettings;
 use super::entry::{Entry, entries};
 use crate::report::dossier::Dossier;
+use crate::report::harm_words;
 use crate::report::model::{UNREPORTED, Verdict};
 
 /// The document.
@@ -15,8 +16,9 @@ pub(crate) fn junit(dossier: &Dossier, settings: &ExchangeSettings) -> String {
     let report = &dossier.report;
     let entries = entries(dossier, settings.fail_on);
     let failed = entries.iter().filter(|entry| entry.excuse.is_none());
+    let outside = usize::from(!report.counted_outside().is_empty());
     let (failures, skipped) = (
-        failed.count(),
+        failed.count() + outside,
         entries.iter().filter(|e| e.excuse.is_some()),
     );
     let errors = usize::from(report.verdict == Verdict::Failed);
@@ -59,6 +61,12 @@ fn runs(text: &mut String, dossier: &Dossier) {
                 false => "a program failed in every run",
             },
             escaped(output)
+        ),
+        Verdict::Findings if !report.counted_outside().is_empty() => writeln!(
+            text,
+            "{head}>\n      <failure message=\"{} outside of the part that was named\"/>\n    \
+             </testcase>",
+            harm_words::counted(report.counted_outside().len() as u64, "finding"),
         ),
         Verdict::Clean | Verdict::Findings => writeln!(text, "{head}/>"),
     };

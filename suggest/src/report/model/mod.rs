@@ -6,6 +6,7 @@ mod allocation;
 mod failure;
 mod free;
 mod harm;
+mod outside;
 mod relaxation;
 mod repair;
 
@@ -15,6 +16,7 @@ pub(crate) use allocation::{Allocation, Pointer};
 pub(crate) use failure::{FailedThread, Failure, FailureWord};
 pub(crate) use free::{ReportedChoice, ReportedFreeFinding, ReportedFreeRuns};
 pub(crate) use harm::{HarmWord, ReportedHarm};
+pub(crate) use outside::{OutsideFinding, OutsideFindings};
 pub(crate) use relaxation::{
     KeptOrders, MachineCost, RelaxedKind, ReportedRelaxation, ReportedRelaxedOrder, Savings,
     SearchedOrders, UnchangeableOrder,
@@ -46,6 +48,10 @@ pub(crate) struct Report {
     pub violations: Vec<Violation>,
     /// Data races.
     pub races: Vec<Race>,
+    /// What was found outside of the part that was named; `None` if all of the project
+    /// was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside: Option<OutsideFindings>,
     /// What free runs showed, if there were any.
     #[serde(default)]
     pub free_runs: Option<ReportedFreeRuns>,
@@ -362,6 +368,12 @@ impl Report {
             total, incomplete, ..
         } = self.runs;
         self.verdict == Verdict::Failed && self.failures.is_empty() && incomplete < total
+    }
+
+    /// The findings that count although they lie outside of the part that was named.
+    pub(crate) fn counted_outside(&self) -> &[OutsideFinding] {
+        let outside = self.outside.as_ref();
+        outside.map_or(&[], |outside| outside.counted.as_slice())
     }
 
     /// The findings that a word may mean, by their names in this report: the one

@@ -529,7 +529,14 @@ fn summary(report: &Report) -> String {
         true if report.has_unreported() => UNREPORTED.to_owned(),
         true if report.verdict == Verdict::Failed => failed(runs.total).to_owned(),
         true if report.proof.as_ref().is_some_and(|proof| proof.proved) => "proved".to_owned(),
-        true => "nothing found".to_owned(),
+        true => match report
+            .outside
+            .as_ref()
+            .filter(|outside| !outside.counted.is_empty())
+        {
+            Some(outside) => format!("nothing found in {}", outside.path),
+            None => "nothing found".to_owned(),
+        },
     };
     let found = match report.free_findings().len() as u64 {
         0 => found,
