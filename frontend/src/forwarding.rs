@@ -1,7 +1,7 @@
 //! Functions that only hand an atomic operation on: exactly one operation, on an
 //! object or with an order that comes from outside (a parameter, `this`). To their
-//! callers the call is the operation. Decides from one file's text; what it does
-//! not show is not taken for granted.
+//! callers the call is the operation. Decides from the text of a file and of the
+//! structures that its headers define; what they do not show is not taken for granted.
 
 use std::cell::OnceCell;
 
@@ -9,7 +9,7 @@ use tree_sitter::Node;
 
 use crate::compiler_barrier::{is_compiler_barrier, is_empty_assembly};
 use crate::orders::squeeze;
-use crate::record::{self, Record};
+use crate::record::{self, Record, RecordsElsewhere};
 use crate::site::{OrderForm, Site, SiteOperation, Span};
 use crate::site_lines::starting_in;
 use crate::source::ParsedFile;
@@ -24,13 +24,18 @@ pub struct Forwarder {
 }
 
 /// Whether the function around a site only hands that operation on.
-pub fn forwards_site(file: &ParsedFile, sites: &[Site], site: &Site) -> Option<Forwarder> {
+pub fn forwards_site(
+    file: &ParsedFile,
+    sites: &[Site],
+    site: &Site,
+    elsewhere: RecordsElsewhere<'_>,
+) -> Option<Forwarder> {
     if site.macro_name.is_some() {
         return None;
     }
     let root = file.tree().root_node();
     let node = root.descendant_for_byte_range(site.span.start, site.span.end)?;
-    let function = Function::around(file, node)?;
+    let function = Function::around(file, node, elsewhere)?;
     let operations = function.alternatives(sites, &site.span)?;
     let is_fence = matches!(
         site.operation,
@@ -54,9 +59,10 @@ pub fn forwards_call(
     sites: &[Site],
     point: (u32, u32),
     called: CallForm<'_>,
+    elsewhere: RecordsElsewhere<'_>,
 ) -> Option<Forwarder> {
     let node = called_at(file, point, called)?;
-    let function = Function::around(file, node)?;
+    let function = Function::around(file, node, elsewhere)?;
     let operations = function.alternatives(sites, &node.byte_range())?;
     let (mut object_outside, mut order_outside) = (false, false);
     match callee(node).filter(|_| node.kind() == "call_expression") {
@@ -89,8 +95,10 @@ struct Function<'f> {
     /// Template parameters: the text of each.
     template: Vec<String>,
     /// The class that it is a method of, once somebody has asked for it: it may have to
-    /// be looked for in the whole file.
-    class: OnceCell<Option<Record<'f>>>,
+    /// be looked for in the whole file, and in others.
+    class: OnceCell<Option<Record>>,
+    /// Structures that the file does not define.
+    elsewhere: RecordsElsewhere<'f>,
 }
 
 /// What a function does besides its operation.
@@ -105,7 +113,11 @@ enum Effects {
 }
 
 impl<'f> Function<'f> {
-    fn around(file: &'f ParsedFile, inside: Node<'f>) -> Option<Self> {
+    fn around(
+        file: &'f ParsedFile,
+        inside: Node<'f>,
+        elsewhere: RecordsElsewhere<'f>,
+    ) -> Option<Self> {
         let mut node = inside;
         while !is_function(node) {
             node = node.parent()?;
@@ -125,12 +137,13 @@ impl<'f> Function<'f> {
                 .map(|parameter| file.node_text(parameter).into_owned())
                 .collect(),
             class: OnceCell::new(),
+            elsewhere,
         })
     }
 
-    fn class(&self) -> Option<&Record<'f>> {
+    fn class(&self) -> Option<&Record> {
         let is_method = self.node.kind() == "function_definition";
-        let find = || record::of_method(self.file, self.node);
+        let find = || record::of_method(self.file, self.node, self.elsewhere);
         let class = self.class.get_or_init(|| is_method.then(find).flatten());
         class.as_ref()
     }
@@ -262,7 +275,8 @@ impl<'f> Function<'f> {
                 member: true,
             } => {
                 let (_, parameter) = self.parameters[number];
-                record::of_parameter(self.file, parameter).is_some_and(|r| r.is_single())
+                let record = record::of_parameter(self.file, parameter, self.elsewhere);
+                record.is_some_and(|record| record.is_single())
             }
             Origin::Parameter { member: false, .. } | Origin::This { member: false } => true,
             Origin::This { member: true } => self.class().is_some_and(Record::is_single),
@@ -457,7 +471,7 @@ mod tests {
         let file = ParsedFile::parse(Path::new("a.h"), text.as_bytes(), language);
         let scan = scan_parsed(&file, &Vocabularies::builtin());
         let all = scan.sites.iter().filter_map(|site| {
-            let Forwarder { is_bare } = forwards_site(&file, &scan.sites, site)?;
+            let Forwarder { is_bare } = forwards_site(&file, &scan.sites, site, &|_| None)?;
             Some((site.function.clone().unwrap_or_default(), is_bare))
         });
         all.collect()
@@ -545,7 +559,8 @@ mod tests {
         let file = ParsedFile::parse(Path::new("a.cc"), text.as_bytes(), Language::Cpp);
         let scan = scan_parsed(&file, &Vocabularies::builtin());
         let at = |line, column| {
-            forwards_call(&file, &scan.sites, (line, column), CallForm::Named("get"))
+            let form = CallForm::Named("get");
+            forwards_call(&file, &scan.sites, (line, column), form, &|_| None)
         };
         assert_eq!(at(2, 27), Some(Forwarder { is_bare: true }));
         assert_eq!(at(3, 34), None);

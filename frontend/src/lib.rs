@@ -97,7 +97,7 @@ pub use object::object_at;
 pub use order::MemoryOrder;
 pub use order_constants::{OrderFamily, order_families};
 pub use plain::{object_name, plain_access, plain_accesses};
-pub use record::declares_bit_field;
+pub use record::{NamedRecord, Record, RecordsElsewhere, declares_bit_field, record_named};
 pub use repetition::{Repetition, repetition_of_call, repetition_of_wait};
 pub use scan::{FileScan, scan_parsed, scan_source};
 pub use site::{
@@ -108,3 +108,4 @@ pub use source::{Language, ParsedFile};
 pub use tree::{TreeScan, scan_tree};
 pub use vocabulary::{Vocabularies, Vocabulary, VocabularyError};
 pub use wrapping::{CallForm, call_as_site, is_whole_body};
+pub use syntax::is_outside_of_functions;

@@ -130,6 +130,23 @@ pub(crate) fn is_function(node: Node<'_>) -> bool {
     matches!(node.kind(), "function_definition" | "lambda_expression")
 }
 
+/// Whether the first word of a line is in the body of no function.
+pub fn is_outside_of_functions(file: &ParsedFile, line: u32) -> bool {
+    let Some(start) = file.lines().line_start(line) else {
+        return false;
+    };
+    let text = file.text()[start..].iter();
+    let at = start + text.take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let root = file.tree().root_node();
+    let node = root.descendant_for_byte_range(at, at);
+    let mut around = std::iter::successors(node, Node::parent);
+    let is_body = |node: Node<'_>| {
+        let body = node.child_by_field_name("body").map(|b| b.byte_range());
+        is_function(node) && body.is_some_and(|body| body.contains(&at))
+    };
+    node.is_some() && !around.any(is_body)
+}
+
 /// Whether a node is a statement or declaration that can contain a site.
 pub(crate) fn is_statement(node: Node<'_>) -> bool {
     let kind = node.kind();

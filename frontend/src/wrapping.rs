@@ -169,16 +169,21 @@ pub(crate) fn call_at<'f>(file: &'f ParsedFile, point: (u32, u32), name: &str) -
     the_one(calls, file, point)
 }
 
-/// What starts just at a line and column and looks like a call: the use of a macro, where
-/// a function is called there whose name the line does not have. Compilers point at the
-/// start of what a macro stands for.
+/// What starts just at a line and column, or has its parenthesis there, and looks like a
+/// call: the use of a macro, where a function is called there whose name the line does not
+/// have. Compilers point at the start of what a macro stands for; gcc points at the
+/// parenthesis of a call in C++, which is no part of a macro that is only another name.
 fn macro_use_at<'f>(file: &'f ParsedFile, (line, column): (u32, u32)) -> Option<Node<'f>> {
     let start = file.lines().line_start(line)?;
     let at = start + (column as usize).checked_sub(1)?;
-    let starts_here =
-        |call: &Node<'_>| callee(*call).is_some_and(|callee| callee.name.start_byte() == at);
+    let is_here = |call: &Node<'_>| {
+        let arguments = call.child_by_field_name("arguments");
+        let parenthesis = arguments.map(|arguments| arguments.start_byte());
+        callee(*call).is_some_and(|callee| callee.name.start_byte() == at)
+            || parenthesis == Some(at)
+    };
     let calls = calls_on_line(file, line, |_| true);
-    calls.into_iter().find(starts_here)
+    calls.into_iter().find(is_here)
 }
 
 fn calls_on_line<'f>(

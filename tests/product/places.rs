@@ -18,6 +18,8 @@ const BUILDS: [(&str, &str, &str); 4] = [
 
 const C_LAYERS: &str = include_str!("../corpus/places/layers.c");
 const BARRIERS: &str = include_str!("../corpus/places/barriers.c");
+const WRAPPED_WORDS: &str = include_str!("../corpus/places/wrapped_words.c");
+const WORD_TYPES: &str = include_str!("../corpus/places/word_types.h");
 const CPP_LAYERS: &str = include_str!("../corpus/places/layers.cc");
 const CPP_HEADER: &str = include_str!("../corpus/places/cell.h");
 const MACRO_HEADER: &str = include_str!("../corpus/places/macro_cell.h");
@@ -97,6 +99,17 @@ fn helpers_that_hold_the_compiler_back_are_looked_through() {
     need_tools();
     for build in BUILDS {
         assert_marked(build, "barriers.c", BARRIERS, "");
+    }
+}
+
+/// The same text is C and C++.
+#[test]
+fn helpers_of_words_in_structures_are_looked_through_whatever_their_names() {
+    need_tools();
+    for build in BUILDS {
+        for file in ["words.c", "words.cc"] {
+            assert_marked(build, file, WRAPPED_WORDS, WORD_TYPES);
+        }
     }
 }
 

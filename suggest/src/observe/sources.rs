@@ -1,16 +1,18 @@
 //! The text behind the places: files are scanned for atomic operations when an
 //! event first points into them. Explains events; never decides what is one.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use wmfix_frontend::{
-    AllocationText, CallForm, FileScan, Forwarder, Headers, Language, MemoryOrder, OperationKind,
-    OrderForm, ParsedFile, Repetition, Site, SiteMatch, Vocabularies, allocation_at, call_as_site,
-    declares_bit_field, forwards_call, forwards_site, is_whole_body, match_site, object_at,
-    plain_access, repetition_of_call, repetition_of_wait, scan_file,
+    AllocationText, CallForm, FileScan, Forwarder, Headers, Language, MemoryOrder, NamedRecord,
+    OperationKind, OrderForm, ParsedFile, Repetition, Site, SiteMatch, Vocabularies, allocation_at,
+    call_as_site, declares_bit_field, forwards_call, forwards_site, is_outside_of_functions,
+    is_whole_body, match_site, object_at, plain_access, record_named, repetition_of_call,
+    repetition_of_wait, scan_file,
 };
 use wmfix_online::EventKind;
 
@@ -33,6 +35,8 @@ pub(crate) struct Sources {
     copy: Option<(PathBuf, PathBuf)>,
     /// What files held when they were built in place, until somebody asks for them.
     built: HashMap<PathBuf, Vec<u8>>,
+    /// By a file and a name, what the file's headers say about a structure of this name.
+    records: HashMap<(PathBuf, String), Option<NamedRecord>>,
 }
 
 /// A source file that could be read.
@@ -64,6 +68,7 @@ impl Sources {
             files: HashMap::new(),
             copy: None,
             built: HashMap::new(),
+            records: HashMap::new(),
         }
     }
 
@@ -212,13 +217,15 @@ impl Sources {
         if !is_described && function.at.as_ref().is_none_or(has_text) {
             return None;
         }
+        // What a macro defines is called by names that a macro may put together.
+        let is_generated = function.at.as_ref().is_some_and(|at| self.is_generated(at));
         let point = caller.at.as_ref()?;
         let file = self.file(&point.file)?;
         // Where one function of a layer is defined, the others are too.
         function.at.as_ref().and_then(|at| self.file(&at.file));
         let calls_it = |site: &&Site| {
             let in_macro = matches!(&site.order.form, OrderForm::Macro(_));
-            site.callee == name || is_described && in_macro
+            site.callee == name || (is_described || is_generated) && in_macro
         };
         let site = match match_site(&file.scan, point.line, point.column, kind) {
             SiteMatch::Site(site) => Some(site).filter(calls_it)?,
@@ -233,6 +240,13 @@ impl Sources {
         // A name that says another order than what was done is no description.
         let agrees = site.order.order.is_none_or(|said| order == Some(said));
         (agrees || site.operation.kind() != kind).then(|| site.clone())
+    }
+
+    /// Whether a point in a function is in none of the text: the function is what the use
+    /// of a macro stands for.
+    fn is_generated(&mut self, point: &SourcePoint) -> bool {
+        let file = self.file(&point.file);
+        file.is_some_and(|file| is_outside_of_functions(file.parsed(&point.file), point.line))
     }
 
     /// Whether a site is in the body of a function that a vocabulary
@@ -274,7 +288,10 @@ impl Sources {
     /// operation on.
     pub(crate) fn forwards_site(&mut self, site: &Site) -> Option<Forwarder> {
         let file = self.file(&site.file)?;
-        forwards_site(file.parsed(&site.file), &file.scan.sites, site)
+        let sources = RefCell::new(self);
+        let elsewhere = |name: &str| sources.borrow_mut().record(&site.file, name);
+        let parsed = file.parsed(&site.file);
+        forwards_site(parsed, &file.scan.sites, site, &elsewhere)
     }
 
     /// The same for the function around a call of another one.
@@ -282,7 +299,35 @@ impl Sources {
         let file = self.file(&point.file)?;
         let at = (point.line, point.column);
         let tree = file.parsed(&point.file);
-        forwards_call(tree, &file.scan.sites, at, call_form(called))
+        let sources = RefCell::new(self);
+        let elsewhere = |name: &str| sources.borrow_mut().record(&point.file, name);
+        forwards_call(tree, &file.scan.sites, at, call_form(called), &elsewhere)
+    }
+
+    /// What the headers of a file say about the name of a structure: a definition, if one
+    /// of them has it.
+    fn record(&mut self, path: &Path, name: &str) -> Option<NamedRecord> {
+        let key = (path.to_owned(), name.to_owned());
+        if let Some(known) = self.records.get(&key) {
+            return known.clone();
+        }
+        let headers = self.headers(path).into_iter();
+        let mentions = |file: &SourceFile| String::from_utf8_lossy(&file.text).contains(name);
+        let named = headers
+            .filter(|(_, header)| mentions(header))
+            .filter_map(|(path, header)| record_named(header.parsed(&path), name));
+        let mut found = None;
+        for record in named {
+            let is_defined = matches!(record, NamedRecord::Defined(_));
+            if is_defined || found.is_none() {
+                found = Some(record);
+            }
+            if is_defined {
+                break;
+            }
+        }
+        self.records.insert(key, found.clone());
+        found
     }
 
     /// The call of a function at its caller's point, as a site that does what
