@@ -33,7 +33,11 @@ pub(crate) fn declarations(
         let named = |definition: &Macro| definition.name.clone();
         let rules: Vec<(String, Rule)> = definitions
             .iter()
-            .filter_map(|macro_| Some((named(macro_), macros::wrapper(macro_, &context)?)))
+            .filter_map(|macro_| {
+                let rule = macros::wrapper(macro_, &context);
+                let rule = rule.or_else(|| macros::other_name(macro_, &context))?;
+                Some((named(macro_), rule))
+            })
             .collect();
         let templates: Vec<(String, MacroTemplate)> = definitions
             .iter()

@@ -51,6 +51,7 @@ mod lines;
 mod literal;
 mod loops;
 mod macro_definition;
+mod macro_block;
 mod macros;
 mod matching;
 mod nearby;
@@ -77,6 +78,7 @@ mod source;
 mod syntax;
 mod tokens;
 mod tree;
+mod typeof_types;
 mod vocabulary;
 mod walk;
 mod wrapper_function;
@@ -105,7 +107,7 @@ pub use site::{
     Position, Site, SiteOperation, Span,
 };
 pub use source::{Language, ParsedFile};
+pub use syntax::is_outside_of_functions;
 pub use tree::{TreeScan, scan_tree};
 pub use vocabulary::{Vocabularies, Vocabulary, VocabularyError};
 pub use wrapping::{CallForm, call_as_site, is_whole_body};
-pub use syntax::is_outside_of_functions;

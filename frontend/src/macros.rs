@@ -6,12 +6,13 @@ use tree_sitter::Node;
 use crate::context::ScanContext;
 use crate::found_site::{FoundSite, Surroundings};
 use crate::macro_definition::Macro;
+use crate::macro_block::{self, BlockValue};
 use crate::orders::squeeze;
 use crate::plain_form;
 use crate::recognise::found_in_part;
 use crate::site::{LoopRole, OrderForm, OrderSpelling, Site};
 use crate::syntax::{self, children};
-use crate::vocabulary::rule::{OrderRule, Rule};
+use crate::vocabulary::rule::{CallResult, OrderRule, Rule};
 
 /// Whether a macro's body may hold an operation: most are constants, and need no
 /// parser.
@@ -65,29 +66,62 @@ pub(crate) fn wrapper(definition: &Macro, context: &ScanContext<'_>) -> Option<R
     let mut found = found_in_part(&tree, context);
     let (found, _) = found.pop().filter(|_| found.is_empty())?;
     let inner = found.rule.clone()?;
+    let name = &definition.name;
     if !is_whole(&found, tree.root_node()) {
-        return None;
+        let block = macro_block::read(&found, tree.root_node(), parameters, context)?;
+        let mut rule = wrapper_rule(&found, &inner, (parameters, &block.names), name, context)?;
+        if block.value == BlockValue::Found {
+            rule.result = CallResult::Old;
+        }
+        return Some(rule);
     }
-    let mut rule = wrapper_rule(&found, &inner, parameters, &definition.name, context)?;
+    let mut rule = wrapper_rule(&found, &inner, (parameters, &[]), name, context)?;
     let says_order = !matches!(rule.order, OrderRule::Macro { .. });
     let others = usize::from(says_order);
     rule.plain = plain_form::of_macro(&found, parameters, others, &definition.body, context);
     Some(rule)
 }
 
-/// The rule for calls of something with these parameters that does one operation.
+/// The rule for uses of a macro that is only another name of something with a rule. What
+/// the name says there it does not say here.
+pub(crate) fn other_name(definition: &Macro, context: &ScanContext<'_>) -> Option<Rule> {
+    if definition.parameters.is_some() {
+        return None;
+    }
+    let body = context.file.slice(&definition.body);
+    let name = body.trim();
+    let mut rule = context.rules(name).find(|rule| !rule.member)?.clone();
+    let here = |order: &OrderRule| {
+        let said = match order {
+            OrderRule::Argument { index, .. } if *index < rule.arity.0 => return order.clone(),
+            OrderRule::Pasted { .. } | OrderRule::Macro { .. } => return order.clone(),
+            OrderRule::Suffix { order, .. } | OrderRule::Fixed(order) => *order,
+            OrderRule::Argument { default, .. } | OrderRule::Template { default, .. } => *default,
+        };
+        OrderRule::Macro {
+            order: Some(said),
+            name: definition.name.clone(),
+        }
+    };
+    (rule.order, rule.failure) = (here(&rule.order), rule.failure.as_ref().map(here));
+    Some(rule)
+}
+
+/// The rule for calls of something with these parameters that does one operation; other
+/// names of parameters come with their numbers.
 pub(crate) fn wrapper_rule(
     found: &FoundSite<'_>,
     inner: &Rule,
-    parameters: &[String],
+    (parameters, names): (&[String], &[(String, usize)]),
     name: &str,
     context: &ScanContext<'_>,
 ) -> Option<Rule> {
     let parameter_in = |node: Option<Node<'_>>| {
         let node = node?;
-        parameters
-            .iter()
-            .position(|parameter| mentions(node, parameter, context))
+        let is_mentioned = |name: &String| mentions(node, name, context);
+        let number = parameters.iter().position(is_mentioned);
+        let named = || names.iter().find(|(name, _)| is_mentioned(name));
+        number.or_else(|| named().map(|(_, number)| *number))
     };
     let object = parameter_in(found.object);
     // Without its object a use could be told from no other.
@@ -103,6 +137,12 @@ pub(crate) fn wrapper_rule(
     let variadic = parameters.last().is_some_and(|last| last == "...");
     let fewest = parameters.len() - usize::from(variadic);
     let argument = |index: Option<usize>| found.arguments.get(index?).copied();
+    // `T old_ = (old); … &old_`: what the caller gave is not changed.
+    let is_copied = argument(inner.expected).is_some_and(|expected| {
+        let target = syntax::pointee(expected);
+        let text = context.file.node_text(target);
+        target != expected && names.iter().any(|(name, _)| **name == *text)
+    });
     Some(Rule {
         vocabulary: found.vocabulary,
         operation: found.operation,
@@ -112,7 +152,7 @@ pub(crate) fn wrapper_rule(
         failure: found.failure_order.as_ref().map(order),
         arity: (fewest, if variadic { usize::MAX } else { fewest }),
         expected: parameter_in(argument(inner.expected)),
-        expected_by_value: inner.expected_by_value,
+        expected_by_value: inner.expected_by_value || is_copied,
         desired: parameter_in(argument(inner.desired)),
         weak: None,
         result: inner.result,

@@ -13,6 +13,7 @@ use crate::lines::LineIndex;
 use crate::literal::literal_end;
 use crate::pasting::readable_body;
 use crate::site::Span;
+use crate::typeof_types::typeof_types;
 
 /// The grammar a file is parsed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -167,9 +168,9 @@ fn parse_ranges(text: &[u8], language: Language, spans: &[Span]) -> Tree {
 
 /// The text as the grammars can read it, same length: `_Atomic(T)` is a type
 /// specifier that the C grammar knows only as a macro, so the keyword gives way to
-/// a name; a byte order mark gives way to blanks, and so do macros that stand for
-/// attributes, and comments in definitions of macros, where the grammar takes a body to
-/// end.
+/// a name, and so does the type of an expression; a byte order mark gives way to blanks,
+/// and so do macros that stand for attributes, and comments in definitions of macros,
+/// where the grammar takes a body to end.
 fn readable(text: &[u8]) -> Cow<'_, [u8]> {
     const KEYWORD: &[u8] = b"_Atomic";
     let mut changed = Cow::Borrowed(text);
@@ -186,6 +187,9 @@ fn readable(text: &[u8]) -> Cow<'_, [u8]> {
         .chain(attribute_macros(text))
     {
         changed.to_mut()[span].iter_mut().for_each(blank);
+    }
+    for span in typeof_types(text) {
+        changed.to_mut()[span].fill(b'X');
     }
     for at in memchr::memmem::find_iter(text, KEYWORD) {
         let after = &text[at + KEYWORD.len()..];
@@ -325,5 +329,25 @@ mod tests {
         let parsed = ParsedFile::parse(Path::new("a.c"), text.to_vec(), Language::C);
         assert!(!parsed.tree().root_node().has_error());
         assert_eq!(parsed.text(), text);
+    }
+
+    #[test]
+    fn the_type_of_an_expression_is_a_type() {
+        let text = "#define GET(x) atomic_load((_Atomic __typeof__(x) *)&(x))\n\
+            int f(int *p) {\n  __typeof__(*(p)) v = *p; typeof(v) w;\n\
+            \x20 return g((_Atomic __typeof__(*p) *)(p)) + ({ __typeof__ (v) u = v; u; });\n}\n";
+        for language in [Language::C, Language::Cpp] {
+            let parsed = ParsedFile::parse(Path::new("a.h"), text.as_bytes(), language);
+            let root = parsed.tree().root_node();
+            assert!(!root.has_error(), "{language:?}: {}", root.to_sexp());
+            let start = text.find("atomic_load").unwrap();
+            let end = text.find('\n').unwrap();
+            let body = parsed.parse_macro_body(&(start..end));
+            assert!(
+                !body.root_node().has_error(),
+                "{}",
+                body.root_node().to_sexp()
+            );
+        }
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn read(
         let (name, parameter) = other_name(declaration, &parameters, context.file)?;
         parameters[parameter] = name;
     }
-    let mut rule = match macros::wrapper_rule(found, inner, &parameters, &name, context) {
+    let mut rule = match macros::wrapper_rule(found, inner, (&parameters, &[]), &name, context) {
         Some(rule) => rule,
         // A method that wraps a field of its object.
         None if is_method(node) => method_rule(found, inner, &parameters, &name, context),
@@ -101,7 +101,7 @@ fn method_rule(
 ) -> Rule {
     let mut without_object = found.clone();
     without_object.object = None;
-    let rule = macros::wrapper_rule(&without_object, inner, parameters, name, context);
+    let rule = macros::wrapper_rule(&without_object, inner, (parameters, &[]), name, context);
     let mut rule = rule.expect("an operation without an object always has a rule");
     rule.member = true;
     rule

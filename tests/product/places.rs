@@ -19,6 +19,8 @@ const BUILDS: [(&str, &str, &str); 4] = [
 const C_LAYERS: &str = include_str!("../corpus/places/layers.c");
 const BARRIERS: &str = include_str!("../corpus/places/barriers.c");
 const WRAPPED_WORDS: &str = include_str!("../corpus/places/wrapped_words.c");
+const GENERATED: &str = include_str!("../corpus/places/generated.c");
+const GENERATED_TYPES: &str = include_str!("../corpus/places/generated.h");
 const WORD_TYPES: &str = include_str!("../corpus/places/word_types.h");
 const CPP_LAYERS: &str = include_str!("../corpus/places/layers.cc");
 const CPP_HEADER: &str = include_str!("../corpus/places/cell.h");
@@ -53,7 +55,7 @@ fn marked(text: &str, word: &str) -> BTreeMap<u64, BTreeSet<u64>> {
 
 /// Holds the violations of a program against its marks: each place is found where
 /// its line is marked, through the lines that are marked with its number.
-fn assert_marked(build: (&str, &str, &str), file: &str, text: &str, header: &str) {
+fn assert_marked(build: (&str, &str, &str), file: &str, text: &str, header: &str) -> Value {
     let (cc, cxx, optimise) = build;
     let world = World::new();
     world.write(file, text);
@@ -84,6 +86,7 @@ fn assert_marked(build: (&str, &str, &str), file: &str, text: &str, header: &str
     }
     let all: BTreeSet<u64> = places.into_values().flatten().collect();
     assert_eq!(found, all, "{build:?}: {report}");
+    report
 }
 
 #[test]
@@ -110,6 +113,21 @@ fn helpers_of_words_in_structures_are_looked_through_whatever_their_names() {
         for file in ["words.c", "words.cc"] {
             assert_marked(build, file, WRAPPED_WORDS, WORD_TYPES);
         }
+    }
+}
+
+/// The operations of the text are those that its author wrote, not what is in the macros.
+#[test]
+fn what_macros_define_and_put_together_is_looked_through() {
+    need_tools();
+    for build in BUILDS {
+        let report = assert_marked(build, "words.c", GENERATED, GENERATED_TYPES);
+        let violations = list(&report, "violations").iter();
+        let operations: BTreeSet<&str> = violations
+            .filter_map(|violation| violation["access"]["operation"].as_str())
+            .collect();
+        let expected = ["BLOCK_GET", "lib_get", "word_get", "word_get_relaxed_u32_"];
+        assert_eq!(operations, BTreeSet::from(expected), "{build:?}: {report}");
     }
 }
 
