@@ -128,43 +128,58 @@ impl Condition<'_> {
                 text.split_whitespace().collect()
             }
         };
-        let text = text.replace("defined", "").replace(['(', ')'], "");
-        // Without the parentheses it is not known what such a mixture means.
-        match (text.contains("||"), text.contains("&&")) {
-            (true, true) => None,
-            (true, false) => self.decided(text.split("||"), true),
-            (false, _) => self.decided(text.split("&&"), false),
+        holds(&text, self.language)
+    }
+}
+
+/// Whether the condition of a directive holds, where that is known.
+pub(crate) fn condition_holds(condition: &str, language: Language) -> Option<bool> {
+    let text: String = condition.split_whitespace().collect();
+    holds(&text, Some(language))
+}
+
+/// Whether a condition without blanks holds in a language, where that is known.
+fn holds(text: &str, language: Option<Language>) -> Option<bool> {
+    let text = text.replace("defined", "").replace(['(', ')'], "");
+    // Without the parentheses it is not known what such a mixture means.
+    match (text.contains("||"), text.contains("&&")) {
+        (true, true) => None,
+        (true, false) => decided(text.split("||"), true, language),
+        (false, _) => decided(text.split("&&"), false, language),
+    }
+}
+
+/// What terms come to of which one that is `enough` decides; the others together do.
+fn decided<'t>(
+    terms: impl Iterator<Item = &'t str>,
+    enough: bool,
+    language: Option<Language>,
+) -> Option<bool> {
+    let mut all = Some(!enough);
+    for text in terms {
+        match term(text, language) {
+            Some(holds) if holds == enough => return Some(enough),
+            Some(_) => {}
+            None => all = None,
         }
     }
+    all
+}
 
-    /// What terms come to of which one that is `enough` decides; the others together do.
-    fn decided<'t>(&self, terms: impl Iterator<Item = &'t str>, enough: bool) -> Option<bool> {
-        let mut all = Some(!enough);
-        for text in terms {
-            match self.term(text) {
-                Some(holds) if holds == enough => return Some(enough),
-                Some(_) => {}
-                None => all = None,
-            }
-        }
-        all
+/// Whether a name is defined, or not, by the compilers.
+fn term(text: &str, language: Option<Language>) -> Option<bool> {
+    if let Some(rest) = text.strip_prefix('!') {
+        return term(rest, language).map(|holds| !holds);
     }
-
-    /// Whether a name is defined, or not, by the compilers.
-    fn term(&self, text: &str) -> Option<bool> {
-        if let Some(rest) = text.strip_prefix('!') {
-            return self.term(rest).map(|holds| !holds);
-        }
-        match text {
-            "0" => Some(false),
-            "1" | "__GNUC__" | "__linux__" | "__unix__" => Some(true),
-            "__cplusplus" => self.language.map(|language| language == Language::Cpp),
-            name if NEVER_DEFINED.contains(&name) => Some(false),
-            name => {
-                let mut machines = MACHINES.iter();
-                let machine = machines.find(|(machine, _)| *machine == name);
-                machine.map(|(_, is_ours)| *is_ours)
-            }
+    match text {
+        "0" => Some(false),
+        "1" | "__GNUC__" | "__linux__" | "__unix__" => Some(true),
+        "__cplusplus" => language.map(|language| language == Language::Cpp),
+        name if NEVER_DEFINED.contains(&name) => Some(false),
+        name => {
+            let mut machines = MACHINES.iter();
+            let machine = machines.find(|(machine, _)| *machine == name);
+            machine.map(|(_, is_ours)| *is_ours)
         }
     }
 }

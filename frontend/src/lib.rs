@@ -70,6 +70,7 @@ mod recognise;
 mod record;
 mod recover;
 mod repetition;
+mod reread;
 mod scalar;
 mod scan;
 mod site;

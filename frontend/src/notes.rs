@@ -58,6 +58,19 @@ pub(crate) fn notes(file: &ParsedFile, outline: &Outline<'_>) -> Vec<Note> {
     notes
 }
 
+/// How many lines have a part that could not be parsed.
+pub(crate) fn unread_lines(file: &ParsedFile, outline: &Outline<'_>) -> usize {
+    let (mut count, mut next) = (0, 0);
+    outline.visit(Marks::BROKEN, |node, _, _| {
+        let line = |at| file.lines().position(at).line as usize;
+        let first = line(node.start_byte()).max(next);
+        let last = line(node.end_byte().saturating_sub(1).max(node.start_byte()));
+        count += (last + 1).saturating_sub(first);
+        next = next.max(last + 1);
+    });
+    count
+}
+
 fn around(ancestors: &[Node<'_>], file: &ParsedFile) -> String {
     ancestors
         .iter()

@@ -6,9 +6,9 @@ use crate::context::ScanContext;
 use crate::declarations::Declarations;
 use crate::found_site::{FoundSite, Surroundings};
 use crate::macro_definition::macro_definitions;
-use crate::note::Note;
+use crate::note::{Note, NoteKind};
 use crate::outline::Outline;
-use crate::site::Site;
+use crate::site::{LoopRole, Site};
 use crate::site_lines::SiteLines;
 use crate::source::{Language, ParsedFile};
 use crate::vocabulary::Vocabularies;
@@ -25,6 +25,8 @@ pub struct FileScan {
     pub possible: Vec<Site>,
     /// What else there is to say.
     pub notes: Vec<Note>,
+    /// How many lines have a part that could not be parsed.
+    pub unread_lines: usize,
     /// The language the file was read as.
     pub language: Language,
     /// Where to look for the sites of a line.
@@ -40,6 +42,7 @@ impl FileScan {
             sites: Vec::new(),
             possible: Vec::new(),
             notes: Vec::new(),
+            unread_lines: 0,
             language: Language::of(path, text).unwrap_or(Language::Cpp),
             lines: SiteLines::default(),
             possible_lines: SiteLines::default(),
@@ -71,6 +74,21 @@ pub(crate) fn scan_declared(
     declared: &Declarations,
     vocabularies: &Vocabularies,
 ) -> FileScan {
+    let scan = scan_reading(file, outline, declared, vocabularies);
+    let again = outline.root().has_error().then(|| file.read_again());
+    match again.flatten() {
+        Some(again) => scan.with_more_of(&again, declared, vocabularies),
+        None => scan,
+    }
+}
+
+/// Scans a file as its tree has it.
+fn scan_reading(
+    file: &ParsedFile,
+    outline: &Outline<'_>,
+    declared: &Declarations,
+    vocabularies: &Vocabularies,
+) -> FileScan {
     let context = ScanContext::new(file, declared, vocabularies);
     let found = recognise::found_in(outline, &context);
     let into_sites = |found: Vec<(FoundSite<'_>, Surroundings)>| -> Vec<Site> {
@@ -96,7 +114,51 @@ pub(crate) fn scan_declared(
         sites,
         possible,
         notes: notes::notes(file, outline),
+        unread_lines: notes::unread_lines(file, outline),
         language: file.language(),
+    }
+}
+
+impl FileScan {
+    /// The same with what the file shows when it is read again, without something that
+    /// kept it from being read. That has the places; what the text does not do there,
+    /// only the whole of it tells: loops wait, and names mean something, only by that.
+    fn with_more_of(
+        self,
+        again: &ParsedFile,
+        declared: &Declarations,
+        vocabularies: &Vocabularies,
+    ) -> Self {
+        let outline = Outline::of(again);
+        let imports = declared.imports.clone();
+        let mut more = declare::declarations(again, &outline, imports, vocabularies);
+        more.meanings = declared.meanings.clone();
+        let mut scan = scan_reading(again, &outline, &more, vocabularies);
+        for (found, known) in [
+            (&mut scan.sites, self.sites),
+            (&mut scan.possible, self.possible),
+        ] {
+            for site in found.iter_mut() {
+                let same = known.iter().find(|known| known.span == site.span);
+                site.role = same.map_or(LoopRole::None, |same| same.role.clone());
+            }
+            // In what was left out they are where they were.
+            let is_new = |known: &Site| {
+                let mut all = found.iter();
+                !all.any(|site| site.callee_span == known.callee_span)
+            };
+            let lost: Vec<Site> = known.into_iter().filter(is_new).collect();
+            found.extend(lost);
+            found.sort_by_key(|site| (site.span.start, site.span.end));
+        }
+        let unread = |note: &Note| note.kind == NoteKind::NotParsed;
+        scan.notes.retain(unread);
+        let others = self.notes.into_iter().filter(|note| !unread(note));
+        scan.notes.extend(others);
+        scan.notes.sort_by_key(|note| note.place);
+        scan.lines = SiteLines::of(&scan.sites);
+        scan.possible_lines = SiteLines::of(&scan.possible);
+        scan
     }
 }
 

@@ -12,6 +12,7 @@ use crate::attribute_macros::attribute_macros;
 use crate::lines::LineIndex;
 use crate::literal::literal_end;
 use crate::pasting::readable_body;
+use crate::reread::read_again;
 use crate::site::Span;
 use crate::typeof_types::typeof_types;
 
@@ -119,6 +120,18 @@ impl ParsedFile {
         self.slice(&node.byte_range())
     }
 
+    /// The file read again without what the grammar cannot understand in it, if that
+    /// leaves less of it unread.
+    pub(crate) fn read_again(&self) -> Option<Self> {
+        let readable = readable(&self.text);
+        let parse = |text: &[u8]| parse_readable(text, self.language, &[]);
+        let tree = read_again(&readable, self.language, &self.tree, parse)?;
+        Some(Self {
+            tree,
+            ..self.clone()
+        })
+    }
+
     /// A tree of one stretch of the text only: what lies inside a part that could
     /// not be parsed.
     pub(crate) fn parse_part(&self, span: &Span) -> Tree {
@@ -138,6 +151,17 @@ impl ParsedFile {
 }
 
 fn parse_ranges(text: &[u8], language: Language, spans: &[Span]) -> Tree {
+    // Only what is parsed has to be readable: a part is often a line of a large file.
+    let start = spans.first().map_or(0, |span| span.start);
+    let end = spans.last().map_or(text.len(), |span| span.end);
+    let text = match readable(&text[start..end]) {
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+        Cow::Owned(part) => Cow::Owned([&text[..start], &part, &text[end..]].concat()),
+    };
+    parse_readable(&text, language, spans)
+}
+
+fn parse_readable(text: &[u8], language: Language, spans: &[Span]) -> Tree {
     let mut parser = Parser::new();
     parser
         .set_language(&language.grammar())
@@ -154,15 +178,8 @@ fn parse_ranges(text: &[u8], language: Language, spans: &[Span]) -> Tree {
     parser
         .set_included_ranges(&ranges)
         .expect("one range cannot overlap another");
-    // Only what is parsed has to be readable: a part is often a line of a large file.
-    let start = spans.first().map_or(0, |span| span.start);
-    let end = spans.last().map_or(text.len(), |span| span.end);
-    let text = match readable(&text[start..end]) {
-        Cow::Borrowed(_) => Cow::Borrowed(text),
-        Cow::Owned(part) => Cow::Owned([&text[..start], &part, &text[end..]].concat()),
-    };
     parser
-        .parse(&*text, None)
+        .parse(text, None)
         .expect("a parser with a language and no time limit gives a tree")
 }
 

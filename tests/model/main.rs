@@ -38,6 +38,7 @@ mod rewriter_relax;
 mod sites_broken;
 mod sites_corpus;
 mod sites_fuzz;
+mod sites_parsing;
 mod sites_precision;
 mod sites_recall;
 mod sites_registry;
