@@ -37,7 +37,11 @@ pub fn object_at(file: &ParsedFile, (line, column): (u32, u32), writes: bool) ->
         "return_statement" | "expression_statement" => syntax::children(node).pop(),
         _ => Some(node),
     };
-    let object = object_around(object?)?;
+    let object = object?;
+    let object = match member_at(object, at) {
+        Some(member) => accessed(member)?,
+        None => object_around(object)?,
+    };
     let text = file.node_text(object);
     let text: Vec<&str> = text.split_whitespace().collect();
     Some(text.join(" "))
@@ -127,10 +131,28 @@ fn only_object_in(value: Node<'_>) -> Option<Node<'_>> {
     }
 }
 
-/// The largest object expression around a node.
-fn object_around(node: Node<'_>) -> Option<Node<'_>> {
-    let mut node = node;
-    let is_object = |node: Node<'_>| match node.kind() {
+/// The member whose operator or name is at an offset: compilers point there for just that
+/// member, not for what it leads to.
+fn member_at(node: Node<'_>, at: usize) -> Option<Node<'_>> {
+    let member = match node.kind() {
+        "field_identifier" => node.parent()?,
+        _ => node,
+    };
+    let argument = member.child_by_field_name("argument")?;
+    let is_member = member.kind() == "field_expression" && syntax::operator(member) == "->";
+    let is_here = argument.end_byte() <= at && at < member.end_byte();
+    let mut member = Some(member).filter(|_| is_member && is_here)?;
+    // A part of a structure is accessed without the rest of it.
+    let is_part =
+        |part: &Node<'_>| part.kind() == "field_expression" && syntax::operator(*part) == ".";
+    while let Some(part) = member.parent().filter(is_part) {
+        member = part;
+    }
+    Some(member)
+}
+
+fn is_object(node: Node<'_>) -> bool {
+    match node.kind() {
         "identifier"
         | "field_identifier"
         | "field_expression"
@@ -138,7 +160,12 @@ fn object_around(node: Node<'_>) -> Option<Node<'_>> {
         | "this" => true,
         "pointer_expression" => syntax::operator(node) == "*",
         _ => false,
-    };
+    }
+}
+
+/// The largest object expression around a node.
+fn object_around(node: Node<'_>) -> Option<Node<'_>> {
+    let mut node = node;
     if !is_object(node) {
         return None;
     }
@@ -150,6 +177,11 @@ fn object_around(node: Node<'_>) -> Option<Node<'_>> {
         }
         node = parent;
     }
+    accessed(node)
+}
+
+/// What is accessed where an object expression stands.
+fn accessed(node: Node<'_>) -> Option<Node<'_>> {
     let parent = node.parent()?;
     match parent.kind() {
         // The name of a called function is no object; what a method is called on is.
@@ -247,5 +279,29 @@ mod tests {
         assert_eq!(at(4, "value", false).as_deref(), Some("head->value"));
         assert_eq!(at(4, "slots", false).as_deref(), Some("slots[i]"));
         assert_eq!(at(4, "work", false), None);
+    }
+
+    #[test]
+    fn a_pointer_on_the_way_is_not_what_it_points_to() {
+        let text = "int f(struct s *obj, int i) {\n\
+            \x20 *obj->ptr = 1;\n\
+            \x20 int x = *obj->ptr + obj->next->val;\n\
+            \x20 return obj->next->a[i] + obj->name.first;\n}\n";
+        let file = ParsedFile::parse(Path::new("a.c"), text.as_bytes(), Language::C);
+        let at = |line: u32, column, writes| object_at(&file, (line, column), writes);
+        // gcc points at the operator of a member, clang and g++ at its name.
+        for column in [7, 9] {
+            assert_eq!(at(2, column, false).as_deref(), Some("obj->ptr"));
+        }
+        assert_eq!(at(2, 13, true).as_deref(), Some("*obj->ptr"));
+        assert_eq!(at(3, 11, false).as_deref(), Some("*obj->ptr"));
+        assert_eq!(at(3, 15, false).as_deref(), Some("obj->ptr"));
+        for (column, object) in [(26, "obj->next"), (28, "obj->next"), (32, "obj->next->val")] {
+            assert_eq!(at(3, column, false).as_deref(), Some(object));
+        }
+        assert_eq!(at(4, 13, false).as_deref(), Some("obj->next"));
+        assert_eq!(at(4, 22, false).as_deref(), Some("obj->next->a[i]"));
+        // A part of a structure is no pointer on the way.
+        assert_eq!(at(4, 31, false).as_deref(), Some("obj->name.first"));
     }
 }

@@ -12,7 +12,7 @@ pub(super) fn described(verb: &str, place: &ReportedPlace) -> String {
         "" => String::new(),
         function => format!(" by {}", short_name(function)),
     };
-    format!("memory {verb}{by} at {}:{}", place.file, place.line)
+    format!("memory {verb}{by} at {}", place.point())
 }
 
 /// An object in a sentence: its name as code, or words as they are.

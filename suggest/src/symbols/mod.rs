@@ -122,10 +122,14 @@ impl Symbols {
         };
         let mut frames = Vec::new();
         while let Ok(Some(frame)) = found.next() {
-            let function = frame
-                .function
-                .as_ref()
-                .and_then(|name| Some(name.demangle().ok()?.into_owned()));
+            let function = frame.function.as_ref().and_then(|name| {
+                let raw = name.raw_name().ok()?;
+                let name = match is_mangled(&raw) {
+                    true => name.demangle().ok()?,
+                    false => raw,
+                };
+                Some(name.into_owned())
+            });
             let function =
                 function.or_else(|| loader.find_symbol(address.offset).map(str::to_owned));
             let at = frame.location.as_ref().and_then(|location| {
@@ -182,8 +186,19 @@ impl Symbols {
 
 /// A function's name as the source has it, from the name that the linker knows.
 pub(crate) fn readable_name(name: &str) -> String {
-    let name = addr2line::demangle_auto(name.into(), None);
+    let name = match is_mangled(name) {
+        true => addr2line::demangle_auto(name.into(), None),
+        false => name.into(),
+    };
     printable_name(short_name(&name))
+}
+
+/// Whether a name is that of more than a C function. Demanglers take any text for a
+/// type: `f` for `float`.
+fn is_mangled(name: &str) -> bool {
+    ["_Z", "__Z", "_R", "__R"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
 }
 
 /// The file of which another one is a copy, if it is one.
@@ -309,6 +324,20 @@ mod tests {
             short_name("(anonymous namespace)::f(int (*)(char))"),
             "(anonymous namespace)::f"
         );
+    }
+
+    #[test]
+    fn only_mangled_names_are_demangled() {
+        for (name, readable) in [
+            ("f", "f"),
+            ("i", "i"),
+            ("St", "St"),
+            ("_Z1fv", "f"),
+            ("_ZN1q4pushEi", "q::push"),
+            ("_my_function", "_my_function"),
+        ] {
+            assert_eq!(readable_name(name), readable);
+        }
     }
 
     #[test]

@@ -124,12 +124,11 @@ fn limit_words(limit: Limit) -> &'static str {
 pub(super) fn stuck(spots: &mut SpotFinder<'_>, stuck: &StuckThread) -> String {
     let place = spots.spot(stuck.site).place;
     format!(
-        "thread {} {}, in {} at {}:{}",
+        "thread {} {}, in {} at {}",
         stuck.thread,
         waits_for(&stuck.waits_for),
         place.function,
-        place.file,
-        place.line
+        place.point()
     )
 }
 

@@ -343,8 +343,9 @@ fn unrepairable(
     UnrepairedFindings {
         findings,
         text: format!(
-            "{what} It needs {needed} {} at {}:{}, but {refusal}.",
-            place.operation, place.file, place.line
+            "{what} It needs {needed} {} at {}, but {refusal}.",
+            place.operation,
+            place.point()
         ),
         place: Some(place),
     }

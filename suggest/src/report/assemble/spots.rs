@@ -125,6 +125,11 @@ impl SpotFinder<'_> {
             let module = place
                 .address
                 .map(|address| self.places.symbols.path(address.module).to_owned());
+            // Where the copy lies that was built is nobody's business.
+            let module = module.map(|path| match path.starts_with(&self.current_folder) {
+                true => path,
+                false => path.file_name().map_or(path.clone(), PathBuf::from),
+            });
             return Spot {
                 place: model::ReportedPlace {
                     file: module.map_or("?".to_owned(), |path| self.shown(&path)),

@@ -203,6 +203,16 @@ pub(crate) struct ReportedPlace {
     pub order: String,
 }
 
+impl ReportedPlace {
+    /// The file and the line; the file alone where the line is not known.
+    pub(crate) fn point(&self) -> String {
+        match self.line {
+            0 => self.file.clone(),
+            line => format!("{}:{line}", self.file),
+        }
+    }
+}
+
 /// An access that could be stale.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Violation {
@@ -465,10 +475,42 @@ impl From<u128> for Value {
 impl std::fmt::Display for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            // Small numbers are numbers; large ones are flags or pointers.
+            // Small numbers are numbers; large ones are flags or pointers, but for those
+            // that are a small negative one of 4 or 8 bytes.
             Self::Number(value) if *value < 1 << 16 => write!(f, "{value}"),
-            Self::Number(value) => write!(f, "{value:#x}"),
+            Self::Number(value) => match small_negative(*value) {
+                Some(negative) => write!(f, "{value:#x} ({negative})"),
+                None => write!(f, "{value:#x}"),
+            },
             Self::Digits(digits) => f.write_str(digits),
+        }
+    }
+}
+
+/// The number above -65536 that bits of 4 or 8 bytes are, if they are one.
+fn small_negative(bits: u64) -> Option<i64> {
+    let of_word = u32::try_from(bits).map(|bits| i64::from(bits.cast_signed()));
+    let number = of_word.unwrap_or_else(|_| bits.cast_signed());
+    (-(1 << 16)..0).contains(&number).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Value;
+
+    #[test]
+    fn bits_are_shown_as_the_numbers_that_they_may_be() {
+        for (bits, shown) in [
+            (7, "7"),
+            (0xffff, "65535"),
+            (0x1_0000, "0x10000"),
+            (0xffff_ffff, "0xffffffff (-1)"),
+            (0xffff_0000, "0xffff0000 (-65536)"),
+            (0xfffe_ffff, "0xfffeffff"),
+            (u64::MAX - 1, "0xfffffffffffffffe (-2)"),
+            (0x7f00_ffff_ffff_fff0, "0x7f00fffffffffff0"),
+        ] {
+            assert_eq!(Value::Number(bits).to_string(), shown);
         }
     }
 }

@@ -44,7 +44,7 @@ impl TextRenderer {
 
 /// Places, a line each.
 fn table(places: &[ReportedPlace]) -> String {
-    let at = |place: &ReportedPlace| format!("{}:{}", place.file, place.line);
+    let at = |place: &ReportedPlace| place.point();
     let width = |of: &dyn Fn(&ReportedPlace) -> usize| places.iter().map(of).max().unwrap_or(0);
     let at_width = width(&|place| at(place).chars().count());
     let function_width = width(&|place| place.function.chars().count());

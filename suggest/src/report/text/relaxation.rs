@@ -198,7 +198,7 @@ fn kept(relaxation: &ReportedRelaxation, width: usize) -> String {
         "on objects that only one thread accessed",
     );
     for one in &kept.unchangeable {
-        let line = format!("kept: {}:{}: {}", one.place.file, one.place.line, one.why);
+        let line = format!("kept: {}: {}", one.place.point(), one.why);
         text += &wrapped(&line, "", "    ", width);
     }
     text
@@ -206,7 +206,7 @@ fn kept(relaxation: &ReportedRelaxation, width: usize) -> String {
 
 fn named(places: &[&ReportedPlace]) -> String {
     let names = places.iter().take(MAX_NAMED);
-    let names = names.map(|place| format!("{}:{}", place.file, place.line));
+    let names = names.map(|place| place.point());
     let names: Vec<String> = names.collect();
     match places.len().saturating_sub(MAX_NAMED) {
         0 => names.join(", "),

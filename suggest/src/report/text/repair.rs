@@ -288,7 +288,7 @@ fn covered(repair: &Repair, report: &Report) -> String {
     let not_covered: Vec<String> = missed
         .iter()
         .chain(&sites.unreached)
-        .map(|place| format!("{}:{}", place.file, place.line))
+        .map(|place| place.point())
         .collect();
     /// At most this many are named.
     const MAX_NAMED: usize = 5;

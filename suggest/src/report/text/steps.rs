@@ -1,7 +1,7 @@
 //! The run that showed a violation, as far as it matters, as a table.
 
 use crate::report::dossier::{FindingDetail, Mark};
-use crate::report::model::{ReportedPlace, Violation};
+use crate::report::model::Violation;
 
 /// The run that showed a violation, a column a thread.
 pub(super) fn steps(detail: &FindingDetail, violation: &Violation) -> String {
@@ -31,7 +31,7 @@ fn table(detail: &FindingDetail) -> String {
     let place_width = detail
         .steps
         .iter()
-        .map(|step| at(&step.place).len())
+        .map(|step| step.place.point().len())
         .max()
         .unwrap_or(0);
     let width = detail
@@ -59,7 +59,7 @@ fn table(detail: &FindingDetail) -> String {
         let indent = column * (width + 2);
         let line = format!(
             "  {:<place_width$}{}{mark}{}",
-            at(&step.place),
+            step.place.point(),
             " ".repeat(indent),
             step.what
         );
@@ -70,8 +70,4 @@ fn table(detail: &FindingDetail) -> String {
         text.push('\n');
     }
     text
-}
-
-fn at(place: &ReportedPlace) -> String {
-    format!("{}:{}", place.file, place.line)
 }
