@@ -5,8 +5,8 @@ use tree_sitter::Node;
 
 use crate::context::ScanContext;
 use crate::found_site::{FoundSite, Surroundings};
-use crate::macro_definition::Macro;
 use crate::macro_block::{self, BlockValue};
+use crate::macro_definition::Macro;
 use crate::orders::squeeze;
 use crate::plain_form;
 use crate::recognise::found_in_part;

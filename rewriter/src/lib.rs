@@ -85,6 +85,7 @@ mod room;
 mod spelling;
 mod temporary;
 mod view;
+mod visible_orders;
 mod write;
 
 pub use change::{Side, TextChange, TextChangeKind};

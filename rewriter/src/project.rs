@@ -8,6 +8,7 @@ use wmfix_frontend::{Accessors, OrderFamily, ParsedFile, Vocabularies, Wrapper, 
 
 use crate::fence_definition::Definition;
 use crate::include::include_targets;
+use crate::visible_orders::VisibleOrders;
 
 /// The surroundings of the files that are changed.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +49,8 @@ pub(crate) struct Header {
     pub(crate) includes: Vec<String>,
     /// Names for memory orders.
     pub(crate) orders: Vec<OrderFamily>,
+    /// Names of orders that it makes visible.
+    pub(crate) visible_orders: VisibleOrders,
 }
 
 impl IncludedHeaders {
@@ -58,6 +61,7 @@ impl IncludedHeaders {
             definitions: Definition::all(header, file),
             includes: include_targets(header),
             orders: order_families(header),
+            visible_orders: VisibleOrders::of(header),
         });
     }
 

@@ -15,6 +15,7 @@ use crate::include::include_targets;
 use crate::order_words::{in_case_of, split_order};
 use crate::project::{Project, words};
 use crate::view::children;
+use crate::visible_orders::VisibleOrders;
 
 /// What the spellings of one file are decided by.
 pub(crate) struct Spelling<'a> {
@@ -35,6 +36,8 @@ pub(crate) struct Spelling<'a> {
     macros: Vec<String>,
     /// Wrappers of atomic operations that this file defines.
     families: Vec<Wrapper>,
+    /// Names of orders that this file makes visible.
+    orders: VisibleOrders,
 }
 
 impl<'a> Spelling<'a> {
@@ -50,6 +53,7 @@ impl<'a> Spelling<'a> {
             definitions: Definition::all(file, file.path()),
             macros: Vec::new(),
             families: wrappers(file, &project.vocabularies),
+            orders: VisibleOrders::of(file),
         };
         macro_names(file, file.tree().root_node(), &mut spelling.macros);
         let layers = spelling.layers();
@@ -130,16 +134,27 @@ impl<'a> Spelling<'a> {
         let unqualified_name = format!("memory_order_{name}");
         if scoped > qualified.max(unqualified) {
             format!("std::memory_order::{name}")
-        } else if unqualified > qualified && self.is_visible_unqualified(&unqualified_name) {
+        } else if unqualified > qualified && self.is_visible(&unqualified_name) {
             unqualified_name
         } else {
             format!("std::{unqualified_name}")
         }
     }
 
-    /// Whether a C++ file can say a name of `std` without saying `std`.
-    fn is_visible_unqualified(&self, name: &str) -> bool {
-        self.uses_std || find(self.file.text(), format!("using std::{name};").as_bytes())
+    /// Whether a C++ file can say a name of `std` without saying `std`, or with the scope
+    /// of a namespace that takes some of `std`'s names: it does, or `using` says so.
+    fn is_visible(&self, name: &str) -> bool {
+        let (scope, word) = name.rsplit_once("::").unwrap_or(("", name));
+        let said = self.sites.iter().filter_map(literal_of);
+        self.uses_std && scope.is_empty()
+            || self.visible_orders().any(|visible| visible.imports(word))
+            || said.into_iter().any(|span| self.file.slice(&span) == name)
+    }
+
+    /// Names of orders that this file and its headers make visible.
+    fn visible_orders(&self) -> impl Iterator<Item = &VisibleOrders> {
+        let headers = self.project.headers.of(self.file.path());
+        std::iter::once(&self.orders).chain(headers.map(|header| &header.visible_orders))
     }
 
     /// The spelling of `order` in place of the literal `old`.
@@ -161,15 +176,20 @@ impl<'a> Spelling<'a> {
             return shorthand.or_else(|| Some(self.order(order, family?)));
         };
         let candidate = format!("{prefix}{}", in_case_of(word, order)?);
-        // A project's own names end like the standard's, but it need not have them all.
-        let standard = prefix.rsplit("::").next() == Some("memory_order_")
-            || prefix.ends_with("memory_order::")
-            || prefix == "__ATOMIC_";
-        let unqualified = prefix == "memory_order_";
-        let visible = if standard && unqualified && cpp {
-            self.is_visible_unqualified(&candidate) || self.knows_here(&candidate)
-        } else {
-            standard || self.knows(&candidate)
+        // What takes an enumeration of the project's own takes nothing else.
+        let mut enumerations = self.visible_orders();
+        let enumerated = enumerations.find_map(|all| all.enumerates(old, &candidate));
+        if let Some(has_it) = enumerated {
+            return has_it.then_some(candidate);
+        }
+        let visible = match prefix.trim_start_matches("::") {
+            "std::memory_order_" | "boost::memory_order_" | "__ATOMIC_" => true,
+            // Of `std` without its name, or of a namespace that takes some names of `std`.
+            "memory_order_" => !cpp || self.is_visible(&candidate),
+            scoped if scoped.ends_with("::memory_order_") => self.is_visible(&candidate),
+            scoped if scoped.ends_with("memory_order::") => true,
+            // A project's own names end like the standard's, but it need not have them all.
+            _ => self.knows(&candidate),
         };
         if visible {
             return Some(candidate);
