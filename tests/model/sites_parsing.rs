@@ -39,7 +39,7 @@ fn lines(folder: &Path) -> (usize, usize) {
     (all, unread)
 }
 
-fn assert_read(folder: &str, package: &str) {
+fn assert_read(folder: &'static str, package: &'static str) {
     need(&[Need::File(folder, package)]);
     let (all, unread) = lines(Path::new(folder));
     println!("{folder}: {unread} of {all} lines were not read");
