@@ -374,6 +374,24 @@ fn what_the_wrapper_leaves_out_is_said() {
     }
 }
 
+/// A program that is stripped when it is linked has its places all the same.
+#[test]
+fn a_stripped_program_has_places() {
+    need_gcc();
+    let world = World::new();
+    world.write("sb.c", BUFFERING);
+    for flags in ["-s", "-Wl,--strip-all", "-Wl,-O1,-S"] {
+        let result = wmfix(
+            &world,
+            &format!("check sb.c --runs 20 --ldflags={flags} --format json"),
+        );
+        assert_eq!(result.code, Some(1), "{flags}: {}", result.stderr);
+        let access = result.json()["violations"][0]["access"].clone();
+        assert_eq!(access["file"], "sb.c", "{flags}: {}", result.stdout);
+        assert_ne!(access["line"], 0, "{flags}: {}", result.stdout);
+    }
+}
+
 /// A program that prints without end, one that records without end, and one that leaves
 /// a daemon behind: each is bounded, and said.
 #[test]

@@ -68,6 +68,9 @@ const STATIC: &[&str] = &[
     "-Wl,--static",
 ];
 
+/// Options of the linker that leave out the names and lines that findings are told by.
+const STRIPPING: &[&str] = &["-s", "-S", "--strip-all", "--strip-debug"];
+
 /// Plans the call for what the arguments ask for. `expanded` is `given` with the
 /// response files read: these are passed on as they are (there may be more in
 /// them than fits on a command line) unless something in them must change.
@@ -84,14 +87,21 @@ pub(super) fn plan(
         arguments: Vec::new(),
         notes: Vec::new(),
     };
-    for argument in kept {
+    let mut kept = kept.iter().peekable();
+    while let Some(argument) = kept.next() {
         let text = argument.to_str().unwrap_or_default();
         if let Some(list) = text.strip_prefix("-fsanitize=") {
             plan.sanitizers(list);
-        } else if STATIC.contains(&text) && request.links.is_some() {
+        } else if request.links.is_none() {
+            plan.arguments.push(argument.clone());
+        } else if STATIC.contains(&text) {
             plan.notes.push(format!(
                 "ignoring {text}: wmfix cannot control a statically linked program, so this one is linked dynamically"
             ));
+        } else if text == "-Xlinker" && kept.next_if(|next| is_stripping(next)).is_some() {
+            // Neither is passed on.
+        } else if strips(text) {
+            plan.arguments.extend(without_stripping(text));
         } else {
             plan.arguments.push(argument.clone());
         }
@@ -143,7 +153,29 @@ fn openmp_library(family: Family, arguments: &[OsString]) -> Option<&'static str
 /// Whether the argument may not reach the compiler as it is.
 fn may_change(argument: &OsString) -> bool {
     let text = argument.to_str().unwrap_or_default();
-    text.starts_with("-fsanitize=") || STATIC.contains(&text)
+    text.starts_with("-fsanitize=")
+        || STATIC.contains(&text)
+        || strips(text)
+        || is_stripping(argument)
+}
+
+/// Whether a word is an option of the linker that strips.
+fn is_stripping(word: &OsString) -> bool {
+    word.to_str().is_some_and(|word| STRIPPING.contains(&word))
+}
+
+/// Whether an argument has the linker strip.
+fn strips(argument: &str) -> bool {
+    let list = argument.strip_prefix("-Wl,");
+    let words = |list: &str| list.split(',').any(|word| STRIPPING.contains(&word));
+    argument == "-s" || list.is_some_and(words)
+}
+
+/// What else such an argument has for the linker.
+fn without_stripping(argument: &str) -> Option<OsString> {
+    let words = argument.strip_prefix("-Wl,")?.split(',');
+    let rest: Vec<&str> = words.filter(|word| !STRIPPING.contains(word)).collect();
+    (!rest.is_empty()).then(|| format!("-Wl,{}", rest.join(",")).into())
 }
 
 impl Plan {
@@ -309,6 +341,28 @@ mod tests {
             "{added}"
         );
         assert!(!line.contains("sanitize"));
+    }
+
+    #[test]
+    fn nothing_is_stripped() {
+        for (given, kept) in [
+            ("a.o -s -o a", "a.o -o a"),
+            ("a.o -Wl,-s -o a", "a.o -o a"),
+            (
+                "a.o -Wl,-O1,--strip-all,--as-needed -o a",
+                "a.o -Wl,-O1,--as-needed -o a",
+            ),
+            (
+                "a.o -Xlinker --strip-debug -Xlinker -O1 -o a",
+                "a.o -Xlinker -O1 -o a",
+            ),
+        ] {
+            let (line, notes) = planned(GCC, given);
+            assert!(line.starts_with(&format!("{kept} ")), "{given}: {line}");
+            assert!(notes.is_empty(), "{notes:?}");
+        }
+        // Without linking, they are options of the compiler.
+        assert!(planned(GCC, "-S a.c").0.starts_with("-S a.c "));
     }
 
     #[test]
