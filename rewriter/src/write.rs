@@ -2,7 +2,7 @@
 //! symbolic links, never outside of the given tree, never over a file that
 //! changed meanwhile. Knows edits and files; knows no C.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::edit::{EditError, EditSet};
+use crate::journal::Journal;
 
-/// Why a file was not written. It is untouched in every case.
+/// Why a file was not written. All are untouched but for one that cannot be put back.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The file is not below the tree that may be changed.
@@ -36,6 +37,17 @@ pub enum WriteError {
         /// What does not fit.
         source: EditError,
     },
+    /// Another process is at it.
+    #[error("another wmfix is changing files of {}", .0.display())]
+    Busy(PathBuf),
+    /// A file was changed, and cannot be put back.
+    #[error("{} was changed and cannot be put back: {source}", path.display())]
+    NotPutBack {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
     /// The system refused.
     #[error("{}: {source}", path.display())]
     Io {
@@ -47,32 +59,64 @@ pub enum WriteError {
 }
 
 /// Applies edits to files below `tree`: to all of them, or, if one cannot be
-/// written, to none. A new text takes the place of the old one in a single step,
-/// with the same permissions.
+/// written, to none. All new texts are there before the first takes its place, in a single
+/// step and with the same permissions; a file with several names keeps them.
 pub fn write_files(tree: &Path, files: &[(&Path, &EditSet)]) -> Result<(), WriteError> {
-    let mut ready = Vec::new();
-    for (path, edits) in files.iter().filter(|(_, edits)| !edits.is_empty()) {
-        ready.push(Replacement::prepare(tree, path, edits)?);
+    let changed = files.iter().filter(|(_, edits)| !edits.is_empty());
+    let mut targets = Vec::new();
+    for (path, edits) in changed {
+        targets.push((Target::find(tree, path)?, *edits));
     }
+    if targets.is_empty() {
+        return Ok(());
+    }
+    let paths: Vec<PathBuf> = targets.iter().map(|(at, _)| at.path.clone()).collect();
+    let noted = |source: io::Error| match source.kind() {
+        io::ErrorKind::AlreadyExists => WriteError::Busy(tree.to_owned()),
+        _ => WriteError::Io {
+            path: tree.to_owned(),
+            source,
+        },
+    };
+    let mut journal = Journal::begin(tree, &paths).map_err(noted)?;
+    let mut ready = Vec::new();
+    for ((target, edits), staged) in targets.into_iter().zip(&journal.staged) {
+        ready.push(Replacement::prepare(target, edits, staged)?);
+    }
+    journal.is_staged().map_err(noted)?;
     let mut replaced = Vec::new();
     for replacement in ready {
         match replacement.commit() {
             Ok(undo) => replaced.push(undo),
-            Err(error) => {
-                for undo in replaced {
-                    undo.put_back()?;
-                }
-                return Err(error);
-            }
+            Err(error) => return Err(put_back(replaced).unwrap_or(error)),
         }
     }
     Ok(())
+}
+
+/// Puts all files back; the first error.
+fn put_back(replaced: Vec<Undo>) -> Option<WriteError> {
+    let mut first = None;
+    for undo in replaced {
+        let failed = undo.put_back().err();
+        first = first.or(failed);
+    }
+    first
+}
+
+/// A file that is to be changed.
+struct Target {
+    path: PathBuf,
+    metadata: Metadata,
 }
 
 /// A file's new text, beside the file.
 struct Replacement {
     target: PathBuf,
     before: Vec<u8>,
+    after: Vec<u8>,
+    /// Whether the file has other names, which a new one in its place would not have.
+    has_other_names: bool,
     temporary: NamedTempFile,
 }
 
@@ -82,29 +126,42 @@ struct Undo {
     before: Vec<u8>,
 }
 
-impl Replacement {
-    fn prepare(tree: &Path, path: &Path, edits: &EditSet) -> Result<Self, WriteError> {
-        let io_error = |source| WriteError::Io {
+impl Target {
+    fn find(tree: &Path, path: &Path) -> Result<Self, WriteError> {
+        let target = resolve(tree, path)?;
+        let metadata = fs::metadata(&target).map_err(|source| WriteError::Io {
             path: path.to_owned(),
             source,
-        };
-        let target = resolve(tree, path)?;
-        let metadata = fs::metadata(&target).map_err(io_error)?;
+        })?;
         // The superuser could write it, but its permissions say not to.
         if metadata.permissions().readonly() {
             return Err(WriteError::ReadOnly(target));
         }
-        let folder = target.parent().unwrap_or(Path::new("."));
+        Ok(Self {
+            path: target,
+            metadata,
+        })
+    }
+}
+
+impl Replacement {
+    fn prepare(target: Target, edits: &EditSet, staged: &Path) -> Result<Self, WriteError> {
+        let Target { path, metadata } = target;
+        let io_error = |source| WriteError::Io {
+            path: path.clone(),
+            source,
+        };
         let mut temporary = tempfile::Builder::new()
-            .prefix(".wmfix-")
-            .tempfile_in(folder)
+            .prefix(staged.file_name().unwrap_or_default())
+            .rand_bytes(0)
+            .tempfile_in(staged.parent().unwrap_or(Path::new(".")))
             .map_err(io_error)?;
-        let before = fs::read(&target).map_err(io_error)?;
-        let changed = edits.apply(&before).map_err(|source| WriteError::Edit {
-            path: path.to_owned(),
+        let before = fs::read(&path).map_err(io_error)?;
+        let after = edits.apply(&before).map_err(|source| WriteError::Edit {
+            path: path.clone(),
             source,
         })?;
-        temporary.write_all(&changed).map_err(io_error)?;
+        temporary.write_all(&after).map_err(io_error)?;
         temporary
             .as_file()
             .set_permissions(metadata.permissions())
@@ -117,42 +174,51 @@ impl Replacement {
         }
         temporary.as_file().sync_all().map_err(io_error)?;
         Ok(Self {
-            target,
+            target: path,
             before,
+            after,
+            has_other_names: metadata.nlink() > 1,
             temporary,
         })
     }
 
     fn commit(self) -> Result<Undo, WriteError> {
-        let target = self.target;
+        let undo = Undo {
+            target: self.target,
+            before: self.before,
+        };
+        let target = &undo.target;
         let io_error = |source| WriteError::Io {
             path: target.clone(),
             source,
         };
         // The last look before the step that cannot be taken back.
-        if fs::read(&target).map_err(io_error)? != self.before {
+        if fs::read(target).map_err(io_error)? != undo.before {
             return Err(WriteError::Edit {
-                path: target,
+                path: target.clone(),
                 source: EditError::ContentChanged,
             });
         }
+        if self.has_other_names {
+            if let Err(source) = fs::write(target, self.after) {
+                let error = io_error(source);
+                return Err(undo.put_back().err().unwrap_or(error));
+            }
+            return Ok(undo);
+        }
         self.temporary
-            .persist(&target)
+            .persist(target)
             .map_err(|error| io_error(error.error))?;
         let folder = target.parent().unwrap_or(Path::new("."));
-        File::open(folder)
-            .and_then(|folder| folder.sync_all())
-            .map_err(io_error)?;
-        Ok(Undo {
-            target,
-            before: self.before,
-        })
+        // That the name is on the disk is not worth taking the change back.
+        let _later = File::open(folder).and_then(|folder| folder.sync_all());
+        Ok(undo)
     }
 }
 
 impl Undo {
     fn put_back(self) -> Result<(), WriteError> {
-        fs::write(&self.target, self.before).map_err(|source| WriteError::Io {
+        fs::write(&self.target, self.before).map_err(|source| WriteError::NotPutBack {
             path: self.target,
             source,
         })
@@ -264,6 +330,49 @@ mod tests {
         write_files(tree.folder.path(), &both).unwrap();
         assert_ne!(fs::read(&tree.file).unwrap(), before);
         assert_eq!(fs::read(&tree.file).unwrap(), fs::read(&other).unwrap());
+    }
+
+    #[test]
+    fn a_file_with_two_names_keeps_both() {
+        let tree = tree();
+        let other = tree.folder.path().join("other.c");
+        fs::hard_link(&tree.file, &other).unwrap();
+        write_file(tree.folder.path(), &tree.file, &edits()).unwrap();
+        assert_eq!(fs::read(&other).unwrap(), AFTER);
+        assert_eq!(fs::metadata(&tree.file).unwrap().nlink(), 2);
+        assert_eq!(fs::read_dir(tree.folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn files_that_were_replaced_are_put_back() {
+        let tree = tree();
+        let other = tree.folder.path().join("other.c");
+        fs::copy(&tree.file, &other).unwrap();
+        // The second file is the first one: once that is replaced, it has changed.
+        let link = tree.folder.path().join("src/link.c");
+        fs::hard_link(&other, &link).unwrap();
+        let all = [
+            (&*tree.file, &edits()),
+            (&*other, &edits()),
+            (&*link, &edits()),
+        ];
+        let error = write_files(tree.folder.path(), &all).unwrap_err();
+        assert!(matches!(error, WriteError::Edit { .. }), "{error}");
+        for path in [&tree.file, &other, &link] {
+            assert_eq!(fs::read(path).unwrap(), BEFORE);
+        }
+        let left = fs::read_dir(tree.folder.path()).unwrap().count();
+        assert_eq!(left, 2, "nothing else is left");
+    }
+
+    #[test]
+    fn two_do_not_change_files_at_once() {
+        let tree = tree();
+        let root = tree.folder.path();
+        let _other = Journal::begin(root, &[]).unwrap();
+        let error = write_file(root, &tree.file, &edits()).unwrap_err();
+        assert!(matches!(error, WriteError::Busy(_)), "{error}");
+        assert_eq!(fs::read(&tree.file).unwrap(), BEFORE);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod allow;
+mod apply;
 mod baseline;
 mod candidates;
 mod cc;

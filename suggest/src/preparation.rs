@@ -12,6 +12,7 @@ use wmfix_frontend::Vocabularies;
 use wmfix_trace::{Ending, Reader};
 
 use crate::allow::AllowRules;
+use crate::apply::clean_up_after_others;
 use crate::cli::{BuildFlags, MemoryModel, RunFlags, Volatile, WeakChoice};
 use crate::config::{FILE_NAME, ProjectConfig};
 use crate::exit::{ExitStatus, Stop};
@@ -243,6 +244,7 @@ pub(crate) fn find_project(request: Request) -> Result<(Settings, Project), Stop
 
 /// Builds the project in a copy, and settles how many runs there are at a time.
 pub(crate) fn prepare(project: &Project, settings: &mut Settings) -> Result<Subject, Stop> {
+    clean_up_after_others(project.tree());
     match project.prepare(&[], &settings.options, Deadline::NEVER)? {
         Prepared::Built(subject) => {
             if subject.one_at_a_time {

@@ -452,6 +452,36 @@ fn a_source_that_changes_while_it_is_tested_is_shown_as_it_was_built() {
 }
 
 /// Names from files and debug information reach no terminal as they are.
+/// Other names of a file that is changed stay names of it; and what a command that was
+/// killed has left is removed by the next, which says what it had done.
+#[test]
+fn apply_keeps_hard_links_and_cleans_up_after_a_killed_one() {
+    need_gcc();
+    let world = World::new();
+    let source = world.write("p/sb.c", BUFFERING);
+    fs::hard_link(&source, world.path().join("p/other-name")).unwrap();
+    let staged = world.path().join("p/.wmfix-1234-0");
+    let root = world.path().canonicalize().unwrap();
+    let note = format!(
+        "{0}/p/.wmfix-1234-0\0{0}/p/sb.c\0{0}/p/.wmfix-1234-1\0{0}/p/gone.c\0staged",
+        root.display()
+    );
+    fs::write(&staged, "new text").unwrap();
+    world.write("p/.wmfix-apply", &note);
+    let ran = wmfix(&world, "suggest p --runs 20 --apply");
+    let changed = "had changed p/gone.c, but not p/sb.c";
+    said(
+        &ran,
+        0,
+        &["killed during --apply", changed, "changed p/sb.c"],
+    );
+    assert!(!staged.exists() && !world.path().join("p/.wmfix-apply").exists());
+    assert_eq!(fs::metadata(&source).unwrap().nlink(), 2);
+    assert_ne!(fs::read_to_string(&source).unwrap(), BUFFERING);
+    let again = wmfix(&world, "check p --runs 5");
+    assert!(!again.stderr.contains("killed"), "{}", again.stderr);
+}
+
 #[test]
 fn escape_sequences_in_names_and_sources_are_shown_as_signs() {
     need_gcc();

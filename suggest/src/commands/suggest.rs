@@ -1,13 +1,11 @@
 //! `wmfix suggest [PATH] [-- TEST COMMAND]`: build, run, find, repair, verify.
 //! The patch goes to stdout, what it means to stderr.
 
-use wmfix_rewriter::write_files;
-
+use crate::apply::apply;
 use crate::cli::{MemoryModel, SuggestArgs};
 use crate::exit::{ExitStatus, Stop};
 use crate::output::{self, Targets};
-use crate::pipeline::{self, Examination, RepairRequest, RepairStage, Repaired, Request};
-use crate::printable::printable_name;
+use crate::pipeline::{self, Examination, RepairRequest, RepairStage, Request};
 use crate::shards::MergedShards;
 
 /// Finds the cheapest repair of what is at the path, and prints it.
@@ -63,8 +61,9 @@ pub(super) fn examine(
     }
     match &examination.repair {
         RepairStage::Done(repaired) if repaired.result.holds() => {
-            apply(repaired)?;
-            eprintln!("wmfix: {}", changed_text(repaired));
+            let none = "no change can be made";
+            let text = apply(&repaired.tree, &repaired.result.files, none)?;
+            eprintln!("wmfix: {text}");
             Ok(match is_all_repaired(&examination) {
                 true => ExitStatus::Clean,
                 false => status,
@@ -95,28 +94,4 @@ fn is_all_repaired(examination: &Examination) -> bool {
         && verification.is_none_or(|shown| {
             shown.remaining.is_empty() && shown.others == 0 && !shown.lacks_free_runs()
         })
-}
-
-/// Which files were changed.
-fn changed_text(repaired: &Repaired) -> String {
-    let current = std::env::current_dir().unwrap_or_default();
-    let files = repaired.result.files.iter().map(|file| {
-        let shown = file.path.strip_prefix(&current).unwrap_or(&file.path);
-        printable_name(&shown.display().to_string())
-    });
-    let files: Vec<String> = files.collect();
-    match files.is_empty() {
-        true => "--apply changed nothing: no change can be made".to_owned(),
-        false => format!("changed {}", files.join(", ")),
-    }
-}
-
-/// `--apply`: changes the user's files, all or none.
-fn apply(repaired: &Repaired) -> Result<(), Stop> {
-    let files = repaired.result.files.iter();
-    let files: Vec<_> = files.map(|file| (&*file.path, &file.edits)).collect();
-    write_files(&repaired.tree, &files).map_err(|error| {
-        let message = format!("--apply changed nothing: {error}");
-        Stop::new(ExitStatus::InternalError, message)
-    })
 }
