@@ -70,6 +70,24 @@ fn hostile_files_of_a_project_are_refused() {
     said(&wmfix(&world, "merge s"), 2, &["not a regular file"]);
 }
 
+/// What is no file and no folder is refused at once: reading it may never end.
+#[test]
+fn a_pipe_in_the_place_of_a_program_is_refused() {
+    need_gcc();
+    let world = World::new();
+    world.write("p/sb.c", BUFFERING);
+    CommandResult::well(world.command("mkfifo").args(["pipe.c", "p/other.c"]));
+    for command in ["check pipe.c --runs 2", "suggest pipe.c", "audit pipe.c"] {
+        said(
+            &wmfix(&world, command),
+            2,
+            &["pipe.c", "neither a regular file nor a folder"],
+        );
+    }
+    // Beside a program it is none of its files.
+    said(&wmfix(&world, "check p --runs 10"), 1, &["violation"]);
+}
+
 /// A name with a line end in it stays on its line.
 #[test]
 fn a_name_with_a_line_end_is_shown_on_one_line() {

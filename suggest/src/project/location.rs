@@ -62,6 +62,9 @@ fn locate_from(path: &Path, has_command: bool, current: &Path) -> Result<Locatio
     let unreadable = |error| NothingToBuild::Unreadable(path.to_owned(), error);
     let full = path.canonicalize().map_err(unreadable)?;
     let is_folder = full.is_dir();
+    if !is_folder && !full.is_file() {
+        return Err(NothingToBuild::Special(path.to_owned()));
+    }
     let part_of = |root: PathBuf| Location {
         scope: (root != full).then(|| full.clone()),
         root,

@@ -36,6 +36,9 @@ pub(crate) enum NothingToBuild {
     /// The path does not exist, or cannot be read.
     #[error("{0}: {1}")]
     Unreadable(PathBuf, std::io::Error),
+    /// A device, a pipe, a socket.
+    #[error("{0} is neither a regular file nor a folder: name a source file or a folder")]
+    Special(PathBuf),
     /// The project's configuration is wrong.
     #[error(transparent)]
     Configuration(#[from] ConfigError),
@@ -234,7 +237,8 @@ pub(super) fn any_code(path: &Path) -> bool {
 
 /// Whether a file is a source that defines `main`.
 pub(super) fn has_main(file: &Path) -> bool {
-    is_source(file) && fs::read(file).is_ok_and(|text| main_function::is_defined_in(&text))
+    is_source(file)
+        && regular_file::read(file).is_ok_and(|text| main_function::is_defined_in(&text))
 }
 
 fn has_headers(folder: &Path) -> bool {
