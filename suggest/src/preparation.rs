@@ -13,6 +13,7 @@ use wmfix_trace::{Ending, Reader};
 
 use crate::allow::AllowRules;
 use crate::apply::clean_up_after_others;
+use crate::cc::NoCompiler;
 use crate::cli::{BuildFlags, MemoryModel, RunFlags, Volatile, WeakChoice};
 use crate::config::{FILE_NAME, ProjectConfig};
 use crate::exit::{ExitStatus, Stop};
@@ -257,7 +258,11 @@ pub(crate) fn prepare(project: &Project, settings: &mut Settings) -> Result<Subj
 }
 
 fn build_failed(failure: &BuildFailure) -> Stop {
-    let stop = Stop::new(ExitStatus::Failed, report::build_failure_text(failure));
+    let status = match failure {
+        BuildFailure::NoCompiler(NoCompiler::Missing(..)) => ExitStatus::Usage,
+        _ => ExitStatus::Failed,
+    };
+    let stop = Stop::new(status, report::build_failure_text(failure));
     stop.with_output(report::build_failure_output(failure).to_owned())
 }
 

@@ -88,6 +88,29 @@ fn a_pipe_in_the_place_of_a_program_is_refused() {
     said(&wmfix(&world, "check p --runs 10"), 1, &["violation"]);
 }
 
+/// A compiler that is named and not there is said to be, and nothing else is taken.
+#[test]
+fn a_compiler_that_is_not_there_is_refused() {
+    need_gcc();
+    let world = World::new();
+    world.write("sb.c", BUFFERING);
+    for (name, value, shown) in [
+        ("CC", "nonexistent", "nonexistent"),
+        ("CC", "ccache-2 gcc", "ccache-2"),
+        ("WMFIX_REAL_CC", "/nonexistent/gcc", "/nonexistent/gcc"),
+    ] {
+        let mut command = world.command(wmfix_tests::product::wmfix());
+        command.env_remove("WMFIX_REAL_CC").env_remove("CC");
+        command.env(name, value);
+        let ran = CommandResult::of(command.args(["check", "sb.c", "--runs", "2"]));
+        said(&ran, 2, &[&format!("{name} names `{shown}`")]);
+    }
+    let mut command = world.command(wmfix_tests::product::wmfix());
+    command.env_remove("WMFIX_REAL_CC").env("CC", "gcc");
+    let ran = CommandResult::of(command.args(["check", "sb.c", "--runs", "5"]));
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+}
+
 /// A name with a line end in it stays on its line.
 #[test]
 fn a_name_with_a_line_end_is_shown_on_one_line() {

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
+use crate::printable::printable_name;
+
 /// The language that a wrapper compiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Language {
@@ -43,6 +45,9 @@ pub(crate) enum NoCompiler {
     /// None of the usual names is on PATH.
     #[error("no {0} compiler on PATH: install gcc or clang, or set {1} to your compiler")]
     NotFound(&'static str, &'static str),
+    /// A variable names a program that is not there.
+    #[error("{0} names `{1}`, which is no program: set it to your compiler, or leave it out")]
+    Missing(&'static str, String),
     /// A variable leads back to the wrapper.
     #[error("{0} names wmfix itself: set it to the real compiler")]
     Itself(&'static str),
@@ -226,6 +231,34 @@ pub(crate) fn users_choice(language: Language) -> Vec<OsString> {
     } else {
         Vec::new()
     }
+}
+
+/// Whether what a variable names for this language is there, if one names any.
+pub(crate) fn require_chosen(language: Language) -> Result<(), NoCompiler> {
+    let usual = match language {
+        Language::C => "CC",
+        Language::Cxx => "CXX",
+    };
+    let variables = [language.variable(), "WMFIX_REAL_CC", usual];
+    let mut chosen = variables
+        .into_iter()
+        .map(|name| (name, env::var_os(name).unwrap_or_default()));
+    let Some((name, value)) = chosen.find(|(_, value)| !value.is_empty()) else {
+        return Ok(());
+    };
+    if Path::new(&value).is_file() {
+        return Ok(());
+    }
+    let value = value.to_string_lossy();
+    for word in value.split_whitespace() {
+        if which::which(word).is_err() {
+            return Err(NoCompiler::Missing(name, printable_name(word)));
+        }
+        if !is_launcher(OsStr::new(word)) {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// The file of the real compiler that an ordinary call of the wrapper would run.

@@ -21,7 +21,8 @@ use arguments::Output;
 use compiler::{Compiler, Family};
 
 pub(crate) use compiler::{
-    Language, NoCompiler, is_compiler_name, program_on_path, real_compiler, users_choice,
+    Language, NoCompiler, is_compiler_name, program_on_path, real_compiler, require_chosen,
+    users_choice,
 };
 pub(crate) use links::{WRAPPER_NAMES, link_wrappers};
 

@@ -399,6 +399,9 @@ impl Builder<'_> {
         log: &Path,
         what: &str,
     ) -> anyhow::Result<Option<BuildFailure>> {
+        if let Err(none) = cc::require_chosen(language) {
+            return Ok(Some(BuildFailure::NoCompiler(none)));
+        }
         let arguments = cc::users_choice(language)
             .into_iter()
             .chain(arguments)

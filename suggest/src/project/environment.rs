@@ -165,6 +165,7 @@ pub(super) fn setting(config: &BuildConfig, more: &[&str]) -> Result<String, NoC
     }
     let compilers = [Language::C, Language::Cxx].map(cc::real_compiler);
     if let [Err(none), Err(_)] = compilers {
+        cc::require_chosen(Language::C)?;
         return Err(none);
     }
     for program in compilers.into_iter().flatten() {
