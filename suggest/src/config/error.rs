@@ -38,6 +38,17 @@ impl ConfigError {
         }
     }
 
+    /// A text has a NUL in it, which no argument, file name or variable can have.
+    pub(super) fn of_nul(file: &Path, text: &str) -> Option<Self> {
+        let table = DeTable::parse(text).ok()?;
+        let span = nul_in_table(table.get_ref())?;
+        Some(Self {
+            file: shown(file),
+            line: Some(line_of(text, span.start)),
+            what: message_text("must not have a NUL in it", key_at(text, &span)),
+        })
+    }
+
     /// A vocabulary is not one.
     pub(super) fn of_vocabulary(file: &Path, text: &str, error: &VocabularyError) -> Self {
         let (line, what) = match error {
@@ -167,6 +178,20 @@ fn in_value(value: &Spanned<DeValue<'_>>, place: &Range<usize>) -> Option<String
         _ => None,
     };
     inner.or_else(|| holds(&value.span(), place).then(String::new))
+}
+
+/// The place of a text with a NUL in it.
+fn nul_in_table(table: &DeTable<'_>) -> Option<Range<usize>> {
+    table.iter().find_map(|(_, value)| nul_in_value(value))
+}
+
+fn nul_in_value(value: &Spanned<DeValue<'_>>) -> Option<Range<usize>> {
+    match value.get_ref() {
+        DeValue::String(text) => text.contains('\0').then(|| value.span()),
+        DeValue::Table(table) => nul_in_table(table),
+        DeValue::Array(list) => list.iter().find_map(nul_in_value),
+        _ => None,
+    }
 }
 
 fn holds(outer: &Range<usize>, inner: &Range<usize>) -> bool {

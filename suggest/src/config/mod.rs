@@ -239,6 +239,9 @@ impl ProjectConfig {
     fn parse(text: &str, file: &Path) -> Result<Self, ConfigError> {
         let written: ConfigText =
             toml::from_str(text).map_err(|error| ConfigError::of(file, text, &error))?;
+        if let Some(error) = ConfigError::of_nul(file, text) {
+            return Err(error);
+        }
         let vocabularies = Vocabularies::with_project(written.vocabulary.as_ref())
             .map_err(|error| ConfigError::of_vocabulary(file, text, &error))?;
         let allow = written.allow.into_iter().map(|entry| {

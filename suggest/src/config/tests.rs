@@ -241,6 +241,8 @@ fn values_past_every_use_are_refused_with_their_limit() {
         ("[test]\ncommand = []", "must name a program"),
         ("[test]\ncommand = \" \"", "must name a program"),
         ("[test]\ncommand = [\"\", \"x\"]", "must name a program"),
+        ("[test]\ncommand = [\"a\\u0000b\"]", "a NUL"),
+        ("[build]\ncommands = [\"cc \\u0000\"]", "a NUL"),
         ("[test]\ntimeout = 1e18", "ten years"),
         ("[run]\ntime = inf", "ten years"),
         ("[run]\ntime = nan", "positive"),
