@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,7 +51,11 @@ impl RunFolders {
         let context = "cannot create a folder for the runs";
         remove_leftovers(&std::env::temp_dir());
         left_behind::adopt();
-        let all = tempfile::Builder::new().prefix(PREFIX).tempdir();
+        // Traces and outputs are nobody else's to read.
+        let all = tempfile::Builder::new()
+            .prefix(PREFIX)
+            .permissions(fs::Permissions::from_mode(0o700))
+            .tempdir();
         let all = all.context(context)?;
         let lock = File::create(all.path().join(LOCK)).context(context)?;
         lock.lock().context(context)?;
@@ -162,6 +166,13 @@ mod tests {
     use std::time::SystemTime;
 
     use super::*;
+
+    #[test]
+    fn others_cannot_look_into_them() {
+        let folders = RunFolders::new().unwrap();
+        let mode = fs::metadata(folders.shared()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
 
     #[test]
     fn folders_of_killed_processes_are_removed_and_no_others() {
