@@ -452,6 +452,51 @@ fn a_source_that_changes_while_it_is_tested_is_shown_as_it_was_built() {
 }
 
 /// Names from files and debug information reach no terminal as they are.
+/// What the program printed with a stale value is shown by `explain`; a patch has the text
+/// around it. Neither controls a terminal, and in a pipe a patch is as it is.
+#[test]
+fn escape_sequences_in_explanations_and_patches_do_not_reach_the_terminal() {
+    need(&[Need::Program("gcc"), Need::Program("script")]);
+    let world = World::new();
+    let printed = BUFFERING.replace("\"%d %d\\n\"", "\"\\033]0;owned\\007%d %d\\n\"");
+    assert_ne!(printed, BUFFERING);
+    let line = "    a = atomic_load_explicit(&y, memory_order_relaxed);";
+    let hostile = printed.replace(line, &format!("{line} // \u{1b}]0;title\u{7}"));
+    assert_ne!(hostile, printed);
+    world.write("sb.c", &hostile);
+    assert_eq!(wmfix(&world, "check sb.c --runs 20").code, Some(1));
+    let explained = wmfix(&world, "explain V1");
+    assert_eq!(explained.code, Some(0), "{}", explained.stderr);
+    assert!(explained.stdout.contains("owned"), "{}", explained.stdout);
+    assert!(
+        !explained.stdout.contains('\u{1b}'),
+        "{:?}",
+        explained.stdout
+    );
+    let piped = wmfix(&world, "suggest sb.c --runs 20");
+    assert_eq!(piped.code, Some(1), "{}", piped.stderr);
+    assert!(piped.stdout.contains("// \u{1b}]0;title\u{7}"));
+    let command = format!(
+        "{} suggest sb.c --runs 20 --color never --quiet",
+        wmfix_tests::product::wmfix().display()
+    );
+    let shown = CommandResult::of(world.command("script").env("WMFIX_REAL_CC", "gcc").args([
+        "-qec",
+        &command,
+        "/dev/null",
+    ]));
+    assert!(
+        shown.stdout.contains("\u{241b}]0;title"),
+        "{:?}",
+        shown.stdout
+    );
+    assert!(
+        !shown.stdout.contains("\u{1b}]0;title"),
+        "{:?}",
+        shown.stdout
+    );
+}
+
 /// Other names of a file that is changed stay names of it; and what a command that was
 /// killed has left is removed by the next, which says what it had done.
 #[test]

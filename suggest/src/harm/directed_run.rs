@@ -22,6 +22,7 @@ use super::sequential::{is_sequential, next_write};
 use super::unseen::UnseenWrites;
 use crate::findings::{EndCause, ProcessEnd, RaceKey, race_key};
 use crate::observe::{DecodedTrace, Places, decode};
+use crate::printable::printable;
 use crate::run::{FinishedRun, RunEnd};
 
 /// How a run went.
@@ -125,7 +126,7 @@ pub(super) fn examine(
         freed: Vec::new(),
         ended_early: false,
         printed: Printed::of(&printed),
-        last_words: String::from_utf8_lossy(&printed[end..]).into_owned(),
+        last_words: printable(&String::from_utf8_lossy(&printed[end..])),
         choice: None,
         taken: Vec::new(),
         conduct: Conduct::default(),

@@ -27,7 +27,7 @@ use crate::state;
 
 pub(crate) use targets::Targets;
 pub(crate) use terminal::stdout_style;
-use terminal::{coloured_patch, stderr_style};
+use terminal::{shown_patch, stderr_style};
 
 /// Prints the report of `check` and `run`.
 pub(crate) fn print_report(examination: &Examination) -> Result<ExitStatus, Stop> {
@@ -67,10 +67,7 @@ pub(crate) fn print_repair(
     let status = status(examination);
     let mut stdout = std::io::stdout();
     match options.format {
-        Format::Text => match stdout_style(options.color).colors {
-            true => stdout.write_all(&coloured_patch(patch(examination)))?,
-            false => stdout.write_all(patch(examination))?,
-        },
+        Format::Text => stdout.write_all(&shown_patch(patch(examination), options.color))?,
         format => {
             let text = machine_text(dossier, format, options, status)?;
             stdout.write_all(text.as_bytes())?;
@@ -120,10 +117,7 @@ pub(crate) fn print_relaxation(
     }
     let mut stdout = std::io::stdout();
     match options.format {
-        Format::Text => match stdout_style(options.color).colors {
-            true => stdout.write_all(&coloured_patch(&patch.text))?,
-            false => stdout.write_all(&patch.text)?,
-        },
+        Format::Text => stdout.write_all(&shown_patch(&patch.text, options.color))?,
         format => {
             let text = machine_text(dossier, format, options, status)?;
             stdout.write_all(text.as_bytes())?;

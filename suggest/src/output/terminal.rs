@@ -7,6 +7,7 @@ use std::os::fd::AsFd;
 use rustix::termios::tcgetwinsize;
 
 use crate::cli::Color;
+use crate::printable::printable;
 use crate::report::TextStyle;
 
 /// Narrower than this nothing can be read anyway.
@@ -44,8 +45,21 @@ fn style(when: Color, stream: impl IsTerminal + AsFd) -> TextStyle {
     }
 }
 
+/// A patch as stdout takes it: in files and pipes as it is, with nothing in it that
+/// controls a terminal.
+pub(super) fn shown_patch(patch: &[u8], when: Color) -> Vec<u8> {
+    let text = match std::io::stdout().is_terminal() {
+        true => printable(&String::from_utf8_lossy(patch)).into_bytes(),
+        false => patch.to_vec(),
+    };
+    match stdout_style(when).colors {
+        true => coloured_patch(&text),
+        false => text,
+    }
+}
+
 /// A unified diff with the colours that git gives it.
-pub(super) fn coloured_patch(patch: &[u8]) -> Vec<u8> {
+fn coloured_patch(patch: &[u8]) -> Vec<u8> {
     let mut coloured = Vec::with_capacity(patch.len() * 2);
     // The lines of a hunk that are still to come, before and after: within them a
     // line that starts with `---` is one that is removed.
