@@ -374,6 +374,24 @@ fn what_the_wrapper_leaves_out_is_said() {
     }
 }
 
+/// What was left out of another build is no note of this one; of one that is there already,
+/// it is.
+#[test]
+fn notes_are_those_of_the_command() {
+    need_gcc();
+    let world = World::new();
+    world.write("sb.c", BUFFERING);
+    let ignores = |line: &str| {
+        let result = wmfix(&world, line);
+        assert_eq!(result.code, Some(1), "{}", result.stderr);
+        let notes = result.json()["notes"].to_string();
+        notes.contains("-fsanitize=address")
+    };
+    let plain = "check sb.c --runs 5 --format json";
+    let with = "check sb.c --runs 5 --format json --cflags=-fsanitize=address --ldflags=-fsanitize=address";
+    assert!(!ignores(plain) && ignores(with) && ignores(with) && !ignores(plain));
+}
+
 /// A program that is stripped when it is linked has its places all the same.
 #[test]
 fn a_stripped_program_has_places() {

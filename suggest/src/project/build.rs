@@ -41,12 +41,15 @@ pub(super) struct Builder<'a> {
     pub setting: &'a str,
     /// When building has to be over.
     pub deadline: Deadline,
+    /// The files with what the user should know about what this build consists of, whether
+    /// it was built now or earlier.
+    pub notes: Mutex<BTreeSet<PathBuf>>,
 }
 
 /// The folder of the objects among the programs; no program can have its name.
 const OBJECTS: &str = ".objects";
 
-/// The file among them that holds what the user should know about the build.
+/// How the files are called that hold what the user should know about what is beside them.
 const NOTES: &str = "notes";
 
 /// How far programs are optimised.
@@ -146,8 +149,10 @@ impl Builder<'_> {
         }
         let again = self.build_optimised(parts, Optimisation::Light)?;
         if again.is_ok() {
-            let note = [NEEDS_OPTIMISATION.to_owned()];
-            cc::keep_notes(&note, &self.into.join(OBJECTS).join(NOTES))?;
+            let notes = self.into.join(OBJECTS).join(NOTES);
+            remove(&notes)?;
+            cc::keep_notes(&[NEEDS_OPTIMISATION.to_owned()], &notes)?;
+            self.consists_of(notes);
         }
         Ok(again)
     }
@@ -200,7 +205,15 @@ impl Builder<'_> {
 
     /// What the user should know about the build.
     pub(super) fn notes(&self) -> Vec<String> {
-        read_notes(&self.into.join(OBJECTS).join(NOTES))
+        let files = self.notes.lock().expect("no panic while locked");
+        let notes: BTreeSet<String> = files.iter().flat_map(|file| read_notes(file)).collect();
+        notes.into_iter().collect()
+    }
+
+    /// What these notes are about is a part of the build.
+    fn consists_of(&self, notes: PathBuf) {
+        let mut files = self.notes.lock().expect("no panic while locked");
+        files.insert(notes);
     }
 
     fn compile_all<'s>(
@@ -298,6 +311,7 @@ impl Builder<'_> {
             "-o".into(),
             object.clone().into(),
         ]);
+        self.consists_of(object.with_extension(NOTES));
         // Which options that means the compiler is asked only if it is to compile.
         let how = self.how(&arguments) + optimisation.name();
         let recipe = object.with_extension("json");
@@ -358,6 +372,7 @@ impl Builder<'_> {
             .into
             .join(OBJECTS)
             .join(format!("{}.link", program.name));
+        self.consists_of(recipe.with_extension(NOTES));
         if executable.is_file() && fs::read_to_string(&recipe).is_ok_and(|known| known == how) {
             return Ok(Ok(executable));
         }
@@ -410,7 +425,9 @@ impl Builder<'_> {
             Ok(wrapped) => wrapped,
             Err(none) => return Ok(Some(BuildFailure::NoCompiler(none))),
         };
-        cc::keep_notes(&wrapped.notes, &self.into.join(OBJECTS).join(NOTES))?;
+        let notes = log.with_extension(NOTES);
+        remove(&notes)?;
+        cc::keep_notes(&wrapped.notes, &notes)?;
         let out =
             fs::File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
         let child = wrapped

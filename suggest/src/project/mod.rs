@@ -34,6 +34,7 @@ mod walk;
 use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use anyhow::Context;
 
@@ -447,6 +448,7 @@ impl Project {
             into,
             setting: &setting,
             deadline,
+            notes: Mutex::default(),
         };
         let built = builder.build(copy.as_ref().map_or(&parts, |copy| &copy.parts))?;
         Ok(built.map(|executables| BuiltPrograms {
