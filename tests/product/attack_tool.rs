@@ -374,6 +374,20 @@ fn what_the_wrapper_leaves_out_is_said() {
     }
 }
 
+/// A shell that ignores the ends of its children passes that on.
+#[test]
+fn ignored_ends_of_children_are_no_trouble() {
+    need_gcc();
+    let world = World::new();
+    world.write("sb.c", BUFFERING);
+    let wmfix = wmfix_tests::product::wmfix();
+    let mut shell = world.command("sh");
+    shell.env("WMFIX_REAL_CC", "gcc");
+    shell.args(["-c", "trap '' CHLD; exec \"$0\" check sb.c --runs 5"]);
+    let result = CommandResult::of(shell.arg(wmfix));
+    said(&result, 1, &["violation"]);
+}
+
 /// What was left out of another build is no note of this one; of one that is there already,
 /// it is.
 #[test]
