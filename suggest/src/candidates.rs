@@ -67,6 +67,9 @@ enum CandidateRefusal {
     /// The project does not want the file to be changed.
     #[error("wmfix.toml excludes the file from repairs")]
     Excluded,
+    /// The file is the project's, but not in the part of it that was named.
+    #[error("{} is outside of the part that was named", .0.display())]
+    NotNamed(PathBuf),
     /// The file is a test, and the project has other files.
     #[error("the file looks like a test; `include` under [repair] in wmfix.toml allows it")]
     Test,
@@ -212,7 +215,7 @@ impl Candidates {
         }
         candidates.refuse_updates(plain, places);
         candidates.refuse_what_is_not_wanted(&places.scope, &fenceless);
-        candidates.refuse_what_cannot_be_made(tree);
+        candidates.refuse_what_cannot_be_made(tree, &places.scope);
         candidates
     }
 
@@ -256,7 +259,7 @@ impl Candidates {
     }
 
     /// Tries every change alone, file by file.
-    fn refuse_what_cannot_be_made(&mut self, tree: &Path) {
+    fn refuse_what_cannot_be_made(&mut self, tree: &Path, scope: &Scope) {
         let mut refused = Vec::new();
         {
             let this = &*self;
@@ -267,7 +270,7 @@ impl Candidates {
                 })
                 .collect();
             let checked: BTreeMap<&Path, Option<String>> = (this.files.iter())
-                .map(|(path, file)| (path.as_path(), refusal_of_file(tree, path, file)))
+                .map(|(path, file)| (path.as_path(), refusal_of_file(tree, path, file, scope)))
                 .collect();
             for number in 0..this.points.len() {
                 for kind in this.kinds(number) {
@@ -358,7 +361,8 @@ impl Candidates {
             let file = self.files.get(fence.file.as_path());
             let is_ours = editing == Editing::Allowed || only_tests && editing == Editing::Test;
             let Some(file) = file.filter(|file| {
-                is_ours && refusal_of_file(tree, fence.file.as_path(), file).is_none()
+                is_ours
+                    && refusal_of_file(tree, fence.file.as_path(), file, &places.scope).is_none()
             }) else {
                 continue;
             };
@@ -601,10 +605,14 @@ fn side(direction: MoveDirection) -> Side {
 }
 
 /// Why nothing may be changed in a file below `tree`.
-fn refusal_of_file(tree: &Path, path: &Path, file: &EditableFile) -> Option<String> {
+fn refusal_of_file(tree: &Path, path: &Path, file: &EditableFile, scope: &Scope) -> Option<String> {
     match check_file(tree, path, &file.source.text) {
         // It can be changed in a copy, and a patch can be printed.
         Ok(()) | Err(Refusal::ReadOnly(_)) => None,
+        Err(Refusal::OutsideTree(_)) if path.starts_with(&scope.folder) => {
+            let inside = path.strip_prefix(&scope.folder).unwrap_or(path);
+            Some(CandidateRefusal::NotNamed(inside.to_owned()).to_string())
+        }
         Err(refusal) => Some(refusal.to_string()),
     }
 }

@@ -471,3 +471,40 @@ fn a_header_of_wrappers_has_what_they_are_used_for() {
         assert_ne!(outside["total"], 0, "{header}: {report}");
     }
 }
+
+#[test]
+fn a_change_outside_of_the_part_is_refused_for_that() {
+    need(&[Need::Program("gcc"), Need::Program("make")]);
+    let world = World::new();
+    world.write(
+        "p/include/slot.h",
+        "#include <stdatomic.h>\n#include <stddef.h>\nextern _Atomic(int *) slot;\n\
+         int *get(void);\n\
+         static inline void put(int *item) {\n\
+         \x20   atomic_store_explicit(&slot, item, memory_order_release);\n}\n",
+    );
+    world.write(
+        "p/src/get.c",
+        "#include \"slot.h\"\n_Atomic(int *) slot;\nint *get(void)\n{\n\
+         \x20   return atomic_load_explicit(&slot, memory_order_relaxed);\n}\n",
+    );
+    world.write(
+        "p/test/test_slot.c",
+        "#include \"slot.h\"\n#include <pthread.h>\nstatic int item;\n\
+         static void *giver(void *p) { item = 1; put(&item); return p; }\n\
+         int main(void) { pthread_t t; int *got; pthread_create(&t, 0, giver, 0);\n\
+         while (!(got = get())) ; int bad = *got != 1; pthread_join(t, 0); return bad; }\n",
+    );
+    world.write(
+        "p/Makefile",
+        "test_slot: test/test_slot.c src/get.c include/slot.h\n\
+         \t$(CC) -Iinclude -pthread -o $@ test/test_slot.c src/get.c\n\
+         test: test_slot\n\t./test_slot\n",
+    );
+    let report = wmfix(&world, "p", "suggest include --format json").json();
+    let remaining = report["unrepairable"].to_string();
+    assert!(
+        remaining.contains("src/get.c is outside of the part that was named"),
+        "{report}"
+    );
+}
