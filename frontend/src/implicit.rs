@@ -7,9 +7,9 @@ use tree_sitter::Node;
 use crate::context::ScanContext;
 use crate::declarations::{AtomicKind, Type};
 use crate::found_site::{FoundSite, implied};
+use crate::language::Language;
 use crate::order::MemoryOrder;
 use crate::site::{LoopRole, SiteOperation};
-use crate::source::Language;
 use crate::syntax::{MAX_DEPTH, callee, operator, unwrap_parentheses};
 
 /// Reads a node that may be an atomic object used by itself.

@@ -35,6 +35,7 @@ mod allocation;
 mod attribute_macros;
 mod calls;
 mod compiler_barrier;
+mod condition_text;
 mod conditional;
 mod context;
 mod declarations;
@@ -46,6 +47,7 @@ mod generated;
 mod group;
 mod implicit;
 mod includes;
+mod language;
 mod learn;
 mod lines;
 mod literal;
@@ -91,6 +93,7 @@ pub use allocation::{AllocationText, allocation_at};
 pub use compiler_barrier::is_empty_assembly;
 pub use conditional::{Presence, presence};
 pub use forwarding::{Forwarder, forwards_call, forwards_site};
+pub use language::Language;
 pub use learn::{Wrapper, is_named_relaxed, vocabulary_text, wrappers};
 pub use lines::LineIndex;
 pub use matching::{SiteMatch, match_site};
@@ -107,7 +110,7 @@ pub use site::{
     Comparison, Joint, LoopExit, LoopRole, Operand, OperationKind, OrderForm, OrderSpelling,
     Position, Site, SiteOperation, Span,
 };
-pub use source::{Language, ParsedFile};
+pub use source::ParsedFile;
 pub use syntax::is_outside_of_functions;
 pub use tree::{TreeScan, scan_tree};
 pub use vocabulary::{Vocabularies, Vocabulary, VocabularyError};

@@ -64,7 +64,8 @@ mod tests {
 
     use super::order_families;
     use crate::MemoryOrder::{Acquire, Relaxed, Release};
-    use crate::source::{Language, ParsedFile};
+    use crate::language::Language;
+    use crate::source::ParsedFile;
 
     #[test]
     fn names_belong_together_until_code_comes() {

@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 
 use tree_sitter::Node;
 
-use crate::source::{Language, ParsedFile};
+use crate::language::Language;
+use crate::source::ParsedFile;
 
 /// A tree's nodes.
 pub(crate) struct Outline<'t> {
@@ -189,7 +190,8 @@ mod tests {
     use tree_sitter::Node;
 
     use super::{Marks, Outline};
-    use crate::source::{Language, ParsedFile};
+    use crate::language::Language;
+    use crate::source::ParsedFile;
 
     #[test]
     fn nodes_are_visited_in_order_with_their_ancestors() {

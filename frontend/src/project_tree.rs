@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use crate::includes::{FileNames, Includes, includes};
-use crate::source::Language;
+use crate::language::Language;
 use crate::walk::walk_until;
 
 /// Of a folder with more files it is not asked which they are: it is no project's.

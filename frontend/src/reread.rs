@@ -6,39 +6,33 @@
 
 use std::borrow::Cow;
 
-use tree_sitter::{Node, Tree};
+use tree_sitter::Node;
 
-use crate::conditional::condition_holds;
+use crate::condition_text::condition_holds;
 use crate::site::Span;
-use crate::source::Language;
+use crate::source::ParsedFile;
 use crate::syntax;
 use crate::tokens::{Token, TokenKind, tokens};
 
-/// Reads a text again whose tree has errors; `None` if nothing that is taken out makes it
+/// Reads a file again whose tree has errors; `None` if nothing that is taken out makes it
 /// better.
-pub(crate) fn read_again(
-    text: &[u8],
-    language: Language,
-    tree: &Tree,
-    parse: impl Fn(&[u8]) -> Tree,
-) -> Option<Tree> {
-    let mut text = Cow::Borrowed(text);
-    let mut better: Option<Tree> = None;
-    let mut unread = unread_bytes(tree.root_node());
+pub(crate) fn read_again(file: &ParsedFile) -> Option<ParsedFile> {
+    let mut text = file.readable();
+    let mut better: Option<ParsedFile> = None;
+    let mut unread = unread_bytes(file.tree().root_node());
     // Macros are found by where errors are: without the conditions there are fewer.
     for faults in [conditions, macros_in_errors] {
-        let tree = better.as_ref().unwrap_or(tree);
-        let left_out = faults(&text, language, tree);
+        let left_out = faults(&text, better.as_ref().unwrap_or(file));
         if left_out.is_empty() || unread == 0 {
             continue;
         }
         let changed = without(&text, &left_out);
-        let tree = parse(&changed);
-        let still = unread_bytes(tree.root_node());
+        let again = file.read_as(&changed);
+        let still = unread_bytes(again.tree().root_node());
         if still < unread {
             unread = still;
             text = Cow::Owned(changed);
-            better = Some(tree);
+            better = Some(again);
         }
     }
     better
@@ -82,7 +76,8 @@ struct Group {
 
 /// Conditional compilation that cuts through code: its directives, and all of its branches
 /// but one.
-fn conditions(text: &[u8], language: Language, _: &Tree) -> Vec<Span> {
+fn conditions(text: &[u8], file: &ParsedFile) -> Vec<Span> {
+    let language = file.language();
     let mut open: Vec<Group> = Vec::new();
     let mut left_out = Vec::new();
     for directive in directives(text) {
@@ -236,14 +231,18 @@ fn ends_in_comment(line: &[u8], mut in_comment: bool) -> bool {
 
 /// Names in capitals, with their arguments, in the parts of a tree that were not
 /// understood, or right before them.
-fn macros_in_errors(text: &[u8], _: Language, tree: &Tree) -> Vec<Span> {
+fn macros_in_errors(text: &[u8], file: &ParsedFile) -> Vec<Span> {
     let mut errors: Vec<Span> = Vec::new();
-    syntax::visit(tree.root_node(), |node, _| {
+    syntax::visit(file.tree().root_node(), |node, _| {
         if node.is_error() || node.is_missing() {
             // The line before is where a macro without a semicolon stands.
             let line = memchr::memrchr(b'\n', &text[..node.start_byte()]).unwrap_or(0);
             let before = memchr::memrchr(b'\n', &text[..line]).unwrap_or(0);
-            errors.push(before..node.end_byte());
+            // Nodes come in the order of the text.
+            match errors.last_mut().filter(|last| before <= last.end) {
+                Some(last) => last.end = last.end.max(node.end_byte()),
+                None => errors.push(before..node.end_byte()),
+            }
         }
     });
     let tokens = tokens(text);
@@ -260,9 +259,9 @@ fn macros_in_errors(text: &[u8], _: Language, tree: &Tree) -> Vec<Span> {
         .enumerate()
         .filter(|(_, token)| is_macro(token))
     {
-        let is_inside =
-            |error: &Span| error.start <= token.span.start && token.span.start < error.end;
-        if !errors.iter().any(is_inside) {
+        let next = errors.partition_point(|error| error.end <= token.span.start);
+        let error = errors.get(next);
+        if error.is_none_or(|error| token.span.start < error.start) {
             continue;
         }
         let opens = number + 1;

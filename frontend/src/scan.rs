@@ -5,12 +5,14 @@ use std::path::Path;
 use crate::context::ScanContext;
 use crate::declarations::Declarations;
 use crate::found_site::{FoundSite, Surroundings};
+use crate::language::Language;
 use crate::macro_definition::macro_definitions;
 use crate::note::{Note, NoteKind};
 use crate::outline::Outline;
+use crate::reread::read_again;
 use crate::site::{LoopRole, Site};
 use crate::site_lines::SiteLines;
-use crate::source::{Language, ParsedFile};
+use crate::source::ParsedFile;
 use crate::vocabulary::Vocabularies;
 use crate::{declare, macros, notes, recognise, recover};
 
@@ -75,7 +77,7 @@ pub(crate) fn scan_declared(
     vocabularies: &Vocabularies,
 ) -> FileScan {
     let scan = scan_reading(file, outline, declared, vocabularies);
-    let again = outline.root().has_error().then(|| file.read_again());
+    let again = outline.root().has_error().then(|| read_again(file));
     match again.flatten() {
         Some(again) => scan.with_more_of(&again, declared, vocabularies),
         None => scan,

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::group::Group;
+use crate::language::Language;
 use crate::note::{Note, NoteKind};
 use crate::scan::FileScan;
-use crate::source::Language;
 use crate::vocabulary::Vocabularies;
 use crate::walk::walk;
 
