@@ -44,9 +44,7 @@ impl TestCommand {
     pub(crate) fn shown(&self) -> String {
         let is_own = |word: &str| {
             let named = |wrapper: &&str| word.ends_with(&format!("/{wrapper}"));
-            let is_wrapper = ["wmfix-cc", "wmfix-c++"]
-                .iter()
-                .any(|wrapper| named(&wrapper));
+            let is_wrapper = ["wmfix-cc", "wmfix-c++"].iter().any(named);
             word == "--no-print-directory" || word.contains('=') && is_wrapper
         };
         let words = self.launch.command.iter().skip(1);

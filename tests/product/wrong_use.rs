@@ -280,8 +280,12 @@ fn a_makefile_that_does_not_build_or_has_no_tests() {
         3,
         &["prog.c:1:", "oops", "does not build", "`make "],
     );
-    world.write("untested/Makefile", "prog: prog.c\n");
-    world.write("untested/prog.c", "int main(void) { return 0; }\n");
+    // Which of two programs is the test, nobody can tell.
+    world.write("untested/Makefile", "all: prog other\n");
+    for name in ["prog", "other"] {
+        let path = format!("untested/{name}.c");
+        world.write(&path, "int main(void) { return 0; }\n");
+    }
     said(
         &check("untested"),
         3,

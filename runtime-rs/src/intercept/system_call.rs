@@ -131,7 +131,9 @@ unsafe fn others(number: c_long, [a, b, c, d, e, f]: [usize; 6], pc: u64) -> Opt
             }
             libc::SYS_rt_sigtimedwait => signal::sigtimedwait(a as _, b as _, c as _, pc),
             _ => {
-                signal_of(number, [a, b, c]).map(|signal| signal::sends(signal, pc));
+                if let Some(signal) = signal_of(number, [a, b, c]) {
+                    signal::sends(signal, pc);
+                }
                 return None;
             }
         }

@@ -2,7 +2,7 @@
 //! folder it is, before what else the system has under that name.
 
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -58,13 +58,21 @@ pub(super) fn compiled(build: &Path) -> Vec<String> {
 /// The programs that a compiler made and that must be the tests, sorted: all that are
 /// named after tests; if there are none and `may_be_any` says so, the only one.
 pub(super) fn likely_tests(build: &Path, may_be_any: bool) -> Vec<PathBuf> {
+    let targets = cmake_targets(build);
+    let is_built_now = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        targets
+            .as_ref()
+            .is_none_or(|targets| targets.iter().any(|target| *target == name))
+    };
     // What is fetched for the tests has programs of its own.
     let is_own = |path: &PathBuf| {
         !path
             .iter()
             .any(|part| FETCHED.iter().any(|own| part == *own))
     };
-    let made: Vec<PathBuf> = all_compiled(build).filter(is_own).collect();
+    let made = all_compiled(build).filter(|path| is_own(path) && is_built_now(path));
+    let made: Vec<PathBuf> = made.collect();
     let is_named = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.to_lowercase().contains("test")
@@ -75,6 +83,17 @@ pub(super) fn likely_tests(build: &Path, may_be_any: bool) -> Vec<PathBuf> {
         (true, [_]) if may_be_any => made,
         _ => Vec::new(),
     }
+}
+
+/// The targets that CMake builds here; `None` if it does not. What it has built of others,
+/// before the project changed, is still there.
+fn cmake_targets(build: &Path) -> Option<Vec<String>> {
+    let list = fs::read_to_string(build.join("CMakeFiles/TargetDirectories.txt")).ok()?;
+    let folders = list
+        .lines()
+        .filter_map(|line| Path::new(line).file_name()?.to_str());
+    let targets = folders.filter_map(|folder| folder.strip_suffix(".dir"));
+    Some(targets.map(str::to_owned).collect())
 }
 
 fn all_compiled(build: &Path) -> impl Iterator<Item = PathBuf> {
@@ -95,7 +114,7 @@ fn all(build: &Path) -> impl Iterator<Item = PathBuf> {
         entry.depth() == 0 || name != "CMakeFiles" && !name.starts_with('.')
     });
     let files = entries.filter_map(Result::ok).filter(|entry| {
-        let executable = |meta: std::fs::Metadata| meta.permissions().mode() & 0o111 != 0;
+        let executable = |meta: fs::Metadata| meta.permissions().mode() & 0o111 != 0;
         let name = entry.file_name().to_string_lossy();
         entry.file_type().is_file()
             && entry.metadata().is_ok_and(executable)
@@ -106,8 +125,6 @@ fn all(build: &Path) -> impl Iterator<Item = PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     #[test]
@@ -129,6 +146,11 @@ mod tests {
         assert_eq!(likely_tests(build, true), [] as [PathBuf; 0]);
         let tests = [make("bin/QueueTest"), make("test_ring")];
         assert_eq!(likely_tests(build, false), tests);
+        // CMake has built them of a target that is gone.
+        fs::create_dir(build.join("CMakeFiles")).unwrap();
+        let targets = "/b/CMakeFiles/QueueTest.dir\n/b/CMakeFiles/demo.dir\n";
+        fs::write(build.join("CMakeFiles/TargetDirectories.txt"), targets).unwrap();
+        assert_eq!(likely_tests(build, false), tests[..1]);
     }
 
     #[test]

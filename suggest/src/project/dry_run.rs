@@ -55,9 +55,7 @@ impl DryRun {
     /// Whether a program of the project is run, or a script that may do so.
     pub(super) fn runs_own_program(&self) -> bool {
         self.programs().any(|program| {
-            let path = Path::new(&program);
-            let has_folder = path.components().count() > 1 || program.starts_with("./");
-            let is_own = has_folder && (path.is_relative() || path.starts_with(&self.build));
+            let is_own = is_own(&program) || Path::new(&program).starts_with(&self.build);
             !self.is_no_test(&program) && (is_own || RUNNERS.contains(&name(&program)))
         })
     }
@@ -80,9 +78,9 @@ impl DryRun {
     }
 
     fn is_no_test(&self, program: &str) -> bool {
-        NO_TESTS.contains(&name(program))
-            || CHANGES_FILES.contains(&name(program))
-            || self.is_compiler(program)
+        let mut tools = NO_TESTS.iter().chain(&CHANGES_FILES);
+        let is_tool = tools.any(|tool| *tool == name(program));
+        is_tool && !is_own(program) || self.is_compiler(program)
     }
 
     /// The programs of all commands.
@@ -101,6 +99,11 @@ impl DryRun {
 fn is_of_make(line: &str) -> bool {
     let start = line.split([':', '[']).next().unwrap_or_default();
     line.len() > start.len() && ["make", "gmake"].contains(&start)
+}
+
+/// Whether a program is named by a folder of the project: no tool is, whatever its name.
+fn is_own(program: &str) -> bool {
+    program.contains('/') && !program.starts_with('/')
 }
 
 /// The name of a program, without its folder.
@@ -215,6 +218,7 @@ mod tests {
             "cc -o t t.c\n./t",
             "for t in a b; do ./$t || exit 1; done",
             "cd tests && A=1 ./t",
+            "./test",
             "ctest",
             "make: *** No rule to make target 'x'.  Stop.",
         ] {

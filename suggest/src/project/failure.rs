@@ -45,7 +45,7 @@ pub(crate) enum BuildFailure {
         /// The build system.
         tool: BuildTool,
         /// What may lead to them.
-        leads: TestLeads,
+        leads: Box<TestLeads>,
     },
     /// The project sets its compiler itself, and the wrapper is not used: what is set.
     OwnCompiler(String),

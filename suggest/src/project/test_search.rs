@@ -113,7 +113,9 @@ impl TestSearch<'_> {
         }
         let made = idle.iter().flat_map(|target| rules.makes(target));
         let made = made.map(|name| self.layout.build.join(name));
-        let made: Vec<PathBuf> = made.filter(|path| built_programs::is_elf(path)).collect();
+        let mut made: Vec<PathBuf> = made.filter(|path| built_programs::is_elf(path)).collect();
+        made.sort();
+        made.dedup();
         Ok(match leads.targets.is_empty() {
             true => self.programs(made, leads),
             false => Err(self.no_tests(leads)),
@@ -176,7 +178,7 @@ impl TestSearch<'_> {
     fn no_tests(&self, leads: TestLeads) -> BuildFailure {
         BuildFailure::NoTests {
             tool: self.of.tool,
-            leads,
+            leads: Box::new(leads),
         }
     }
 
