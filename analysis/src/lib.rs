@@ -42,7 +42,7 @@
 //! assert_eq!(found.violation.stale[0].value, Some(0));
 //!
 //! // The violation has a witness, which is checked against the axioms.
-//! let proofs = witness::prove(&run, &[found.violation.clone()], Model::Rc11);
+//! let proofs = witness::prove(&run, &[found.violation.clone()], Model::RC11);
 //! assert!(proofs[0].is_ok());
 //!
 //! // A full fence after each store removes it.
@@ -95,7 +95,7 @@ pub use event::{
 };
 pub use joins::{JoinAhead, joins_ahead};
 pub use labels::{LabelledRun, Labels, free_location};
-pub use model::Model;
+pub use model::{Model, ReleaseSequences, SeqCst};
 pub use order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 pub use race::{FoundRace, Race, RacingAccess};
 pub use violation::{EventIndex, FoundViolation, Violation, ViolationKind, WriteRef};

@@ -366,7 +366,7 @@ fn config() -> impl Strategy<Value = AnalyzerConfig> {
             total
         }),
     ];
-    (order(&[Model::Rc11, Model::Rc20]), any::<bool>(), limits).prop_map(
+    (order(&[Model::RC11, Model::RC20]), any::<bool>(), limits).prop_map(
         |(model, races, limits)| AnalyzerConfig {
             model,
             races,

@@ -8,6 +8,9 @@
 //! may therefore know a little more than the analysis. That never hides the
 //! first access of a thread between two of its operations, which is always
 //! recorded.
+//!
+//! Release sequences are C++20's, whatever the run is judged by: of every rule they order
+//! the least, so that what is left out adds nothing by the others either.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;

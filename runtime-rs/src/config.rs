@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::ffi::CStr;
 use core::str::FromStr;
 
-use wmfix_analysis::Model;
+use wmfix_analysis::{Model, ReleaseSequences};
 use wmfix_trace::{StaleTargets, Strategy, Volatile};
 
 use crate::free_run::WeakStrategy;
@@ -34,7 +34,8 @@ pub(crate) struct RuntimeConfig {
     /// Check the run while it goes on, with this table of sites (ended by a zero),
     /// instead of recording it.
     pub(crate) check: Option<Vec<u8>>,
-    /// What SC accesses and fences mean to the check.
+    /// What SC accesses and fences mean to the check; what continues a release
+    /// sequence, to free runs as well.
     pub(crate) model: Model,
     /// Whether the check predicts races.
     pub(crate) predict: bool,
@@ -95,8 +96,15 @@ impl RuntimeConfig {
             check: variable(c"WMFIX_CHECK").map(|file| file.to_bytes_with_nul().to_vec()),
             model: choice(
                 c"WMFIX_MODEL",
-                &[("rc11", Model::Rc11), ("rc20", Model::Rc20)],
-            ),
+                &[("rc11", Model::RC11), ("rc20", Model::RC20)],
+            )
+            .with(choice(
+                c"WMFIX_RELEASE_SEQUENCES",
+                &[
+                    ("c++20", ReleaseSequences::Cxx20),
+                    ("c++17", ReleaseSequences::Cxx17),
+                ],
+            )),
             predict: choice(c"WMFIX_PREDICT", &[("off", false), ("on", true)]),
             filter: choice(c"WMFIX_FILTER", &[("on", true), ("off", false)]),
             volatile: choice(

@@ -160,7 +160,10 @@ fn stale_run(config: &RuntimeConfig, forked: bool) -> Option<StaleRun> {
     let key = process_key_of(&command_line(), forked);
     targets.retain(|target| target.process.is_none_or(|process| process == key));
     let kind = match config.weak {
-        Some(strategy) => StaleRunKind::Free(FreeRun::new(strategy, config.seed, targets)),
+        Some(strategy) => {
+            let rule = config.model.release_sequences;
+            StaleRunKind::Free(FreeRun::new(strategy, rule, config.seed, targets))
+        }
         None => StaleRunKind::Directed(Directed::new(targets.first().copied()?)),
     };
     Some(StaleRun::new(kind))

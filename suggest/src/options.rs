@@ -222,8 +222,8 @@ impl RunOptions {
     pub(crate) fn analyzer_config(&self) -> AnalyzerConfig {
         AnalyzerConfig {
             model: match self.model {
-                MemoryModel::Rc11 => Model::Rc11,
-                MemoryModel::Rc20 => Model::Rc20,
+                MemoryModel::Rc11 => Model::RC11,
+                MemoryModel::Rc20 => Model::RC20,
             },
             races: self.races != Races::Off,
             ..AnalyzerConfig::default()

@@ -37,6 +37,7 @@ pub(crate) fn follow(
         predict: false,
         limits: options.read_limits(),
     };
+    let rule = config.analyzer.model.release_sequences;
     let mut shown = Vec::new();
     let mut followed = 0;
     for finding in &mut collected.races {
@@ -76,7 +77,10 @@ pub(crate) fn follow(
         let mut races = observation.races.into_iter();
         let seen = races.find(|(shown, _)| *shown == key);
         let traces = observation.traces;
-        let is_shown = seen.is_some() || traces.iter().any(|trace| prediction.is_shown_by(trace));
+        let is_shown = seen.is_some()
+            || traces
+                .iter()
+                .any(|trace| prediction.is_shown_by(trace, rule));
         prediction.outcome = if is_shown {
             // The run itself can be replayed, choice by choice.
             let trace = seen.and_then(|(_, instance)| instance?.trace);

@@ -132,7 +132,7 @@ fn cpu_time() -> Duration {
 
 fn analyzer() -> Analyzer {
     Analyzer::new(AnalyzerConfig {
-        model: Model::Rc11,
+        model: Model::RC11,
         ..AnalyzerConfig::default()
     })
 }

@@ -16,7 +16,7 @@ use wmfix_tests::streams::{Shape, stream};
 
 #[test]
 fn large_programs() {
-    for model in [Model::Rc11, Model::Rc20] {
+    for model in [Model::RC11, Model::RC20] {
         let tally = along_random_runs(8_000, model, large);
         assert!(tally.violations > 5_000, "{tally:?}");
     }
@@ -24,7 +24,7 @@ fn large_programs() {
 
 #[test]
 fn threads_that_come_and_go() {
-    for model in [Model::Rc11, Model::Rc20] {
+    for model in [Model::RC11, Model::RC20] {
         let tally = along_random_runs(8_000, model, coming_and_going);
         assert!(tally.violations > 500, "{tally:?}");
     }
@@ -39,8 +39,8 @@ fn forgetting_what_nobody_needs_changes_nothing() {
         let mut rng = Rng::new(seed);
         let shape = Shape::random(&mut rng);
         let events = stream(&shape, 1_500, &mut rng);
-        let mut plain = WatchedAnalyzer::new(unlimited(Model::Rc11));
-        let mut hoarding = WatchedAnalyzer::new(unlimited(Model::Rc11));
+        let mut plain = WatchedAnalyzer::new(unlimited(Model::RC11));
+        let mut hoarding = WatchedAnalyzer::new(unlimited(Model::RC11));
         let idle = ThreadId(u32::MAX);
         for watched in [&mut plain, &mut hoarding] {
             // Both get the event, so that the numbers of events stay the same.
@@ -78,7 +78,7 @@ fn threads_that_wait_for_an_end_need_nothing_to_be_remembered() {
         };
         let events = stream(&shape, 1_500, &mut rng);
         let mut joins = joins_ahead(&events).into_iter().peekable();
-        let model = rng.pick(&[Model::Rc11, Model::Rc20]);
+        let model = rng.pick(&[Model::RC11, Model::RC20]);
         let mut told = WatchedAnalyzer::new(unlimited(model));
         let mut untold = WatchedAnalyzer::new(unlimited(model));
         for (n, event) in (0..).zip(&events) {
@@ -104,7 +104,7 @@ fn a_thread_that_goes_on_instead_of_joining_shows_nothing_false() {
         let mut rng = Rng::new(10_000 + seed);
         let shape = Shape::random(&mut rng);
         let events = stream(&shape, 1_000, &mut rng);
-        let model = rng.pick(&[Model::Rc11, Model::Rc20]);
+        let model = rng.pick(&[Model::RC11, Model::RC20]);
         let mut exact = WatchedAnalyzer::new(unlimited(model));
         let mut misled = WatchedAnalyzer::new(unlimited(model));
         for (n, event) in events.iter().enumerate() {
@@ -140,7 +140,7 @@ fn past_a_limit_nothing_false_is_reported() {
             values: rng.pick(&[1, 2, 4, 8]),
             total: rng.pick(&[20, 200, usize::MAX]),
         };
-        let model = rng.pick(&[Model::Rc11, Model::Rc20]);
+        let model = rng.pick(&[Model::RC11, Model::RC20]);
         let mut exact = WatchedAnalyzer::new(unlimited(model));
         let mut limited = WatchedAnalyzer::new(AnalyzerConfig {
             limits,
@@ -170,7 +170,7 @@ fn long_runs_have_the_violations_that_location_clocks_find() {
         let mut rng = Rng::new(2_000 + seed);
         let shape = Shape::random(&mut rng);
         let events = stream(&shape, 1_500, &mut rng);
-        let mut analyzer = WatchedAnalyzer::new(unlimited(Model::Rc20));
+        let mut analyzer = WatchedAnalyzer::new(unlimited(Model::RC20));
         let mut reference = Reference::default();
         for (n, event) in events.iter().enumerate() {
             let expected = reference.feed(event);
@@ -191,8 +191,8 @@ fn a_location_born_again_is_a_new_one() {
         let mut rng = Rng::new(3_000 + seed);
         let shape = Shape::random(&mut rng);
         let events = stream(&shape, 600, &mut rng);
-        let mut reborn = WatchedAnalyzer::new(unlimited(Model::Rc11));
-        let mut fresh = WatchedAnalyzer::new(unlimited(Model::Rc11));
+        let mut reborn = WatchedAnalyzer::new(unlimited(Model::RC11));
+        let mut fresh = WatchedAnalyzer::new(unlimited(Model::RC11));
         let mut names: BTreeMap<LocationId, LocationId> = BTreeMap::new();
         let mut memory: BTreeMap<LocationId, u64> = BTreeMap::new();
         let mut next_name = 1_000;
@@ -268,7 +268,7 @@ fn a_violation_late_in_a_long_run_is_proved() {
         push(2, store(1, 1));
         push(2, Operation::Fence { order: fence });
         push(2, load(0, 1));
-        for model in [Model::Rc11, Model::Rc20] {
+        for model in [Model::RC11, Model::RC20] {
             let mut analyzer = Analyzer::new(unlimited(model));
             for event in &events {
                 analyzer.feed(event).unwrap();

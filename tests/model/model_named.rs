@@ -180,7 +180,7 @@ fn the_two_fence_models_differ() {
     assert_verdict(&artefact, true);
     let program_a = program("artefact", &artefact).unwrap();
     assert!(!is_robust(&program_a, Axioms::RC20));
-    assert!(assert_agrees(&program_a, Model::Rc20, 100).violations > 0);
+    assert!(assert_agrees(&program_a, Model::RC20, 100).violations > 0);
 
     let missed = [
         "a=x.rlx; F.sc; z=1.rel",
@@ -190,7 +190,7 @@ fn the_two_fence_models_differ() {
     assert_verdict(&missed, false);
     let program_b = program("missed", &missed).unwrap();
     assert!(is_robust(&program_b, Axioms::RC20));
-    assert_eq!(assert_agrees(&program_b, Model::Rc20, 100).violations, 0);
+    assert_eq!(assert_agrees(&program_b, Model::RC20, 100).violations, 0);
 }
 
 fn assert_verdict(threads: &[&str], robust: bool) {
@@ -201,7 +201,7 @@ fn assert_verdict(threads: &[&str], robust: bool) {
 fn verdict(threads: &[&str]) -> bool {
     let program = program("named", threads).unwrap();
     let robust = is_robust(&program, Axioms::RC11);
-    let tally = assert_agrees(&program, Model::Rc11, 100);
+    let tally = assert_agrees(&program, Model::RC11, 100);
     assert_eq!(tally.violations == 0, robust, "{program}");
     robust
 }

@@ -6,18 +6,23 @@ use std::collections::BTreeSet;
 
 use wmfix_analysis::predict::{Predictor, PredictorConfig};
 use wmfix_analysis::reordering::{Checker, Defect, Meeting, RaceWitness, prove_races};
-use wmfix_analysis::{Analyzer, AnalyzerConfig, Event, EventIndex, FoundRace, RacingAccess};
+use wmfix_analysis::{
+    Analyzer, AnalyzerConfig, Event, EventIndex, FoundRace, Model, RacingAccess, ReleaseSequences,
+};
 use wmfix_tests::litmus::{Rng, random_run, with_plain};
 use wmfix_tests::predict::{
     ConflictingPair, SyncOrder, confirm, predictable_races, random_trace, trace,
 };
+
+/// Which rule it is matters where no two accesses are next to each other only.
+const RULE: ReleaseSequences = ReleaseSequences::Cxx20;
 
 /// The predicted pairs, each with a witness that holds.
 fn predicted(events: &[Event]) -> BTreeSet<ConflictingPair> {
     let mut predictor = Predictor::new(PredictorConfig::exhaustive());
     events.iter().for_each(|event| predictor.feed(event));
     let races = predictor.into_races();
-    let proofs = prove_races(events, &[], &races).predicted;
+    let proofs = prove_races(events, &[], &races, RULE).predicted;
     for (race, proof) in races.iter().zip(proofs) {
         let witness = proof.unwrap_or_else(|defect| panic!("{defect}: {race:?}\n{events:#?}"));
         assert_eq!(witness.meeting, Meeting::Adjacent);
@@ -90,7 +95,7 @@ fn figure_1b_is_the_witness_of_figure_1a() {
     let events = trace(run).expect("a run");
     let mut predictor = Predictor::new(PredictorConfig::default());
     events.iter().for_each(|event| predictor.feed(event));
-    let proofs = prove_races(&events, &[], predictor.races()).predicted;
+    let proofs = prove_races(&events, &[], predictor.races(), RULE).predicted;
     let witness = proofs[0].clone().expect("a proof");
     // Thread 1's critical section is left out.
     let schedule: Vec<u64> = witness.schedule.iter().map(|index| index.0).collect();
@@ -359,7 +364,9 @@ fn every_race_that_a_run_shows_has_a_witness() {
         let mut rng = Rng::new(seed);
         let program = with_plain(&mut rng);
         let run = random_run(&program, &mut rng);
+        let rule = rng.pick(&[ReleaseSequences::Cxx17, ReleaseSequences::Cxx20]);
         let mut analyzer = Analyzer::new(AnalyzerConfig {
+            model: Model::RC11.with(rule),
             races: true,
             ..AnalyzerConfig::default()
         });
@@ -367,7 +374,7 @@ fn every_race_that_a_run_shows_has_a_witness() {
             analyzer.feed(event).expect("a run");
         }
         let races: Vec<_> = analyzer.races().iter().map(|found| found.race).collect();
-        let proofs = prove_races(&run, &races, &[]).seen;
+        let proofs = prove_races(&run, &races, &[], rule).seen;
         for (race, proof) in races.iter().zip(proofs) {
             let witness =
                 proof.unwrap_or_else(|defect| panic!("seed {seed}: {defect}: {race:?}\n{run:#?}"));
@@ -396,7 +403,7 @@ fn the_checker_refuses_what_is_no_reordering() {
     let run =
         "0:create(1) 0:create(2) 1:w(x) 1:acq(l) 1:w(y) 1:rel(l) 2:acq(l) 2:r(y) 2:rel(l) 2:w(x)";
     let events = trace(run).expect("a run");
-    let checker = Checker::new(&events);
+    let checker = Checker::new(&events, RULE);
     let check = |schedule: &[u64]| checker.check(&witness(schedule, Meeting::Adjacent));
     let at = EventIndex;
     assert_eq!(
@@ -418,13 +425,13 @@ fn the_checker_refuses_what_is_no_reordering() {
     assert_eq!(check(&[0, 1, 2, 3, 4]), Err(Defect::NoConflict));
     let overlapping = "0:create(1) 0:create(2) 1:acq(l) 1:w(x) 1:rel(l) 2:acq(l) 2:w(x) 2:rel(l)";
     let events = trace(overlapping).expect("a run");
-    let checker = Checker::new(&events);
+    let checker = Checker::new(&events, RULE);
     let check = |schedule: &[u64]| checker.check(&witness(schedule, Meeting::Adjacent));
     assert_eq!(check(&[0, 1, 2, 5, 3, 6]), Err(Defect::LockHeld(at(5))));
     assert_eq!(check(&[0, 1, 5, 2, 3, 6]), Err(Defect::LockHeld(at(2))));
     let reversed = "0:create(1) 0:create(2) 1:acq(l) 1:rel(l) 1:w(x) 2:acq(l) 2:rel(l) 2:w(x)";
     let events = trace(reversed).expect("a run");
-    let checker = Checker::new(&events);
+    let checker = Checker::new(&events, RULE);
     let check = |schedule: &[u64]| checker.check(&witness(schedule, Meeting::Adjacent));
     assert_eq!(
         check(&[0, 1, 5, 6, 2, 3, 4, 7]),
@@ -444,14 +451,17 @@ fn the_checker_knows_what_happens_before() {
         meeting: Meeting::Unordered,
     };
     assert_eq!(
-        Checker::new(&events).check(&whole),
+        Checker::new(&events, RULE).check(&whole),
         Err(Defect::HappensBefore)
     );
     let relaxed = trace(&ordered.replace("strel", "st")).expect("a run");
-    assert_eq!(Checker::new(&relaxed).check(&whole), Ok(()));
+    assert_eq!(Checker::new(&relaxed, RULE).check(&whole), Ok(()));
     let adjacent = RaceWitness {
         meeting: Meeting::Adjacent,
         ..whole
     };
-    assert_eq!(Checker::new(&relaxed).check(&adjacent), Err(Defect::Apart));
+    assert_eq!(
+        Checker::new(&relaxed, RULE).check(&adjacent),
+        Err(Defect::Apart)
+    );
 }

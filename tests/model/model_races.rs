@@ -1,8 +1,9 @@
 //! Data races: the detector against the definition on random programs, and the
 //! examples and near misses that the literature knows.
 
+use wmfix_analysis::{Model, ReleaseSequences};
 use wmfix_tests::brute::has_race;
-use wmfix_tests::compare::{Effort, compare_races};
+use wmfix_tests::compare::{Effort, axioms_of, compare_races};
 use wmfix_tests::litmus::{Program, Rng, program, with_plain};
 
 #[test]
@@ -10,7 +11,23 @@ fn random_programs() {
     let (mut racy, mut clean) = (0, 0);
     for seed in 0..4_000 {
         let program = with_plain(&mut Rng::new(seed));
-        let (racing, _) = detect(&program);
+        let (racing, _) = detect(&program, Model::RC11);
+        racy += usize::from(racing > 0);
+        clean += usize::from(racing == 0);
+    }
+    assert!(racy > 500 && clean > 500, "{racy} racy, {clean} clean");
+}
+
+#[test]
+fn random_programs_by_cpp17s_release_sequences() {
+    let (mut racy, mut clean) = (0, 0);
+    for seed in 0..4_000 {
+        let program = with_plain(&mut Rng::new(seed));
+        let (racing, _) = detect(&program, CXX17);
+        assert!(
+            racing == 0 || has_race(&program, axioms_of(Model::RC11)),
+            "{program}"
+        );
         racy += usize::from(racing > 0);
         clean += usize::from(racing == 0);
     }
@@ -63,16 +80,40 @@ fn an_rmw_continues_a_release_sequence() {
 }
 
 #[test]
-fn a_store_does_not_continue_one_not_even_by_the_same_thread() {
+fn a_store_of_another_thread_does_not_continue_one() {
     let reader = "a=x.acq; skipunless a 2 1; read p";
-    assert_race(&["write p 1; x=1.rel; x=2.rlx", reader], true);
     assert_race(&["write p 1; x=1.rel; x=2.rel", reader], false);
-    assert_race(
-        &[
-            "write p 1; x=1.rel",
-            "b=x.rlx; skipunless b 1 1; x=2.rlx",
-            reader,
-        ],
+    let other = "b=x.rlx; skipunless b 1 1; x=2.rlx";
+    assert_race(&["write p 1; x=1.rel", other, reader], true);
+}
+
+#[test]
+fn a_store_of_the_same_thread_continues_one_up_to_cpp17() {
+    let reader = "a=x.acq; skipunless a 2 1; read p";
+    assert_races(&["write p 1; x=1.rel; x=2.rlx", reader], false, true);
+    assert_races(&["write p 1; x=1.rlx; x=2.rlx", reader], true, true);
+    // Another thread's read-modify-write in between does not end it.
+    let middle = "b=fadd(x,4).rlx";
+    assert_races(
+        &["write p 1; x=1.rel; x=2.rlx", middle, reader],
+        false,
+        true,
+    );
+    // The sequences of the other thread end.
+    let updates = "write p 1; b=fadd(x,4).rel";
+    assert_races(&["x=1.rlx; x=2.rlx", updates, reader], true, true);
+}
+
+#[test]
+fn another_threads_store_in_between_ends_it() {
+    let reader = "a=x.acq; skipunless a 2 1; read p";
+    let middle = "b=x.rlx; skipunless b 1 1; x=5.rlx";
+    let writer = "write p 1; x=1.rel; wait(x==5).rlx; x=2.rlx";
+    assert_races(&[writer, middle, reader], true, true);
+    // It may come between, or not.
+    assert_races(
+        &["write p 1; x=1.rel; x=2.rlx", "x=5.rlx", reader],
+        true,
         true,
     );
 }
@@ -199,18 +240,29 @@ fn order_through_a_third_thread() {
     );
 }
 
-/// What is asserted holds by the definition, and the detector agrees in all runs.
+/// What is asserted holds by the definition, and the detector agrees in all runs, by
+/// either rule for release sequences.
 fn assert_race(threads: &[&str], expected: bool) {
-    let program = program("races", threads).unwrap();
-    assert_eq!(has_race(&program), expected, "by the definition: {program}");
-    let (racing, clean) = detect(&program);
-    assert_eq!(racing > 0, expected, "{program}");
-    assert!(racing + clean > 0);
+    assert_races(threads, expected, expected);
 }
 
-fn detect(program: &Program) -> (usize, usize) {
+/// The same by C++17's rule and by C++20's.
+fn assert_races(threads: &[&str], by_cpp17: bool, by_cpp20: bool) {
+    let program = program("races", threads).unwrap();
+    for (model, expected) in [(CXX17, by_cpp17), (Model::RC11, by_cpp20)] {
+        let truth = has_race(&program, axioms_of(model));
+        assert_eq!(truth, expected, "by the definition, {model:?}: {program}");
+        let (racing, clean) = detect(&program, model);
+        assert_eq!(racing > 0, expected, "{model:?}: {program}");
+        assert!(racing + clean > 0);
+    }
+}
+
+const CXX17: Model = Model::RC11.with(ReleaseSequences::Cxx17);
+
+fn detect(program: &Program, model: Model) -> (usize, usize) {
     let effort = Effort { runs_per_graph: 4 };
-    match compare_races(program, effort) {
+    match compare_races(program, model, effort) {
         Ok(counts) => counts,
         Err(disagreement) => panic!("{disagreement}"),
     }

@@ -9,13 +9,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wmfix_analysis::weak::LogLimits;
 use wmfix_analysis::witness::{Machine, machines};
-use wmfix_analysis::{Event, Model};
+use wmfix_analysis::{Event, Model, ReleaseSequences};
 use wmfix_tests::brute::{Axioms, State, explore, outcomes};
-use wmfix_tests::compare::candidate;
+use wmfix_tests::compare::{axioms_of, candidate};
 use wmfix_tests::litmus::{Program, Rng, corpus, program, varied};
 use wmfix_tests::weak::{
     directed, free, random_free_run, runs_out_of_order, runs_with_store_buffers,
 };
+
+const CXX20: ReleaseSequences = ReleaseSequences::Cxx20;
 
 /// Programs with more graphs, or states of the weak memory, are left out.
 const GRAPHS: usize = 12_000;
@@ -65,9 +67,10 @@ impl Tally {
     }
 }
 
-fn judge_directed(program: &Program) -> Tally {
-    let allowed = outcomes(program, Axioms::RC11, GRAPHS);
-    let (Some(allowed), Some(runs)) = (allowed, directed(program, GRAPHS)) else {
+fn judge_directed(program: &Program, rule: ReleaseSequences) -> Tally {
+    let model = Model::RC11.with(rule);
+    let allowed = outcomes(program, axioms_of(model), GRAPHS);
+    let (Some(allowed), Some(runs)) = (allowed, directed(program, model, GRAPHS)) else {
         return Tally {
             too_large: 1,
             ..Tally::default()
@@ -91,9 +94,9 @@ fn judge_directed(program: &Program) -> Tally {
     }
 }
 
-fn judge_free(program: &Program) -> Tally {
-    let allowed = outcomes(program, Axioms::RC11, GRAPHS);
-    let (Some(allowed), Some(runs)) = (allowed, free(program, GRAPHS)) else {
+fn judge_free(program: &Program, rule: ReleaseSequences) -> Tally {
+    let allowed = outcomes(program, axioms_of(Model::RC11.with(rule)), GRAPHS);
+    let (Some(allowed), Some(runs)) = (allowed, free(program, rule, GRAPHS)) else {
         return Tally {
             too_large: 1,
             ..Tally::default()
@@ -102,7 +105,8 @@ fn judge_free(program: &Program) -> Tally {
     let foreign = runs.outcomes.difference(&allowed).count();
     assert!(foreign + runs.inconsistent == 0, "{program}");
     let missed = allowed.difference(&runs.outcomes).count();
-    let complete = !program.has_sc_access() && !program.has_sc_fence();
+    let is_closed = rule == ReleaseSequences::Cxx20;
+    let complete = is_closed && !program.has_sc_access() && !program.has_sc_fence();
     assert!(!complete || missed == 0, "{missed} missed: {program}");
     Tally {
         programs: 1,
@@ -127,7 +131,7 @@ fn judge_free(program: &Program) -> Tally {
 fn directed_runs_of_the_corpus() {
     let entries = corpus().unwrap();
     let programs: Vec<Program> = entries.into_iter().map(|entry| entry.program).collect();
-    let tally = judge_all(programs.len(), |n| judge_directed(&programs[n]));
+    let tally = judge_all(programs.len(), |n| judge_directed(&programs[n], CXX20));
     wmfix_tests::note!("directed, corpus: {tally:?}");
     tally.assert_sound();
     assert!(tally.shown * 100 >= tally.weak * 99, "{tally:?}");
@@ -135,7 +139,7 @@ fn directed_runs_of_the_corpus() {
 
 #[test]
 fn directed_runs_of_random_programs() {
-    let tally = judge_all(count(), |n| judge_directed(&nth(n)));
+    let tally = judge_all(count(), |n| judge_directed(&nth(n), CXX20));
     wmfix_tests::note!("directed, random: {tally:?}");
     tally.assert_sound();
     assert!(tally.shown * 100 >= tally.weak * 99, "{tally:?}");
@@ -145,14 +149,14 @@ fn directed_runs_of_random_programs() {
 fn free_runs_of_the_corpus() {
     let entries = corpus().unwrap();
     let programs: Vec<Program> = entries.into_iter().map(|entry| entry.program).collect();
-    let tally = judge_all(programs.len(), |n| judge_free(&programs[n]));
+    let tally = judge_all(programs.len(), |n| judge_free(&programs[n], CXX20));
     wmfix_tests::note!("free, corpus: {tally:?}");
     tally.assert_sound();
 }
 
 #[test]
 fn free_runs_of_random_programs() {
-    let tally = judge_all(count(), |n| judge_free(&nth(n)));
+    let tally = judge_all(count(), |n| judge_free(&nth(n), CXX20));
     wmfix_tests::note!("free, random: {tally:?}");
     tally.assert_sound();
     // With SC accesses some outcomes are missed, with SC fences hardly any.
@@ -161,6 +165,46 @@ fn free_runs_of_random_programs() {
         tally.missed_with_fences * 1000 <= tally.with_fences,
         "{tally:?}"
     );
+}
+
+/// C++17's rule is not closed under leaving out stores: a sequence that is parted late
+/// was believed before, so that a few outcomes are missed, and none is made up.
+#[test]
+fn runs_of_random_programs_by_cpp17s_release_sequences() {
+    let rule = ReleaseSequences::Cxx17;
+    let directed = judge_all(count() / 4, |n| judge_directed(&nth(n), rule));
+    wmfix_tests::note!("directed, C++17: {directed:?}");
+    directed.assert_sound();
+    assert!(directed.shown * 100 >= directed.weak * 99, "{directed:?}");
+    let free = judge_all(count() / 4, |n| judge_free(&nth(n), rule));
+    wmfix_tests::note!("free, C++17: {free:?}");
+    free.assert_sound();
+    assert!(free.reached * 100 >= free.outcomes * 90, "{free:?}");
+}
+
+#[test]
+fn a_release_sequence_hands_on_as_the_rule_says() {
+    let read = "a=f.acq; b=x.rlx";
+    let old = |threads: &[&str], rule| {
+        let program = program("sequence", threads).unwrap();
+        let model = Model::RC11.with(rule);
+        let allowed = outcomes(&program, axioms_of(model), GRAPHS).unwrap();
+        let shown = free(&program, rule, GRAPHS).unwrap().outcomes;
+        assert_eq!(shown, allowed, "{program}");
+        allowed.len()
+    };
+    let (cpp17, cpp20) = (ReleaseSequences::Cxx17, ReleaseSequences::Cxx20);
+    let same = ["x=1.rlx; f=1.rel; f=2.rlx", read];
+    // All that C++20 adds is 2 with the old x.
+    assert_eq!(old(&same, cpp17) + 1, old(&same, cpp20));
+    let released = ["x=1.rlx; f=1.rel; f=2.rel", read];
+    assert_eq!(old(&released, cpp17), old(&released, cpp20));
+    let parted = [
+        "x=1.rlx; f=1.rel; wait(f==3).rlx; f=2.rlx",
+        "wait(f==1).rlx; f=3.rlx",
+        read,
+    ];
+    assert_eq!(old(&parted, cpp17), old(&parted, cpp20));
 }
 
 #[test]
@@ -177,7 +221,7 @@ fn forgetting_takes_choices_away_and_adds_none() {
             continue;
         };
         for _ in 0..10 {
-            let (consistent, outcome) = random_free_run(&program, limits, &mut rng);
+            let (consistent, outcome) = random_free_run(&program, CXX20, limits, &mut rng);
             assert!(consistent, "{program}");
             runs += 1;
             if let Some(outcome) = outcome {
@@ -192,10 +236,10 @@ fn forgetting_takes_choices_away_and_adds_none() {
 #[test]
 fn store_buffering_is_shown_by_both() {
     let program = program("SB", &["x=1.rlx; a=y.rlx", "y=1.rlx; b=x.rlx"]).unwrap();
-    let directed = directed(&program, GRAPHS).unwrap();
+    let directed = directed(&program, Model::RC11, GRAPHS).unwrap();
     assert_eq!(directed.sequential.len(), 3);
     assert_eq!(directed.outcomes.len(), 4);
-    assert_eq!(free(&program, GRAPHS).unwrap().outcomes.len(), 4);
+    assert_eq!(free(&program, CXX20, GRAPHS).unwrap().outcomes.len(), 4);
 }
 
 #[test]
@@ -213,7 +257,7 @@ fn machines_by_axioms_are_those_that_a_search_finds() {
                     continue;
                 };
                 for stale in state.stale(thread) {
-                    let witness = candidate(program, &run, thread, next, &stale, Model::Rc11);
+                    let witness = candidate(program, &run, thread, next, &stale, Model::RC11);
                     let mut events = run.clone();
                     let value = stale.value;
                     if let Some(&choice) = state.machine.choices_on(thread, value).first() {
@@ -307,7 +351,7 @@ fn most_ordered_machines(program: &Program, state: &State<'_>, thread: usize) ->
     };
     let stale = state.stale(thread);
     let machine = |stale: &_| {
-        let witness = candidate(program, &run, thread, next, stale, Model::Rc11);
+        let witness = candidate(program, &run, thread, next, stale, Model::RC11);
         *machines(&witness, &run).iter().min().expect("C11 always")
     };
     stale.iter().map(machine).collect()

@@ -4,11 +4,14 @@
 
 use wmfix_analysis::witness::{Label, NodeId, Refutation, Witness, check};
 use wmfix_analysis::{
-    AnalyzerConfig, Event, FenceOrder, LoadOrder, Model, RmwOrder, StoreOrder, Violation,
+    AnalyzerConfig, Event, FenceOrder, LoadOrder, Model, ReleaseSequences, RmwOrder, StoreOrder,
+    Violation,
 };
 use wmfix_tests::brute::State;
 use wmfix_tests::compare::{WatchedAnalyzer, axioms_of, candidate};
 use wmfix_tests::litmus::{Program, Rng, corpus, varied};
+
+const CXX17: Model = Model::RC11.with(ReleaseSequences::Cxx17);
 
 #[test]
 fn every_violation_has_a_witness_and_no_spoilt_one_passes() {
@@ -17,7 +20,7 @@ fn every_violation_has_a_witness_and_no_spoilt_one_passes() {
     programs.extend((0..4_000).map(|_| varied(&mut rng)));
     let (mut witnesses, mut spoilt) = (0, 0);
     for program in &programs {
-        for model in [Model::Rc11, Model::Rc20] {
+        for model in [Model::RC11, Model::RC20, CXX17] {
             for _ in 0..3 {
                 let (run, violations) = analysed_run(program, model, &mut rng);
                 for violation in violations {
@@ -48,7 +51,7 @@ fn the_checker_decides_as_the_axioms_do() {
     let (mut allowed, mut refused) = (0, 0);
     for n in 0..12_000 {
         let program = varied(&mut rng);
-        let model = if n % 3 == 0 { Model::Rc20 } else { Model::Rc11 };
+        let model = [Model::RC20, Model::RC11, CXX17][n % 3];
         let mut state = State::new(&program, axioms_of(model));
         let mut run = state.machine.prologue();
         loop {
@@ -117,7 +120,7 @@ fn analysed_run(program: &Program, model: Model, rng: &mut Rng) -> (Vec<Event>, 
 fn spoil(program: &Program, witness: &Witness, model: Model) -> usize {
     let mut spoilt: Vec<(&str, Witness)> = Vec::new();
     spoilt.push(("access in its SC place", in_sc_place(witness)));
-    if model == Model::Rc11 {
+    if model != Model::RC20 {
         // A program of SC accesses only is robust.
         spoilt.push(("everything SC", all_sc(witness)));
     }

@@ -6,10 +6,12 @@ use smallvec::SmallVec;
 use super::clock::ThreadSlot;
 use super::history::{LastAccess, Mark, ScAccess, ScMark};
 use super::location::Location;
+use super::message::{Message, MessageWrite};
 use super::thread::Thread;
 use super::values::WriteRecord;
 use super::view::{ScSet, View};
 use crate::event::{LocationId, SiteId};
+use crate::model::ReleaseSequences;
 
 /// An access as the clocks see it.
 #[derive(Clone, Copy, Debug)]
@@ -24,12 +26,22 @@ pub(crate) struct Access {
     pub(crate) releases: bool,
     /// It is an SC event.
     pub(crate) sc: bool,
+    /// What continues a release sequence.
+    pub(crate) rule: ReleaseSequences,
     /// Where it is made.
     pub(crate) site: SiteId,
 }
 
-/// The thread in `slot` makes the access. Returns by how many entries and
-/// values the location's memory has grown.
+/// What came of an access.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Applied {
+    /// By how many entries and values the location's memory has grown.
+    pub(crate) grown: usize,
+    /// It hands on more than it would by C++20's rule for release sequences.
+    pub(crate) continues: bool,
+}
+
+/// The thread in `slot` makes the access.
 #[inline]
 pub(crate) fn apply(
     thread: &mut Thread,
@@ -37,7 +49,7 @@ pub(crate) fn apply(
     location: &mut Location,
     id: LocationId,
     access: &Access,
-) -> usize {
+) -> Applied {
     thread.number += 1;
     // A location begun anew is another one under the same name: a thread in the
     // middle of a run there would have a history.
@@ -57,7 +69,7 @@ pub(crate) fn apply(
         location.values.push(written);
     }
     if access.reads {
-        receive(thread, &location.message, access.acquires);
+        receive(thread, &location.message.view, access.acquires);
     }
     thread.view.happened_before.set(slot, thread.number);
     inherit_sc_order(thread, slot, location, access, &mut own);
@@ -72,17 +84,21 @@ pub(crate) fn apply(
         }
     }
     location.from_fences.join(&thread.view.from_fences);
+    let mut continues = false;
     if access.writes.is_some() {
         location
             .from_fences_at_write
             .clone_from(&location.from_fences);
-        publish(thread, &mut location.message, access);
+        continues = publish(thread, &mut location.message, access);
     }
     let grown = remember(thread, slot, location, access, own);
     if access.writes.is_some() && access.releases {
         thread.has_published();
     }
-    grown + usize::from(access.writes.is_some())
+    Applied {
+        grown: grown + usize::from(access.writes.is_some()),
+        continues,
+    }
 }
 
 /// The thread in `slot` makes an access that takes an old write, which hands on
@@ -93,16 +109,18 @@ pub(crate) fn apply_stale(
     thread: &mut Thread,
     slot: ThreadSlot,
     location: &mut Location,
-    message: &mut View,
+    message: &mut Message,
     access: &Access,
 ) {
     thread.number += 1;
     thread.leave_run(None);
     if access.reads {
-        receive(thread, message, access.acquires);
+        receive(thread, &message.view, access.acquires);
     }
     thread.view.happened_before.set(slot, thread.number);
-    publish(thread, message, access);
+    if access.writes.is_some() {
+        publish(thread, message, access);
+    }
     let last = LastAccess {
         number: thread.number,
         thread: thread.id,
@@ -194,20 +212,20 @@ fn inherit_same_location(thread: &Thread, slot: ThreadSlot, location: &Location,
     }
 }
 
-/// hb: what a write hands on. An RMW continues the release sequence it reads
-/// from, any other write begins anew.
+/// hb: what a write hands on. Whether that is more than by C++20's rule.
 #[inline]
-fn publish(thread: &Thread, message: &mut View, access: &Access) {
-    let source = if access.releases {
-        &thread.view
-    } else {
-        &thread.released
-    };
-    if access.reads {
-        message.join(source);
-    } else {
-        message.copy_from(source);
-    }
+fn publish(thread: &Thread, message: &mut Message, access: &Access) -> bool {
+    message.follow(&MessageWrite {
+        thread: thread.id,
+        source: if access.releases {
+            &thread.view
+        } else {
+            &thread.released
+        },
+        releases: access.releases,
+        is_rmw: access.reads,
+        rule: access.rule,
+    })
 }
 
 /// Adds the access to the history of its thread. Returns by how much that grew.

@@ -5,8 +5,9 @@ use alloc::vec::Vec;
 
 use super::clock::{Clock, EventNumber, ThreadSlot};
 use super::history::{History, Mark, ScMark, Timestamp};
+use super::message::Message;
 use super::values::Values;
-use super::view::{ScAccesses, ScSet, View};
+use super::view::{ScAccesses, ScSet};
 
 /// One atomic location.
 #[derive(Clone, Debug)]
@@ -14,7 +15,7 @@ pub(crate) struct Location {
     /// The modification order.
     pub(crate) values: Values,
     /// `m`: what an acquire read of the last write gets.
-    pub(crate) message: View,
+    pub(crate) message: Message,
     /// `QW`: what is hb_SC-before the last write, and itself.
     pub(crate) sc_before_write: Clock,
     /// `QM`: the same over all accesses since and including the last write, if any of
@@ -39,7 +40,7 @@ impl Location {
     pub(crate) fn new(value: Option<u64>) -> Self {
         Self {
             values: Values::new(value),
-            message: View::default(),
+            message: Message::default(),
             sc_before_write: Clock::default(),
             sc_before_reads: Clock::default(),
             was_read: false,

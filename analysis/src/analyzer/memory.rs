@@ -10,17 +10,18 @@ use super::granule::GranuleStore;
 use super::layout::Layout;
 use super::limits::{self, Limits};
 use super::location::Location;
+use super::message::Message;
 use super::plain::race_with_plain;
 use super::remainder::Remainders;
 use super::shadow::Shadow;
 use super::table::{Cell, LocationTable};
 use super::thread::Threads;
 use super::values::{Values, WriteRecord};
-use super::view::View;
 use super::{AnalyzerConfig, AtomicAccess, EventFindings, LAST_NUMBER};
 use crate::error::StreamError;
 use crate::event::{Bytes, Event, LocationId, SiteId};
 use crate::hash::FxHashMap;
+use crate::model::ReleaseSequences;
 use crate::violation::{EventIndex, Violation, WriteRef};
 
 /// All locations, atomic and plain.
@@ -38,7 +39,9 @@ pub(crate) struct Memory<S> {
     pub(super) remembered: usize,
     unseen_writes: u64,
     /// The writes that stale accesses will take, and what they hand on.
-    taken: FxHashMap<EventIndex, View>,
+    taken: FxHashMap<EventIndex, Message>,
+    /// A write handed on more than it would by C++20's rule for release sequences.
+    continued: bool,
 }
 
 /// The number under which the fence location counts as the place of a run.
@@ -58,6 +61,7 @@ impl<S: GranuleStore> Memory<S> {
             remembered: 0,
             unseen_writes: 0,
             taken: FxHashMap::default(),
+            continued: false,
         }
     }
 
@@ -69,6 +73,12 @@ impl<S: GranuleStore> Memory<S> {
     /// The number of writes that happened without an event.
     pub(crate) fn unseen_writes(&self) -> u64 {
         self.unseen_writes
+    }
+
+    /// Whether a write handed on more than it would by C++20's rule for release
+    /// sequences.
+    pub(crate) fn continued(&self) -> bool {
+        self.continued
     }
 
     /// The thread makes an atomic access, or a round of waiting for one.
@@ -114,7 +124,9 @@ impl<S: GranuleStore> Memory<S> {
         let Some(access) = &made.access else {
             return Ok(found);
         };
-        self.remembered += access::apply(thread, slot, location, made.location, access);
+        let applied = access::apply(thread, slot, location, made.location, access);
+        self.remembered += applied.grown;
+        self.continued |= applied.continues;
         if !self.taken.is_empty()
             && let Some(message) = self.taken.get_mut(&index)
         {
@@ -135,12 +147,14 @@ impl<S: GranuleStore> Memory<S> {
 
     /// Keeps what the write of an event to come hands on, for a stale access.
     pub(crate) fn keep_message_of(&mut self, write: EventIndex) {
-        self.taken.insert(write, View::default());
+        self.taken.insert(write, Message::default());
     }
 
     /// The thread makes an access that takes an old write: that of an event whose
     /// message is kept, or the location's first value. What it writes, if it does,
-    /// only another stale access sees.
+    /// only another stale access sees. A store that parts a release sequence leaves
+    /// what comes after it in modification order as it was: it hands on more than it
+    /// should, and races are missed.
     pub(crate) fn stale(
         &mut self,
         threads: &mut Threads,
@@ -179,6 +193,8 @@ impl<S: GranuleStore> Memory<S> {
             acquires: true,
             releases: true,
             sc: false,
+            // No store ever comes between.
+            rule: ReleaseSequences::Cxx20,
             site: SiteId(0),
         };
         let location = &mut self.fence_location;
@@ -203,12 +219,13 @@ impl<S: GranuleStore> Memory<S> {
             if let Some(whole) = self.layout.bytes(displaced).filter(|&whole| whole != bytes)
                 && let Some(cell) = self.locations.get_mut(displaced)
             {
-                location.message.join(&cell.location.message);
-                self.remainders.keep(whole, bytes, &cell.location.message);
+                location.message.view.join(&cell.location.message.view);
+                self.remainders
+                    .keep(whole, bytes, &cell.location.message.view);
             }
             self.remove(displaced);
         }
-        self.remainders.take(bytes, &mut location.message);
+        self.remainders.take(bytes, &mut location.message.view);
         self.remove(id);
         let mixed = self.races && self.shadow.touches(bytes);
         if self.races {

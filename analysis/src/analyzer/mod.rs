@@ -13,9 +13,12 @@
 //!    thread knows is a prefix of every thread. What it knows about a location is
 //!    looked up in the location's history.
 //! 2. SC fences are RC11's, constrained by psc, not RMWs on a location of their
-//!    own; the paper's encoding is [`Model::Rc20`].
+//!    own; the paper's encoding is [`Model::RC20`].
 //! 3. SC accesses, which the paper leaves out, are constrained by psc as well.
 //! 4. Values come from the log of writes instead of clocks per critical value.
+//! 5. Release sequences are those of the [`Model`]. By C++17's rule a stale store may
+//!    part a sequence, and with it what orders others: that is not looked at, so that
+//!    with SC accesses some stale stores are missed.
 //!
 //! Never reported: what a cap has made undecidable, stale values that were never
 //! recorded. May be missed: whatever needs another schedule than the one fed.
@@ -33,6 +36,7 @@ mod limits;
 mod location;
 mod locks;
 mod memory;
+mod message;
 mod plain;
 mod remainder;
 mod shadow;
@@ -65,7 +69,7 @@ pub use limits::Limits;
 /// How to analyse.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AnalyzerConfig {
-    /// What SC fences and SC accesses mean.
+    /// What SC fences and SC accesses mean, and what continues a release sequence.
     pub model: Model,
     /// Look for races on plain accesses.
     pub races: bool,
@@ -148,6 +152,12 @@ impl<S: GranuleStore> Analyzer<S> {
     /// that no event wrote. What came before such a write is not reported.
     pub fn unseen_writes(&self) -> u64 {
         self.memory.unseen_writes()
+    }
+
+    /// Whether a store has continued a release sequence that C++20's rule ends there. If
+    /// not, all that was found is the same by both rules.
+    pub fn continued_a_sequence(&self) -> bool {
+        self.memory.continued()
     }
 
     /// How many accesses and values are remembered right now.
@@ -357,7 +367,7 @@ impl<S: GranuleStore> Analyzer<S> {
     }
 
     fn fence(&mut self, slot: usize, order: FenceOrder) {
-        let paper = self.config.model == Model::Rc20 && order.is_sc();
+        let paper = self.config.model.orders_fences() && order.is_sc();
         let thread = self.threads.at_mut(slot);
         if paper {
             // The paper's encoding: acquire fence, RMW on the fence location, release fence.
@@ -399,7 +409,7 @@ struct AtomicAccess {
 impl AtomicAccess {
     fn of(event: &Event, index: EventIndex, model: Model) -> Result<Self, StreamError> {
         // The paper has no SC accesses: to it they are acquire and release.
-        let native = model == Model::Rc11;
+        let native = !model.orders_fences();
         let written = |value| WriteRecord::by(index, event.thread, event.site, value);
         let (location, read_value, writes) = match event.operation {
             Operation::Load {
@@ -469,6 +479,7 @@ impl AtomicAccess {
             acquires,
             releases,
             sc: native && if writes.is_some() { sc } else { sc_failure },
+            rule: model.release_sequences,
             site: event.site,
         };
         Ok(Self {

@@ -10,6 +10,7 @@ use super::facts::{Access, Facts, Writers, counts};
 use super::ordered::orders;
 use super::{Meeting, RaceWitness};
 use crate::event::{CasOutcome, Event, LockId, LockMode, Operation, ThreadId};
+use crate::model::ReleaseSequences;
 use crate::violation::EventIndex;
 
 /// What is wrong with a witness.
@@ -59,6 +60,7 @@ pub enum Defect {
 #[derive(Debug)]
 pub struct Checker<'a> {
     events: &'a [Event],
+    release_sequences: ReleaseSequences,
     facts: Facts,
     /// By event: its number in its thread.
     numbers: Vec<u32>,
@@ -68,7 +70,7 @@ pub struct Checker<'a> {
 
 impl<'a> Checker<'a> {
     /// For the run with these events.
-    pub fn new(events: &'a [Event]) -> Self {
+    pub fn new(events: &'a [Event], release_sequences: ReleaseSequences) -> Self {
         let mut next: FxHashMap<ThreadId, u32> = FxHashMap::default();
         let mut created = FxHashSet::default();
         let mut numbers = Vec::with_capacity(events.len());
@@ -82,6 +84,7 @@ impl<'a> Checker<'a> {
         }
         Self {
             events,
+            release_sequences,
             facts: Facts::of(events),
             numbers,
             created,
@@ -95,7 +98,7 @@ impl<'a> Checker<'a> {
         let kept = self.is_reordering(witness, &schedule)?;
         self.meet(witness, &schedule, kept)?;
         let sequence = schedule.iter().map(|&index| (index, &self.events[index]));
-        if orders(sequence, first, second) {
+        if orders(sequence, first, second, self.release_sequences) {
             return Err(Defect::HappensBefore);
         }
         Ok(())

@@ -2,9 +2,11 @@
 //! what one event makes known, followed through the sequence rule by rule.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use super::facts::counts;
 use crate::event::{CasOutcome, Event, LocationId, LockId, LockMode, Operation, ThreadId};
+use crate::model::ReleaseSequences;
 use crate::order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 
 /// Whether the first event happens before the last one of the sequence.
@@ -12,8 +14,9 @@ pub(super) fn orders<'a>(
     sequence: impl Iterator<Item = (usize, &'a Event)>,
     first: usize,
     last: usize,
+    rule: ReleaseSequences,
 ) -> bool {
-    let mut knowledge = Knowledge::default();
+    let mut knowledge = Knowledge::new(rule);
     for (index, event) in sequence {
         if index == last {
             return knowledge.of(event.thread).knows;
@@ -29,11 +32,13 @@ pub(super) fn orders<'a>(
 }
 
 /// Who knows of the first event.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Knowledge {
+    rule: ReleaseSequences,
     threads: FxHashMap<ThreadId, ThreadKnowledge>,
-    /// Locations whose last write hands it on to an acquire that reads it.
-    locations: FxHashSet<LocationId>,
+    /// Locations whose last write hands it on to an acquire that reads it, with the
+    /// threads of the heads that do, of the release sequences that the write is in.
+    locations: FxHashMap<LocationId, SmallVec<[ThreadId; 1]>>,
     /// Locks that hand it on, by how it was left there.
     from_owners: FxHashSet<LockId>,
     from_readers: FxHashSet<LockId>,
@@ -51,6 +56,17 @@ struct ThreadKnowledge {
 }
 
 impl Knowledge {
+    fn new(rule: ReleaseSequences) -> Self {
+        Self {
+            rule,
+            threads: FxHashMap::default(),
+            locations: FxHashMap::default(),
+            from_owners: FxHashSet::default(),
+            from_readers: FxHashSet::default(),
+            signals: FxHashSet::default(),
+        }
+    }
+
     fn of(&self, thread: ThreadId) -> ThreadKnowledge {
         self.threads.get(&thread).copied().unwrap_or_default()
     }
@@ -63,10 +79,10 @@ impl Knowledge {
             } => self.read(&mut own, location, order),
             Operation::Store {
                 location, order, ..
-            } => self.write(own, location, order),
+            } => self.write(event.thread, own, location, order),
             Operation::Rmw {
                 location, order, ..
-            } => self.rmw(&mut own, location, order),
+            } => self.rmw(event.thread, &mut own, location, order),
             Operation::CompareExchange {
                 location,
                 success,
@@ -74,7 +90,7 @@ impl Knowledge {
                 outcome,
                 ..
             } => match outcome {
-                CasOutcome::Exchanged(_) => self.rmw(&mut own, location, success),
+                CasOutcome::Exchanged(_) => self.rmw(event.thread, &mut own, location, success),
                 CasOutcome::Failed => self.read(&mut own, location, failure),
             },
             Operation::Fence { order } => fence(&mut own, order),
@@ -116,28 +132,42 @@ impl Knowledge {
     }
 
     fn read(&self, own: &mut ThreadKnowledge, location: LocationId, order: LoadOrder) {
-        let found = self.locations.contains(&location);
+        let found = self.locations.contains_key(&location);
         own.acquirable |= found;
         own.knows |= found && order.acquires();
     }
 
-    /// A store begins a new release sequence, or ends one.
-    fn write(&mut self, own: ThreadKnowledge, location: LocationId, order: StoreOrder) {
+    /// A store begins a new release sequence, and ends the others; by C++17's rule not
+    /// those of its own thread.
+    fn write(
+        &mut self,
+        thread: ThreadId,
+        own: ThreadKnowledge,
+        location: LocationId,
+        order: StoreOrder,
+    ) {
         let hands_on = if order.releases() {
             own.knows
         } else {
             own.fenced
         };
-        if hands_on {
-            self.locations.insert(location);
-        } else {
-            self.locations.remove(&location);
+        let before = self.locations.remove(&location).unwrap_or_default();
+        let continues = self.rule == ReleaseSequences::Cxx17 && before.contains(&thread);
+        if hands_on || continues {
+            let heads = SmallVec::from_slice(&[thread]);
+            self.locations.insert(location, heads);
         }
     }
 
     /// A read-modify-write continues a release sequence.
-    fn rmw(&mut self, own: &mut ThreadKnowledge, location: LocationId, order: RmwOrder) {
-        let found = self.locations.contains(&location);
+    fn rmw(
+        &mut self,
+        thread: ThreadId,
+        own: &mut ThreadKnowledge,
+        location: LocationId,
+        order: RmwOrder,
+    ) {
+        let found = self.locations.contains_key(&location);
         own.acquirable |= found;
         own.knows |= found && order.acquires();
         let hands_on = if order.releases() {
@@ -146,7 +176,10 @@ impl Knowledge {
             own.fenced
         };
         if hands_on {
-            self.locations.insert(location);
+            let heads = self.locations.entry(location).or_default();
+            if !heads.contains(&thread) {
+                heads.push(thread);
+            }
         }
     }
 }

@@ -4,6 +4,7 @@
 use super::RaceWitness;
 use super::check::{Checker, Defect};
 use crate::event::{Bytes, Event, Operation};
+use crate::model::ReleaseSequences;
 use crate::predict::{Pair, PredictedRace, pair_cuts};
 use crate::race::Race;
 use crate::violation::EventIndex;
@@ -23,7 +24,12 @@ pub struct RaceProofs {
 
 /// Proves the races that a run showed and those that were predicted from it, in
 /// their order. `events` is the stream that was analysed.
-pub fn prove_races(events: &[Event], seen: &[Race], predicted: &[PredictedRace]) -> RaceProofs {
+pub fn prove_races(
+    events: &[Event],
+    seen: &[Race],
+    predicted: &[PredictedRace],
+    release_sequences: ReleaseSequences,
+) -> RaceProofs {
     if seen.is_empty() && predicted.is_empty() {
         return RaceProofs::default();
     }
@@ -32,7 +38,7 @@ pub fn prove_races(events: &[Event], seen: &[Race], predicted: &[PredictedRace])
         .chain(predicted.iter().map(|found| found.race.event))
         .max();
     let events = &events[..(last.map_or(0, |last| last.0 as usize + 1)).min(events.len())];
-    let checker = Checker::new(events);
+    let checker = Checker::new(events, release_sequences);
     let proved = |witness: RaceWitness| checker.check(&witness).map(|()| witness);
     let predicted = predicted
         .iter()
@@ -52,6 +58,10 @@ pub fn prove_races(events: &[Event], seen: &[Race], predicted: &[PredictedRace])
             for (pair, cut) in pairs.iter().zip(cuts) {
                 let Some(cut) = cut else { continue };
                 result = proved(RaceWitness::new(events, &cut, pair.first, pair.second));
+                // What is left out may have parted a release sequence.
+                if result == Err(Defect::HappensBefore) {
+                    result = proved(RaceWitness::of_run(events, pair.first, pair.second));
+                }
                 if result.is_ok() {
                     break;
                 }

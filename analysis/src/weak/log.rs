@@ -26,6 +26,32 @@ pub(super) struct LoggedWrite {
     pub(super) by_rmw: bool,
     /// What an acquire read of it gets.
     pub(super) message: Clock,
+    /// The part of that which the write hands on itself, as the head of a release
+    /// sequence. This and the next only where C++17's rule counts.
+    pub(super) own: Clock,
+    /// The release sequences that it is in, by the thread of their heads: what these
+    /// hand on.
+    pub(super) heads: Vec<(ThreadSlot, Clock)>,
+}
+
+impl LoggedWrite {
+    /// By C++17's rule, the release sequences after a write with these: a store ends
+    /// those of all other threads.
+    fn heads_after(&self, before: &[(ThreadSlot, Clock)]) -> Vec<(ThreadSlot, Clock)> {
+        let Some(own) = self.name.slot else {
+            return Vec::new();
+        };
+        let before = before.iter();
+        let mut heads: Vec<_> = before
+            .filter(|(slot, _)| self.by_rmw || *slot == own)
+            .cloned()
+            .collect();
+        match heads.iter_mut().find(|(slot, _)| *slot == own) {
+            Some((_, known)) => known.join(&self.own),
+            None => heads.push((own, self.own.clone())),
+        }
+        heads
+    }
 }
 
 /// A write that an access can take.
@@ -70,6 +96,8 @@ impl Log {
             tag: None,
             by_rmw: false,
             message: Clock::default(),
+            own: Clock::default(),
+            heads: Vec::new(),
         };
         Self {
             writes: vec![first],
@@ -103,6 +131,25 @@ impl Log {
     /// Puts a write into the modification order.
     pub(super) fn insert(&mut self, position: usize, write: LoggedWrite) {
         self.writes.insert(position, write);
+    }
+
+    /// Finds the release sequences of the write at a position, and of those behind it,
+    /// by C++17's rule: a store in the middle parts what went on before.
+    pub(super) fn follow_sequences(&mut self, from: usize) {
+        for position in from..self.writes.len() {
+            let before = position.checked_sub(1);
+            let before = before.map_or(&[][..], |before| &self.writes[before].heads);
+            let heads = self.writes[position].heads_after(before);
+            let write = &mut self.writes[position];
+            if position > from && heads == write.heads {
+                return;
+            }
+            write.message = Clock::default();
+            for (_, known) in &heads {
+                write.message.join(known);
+            }
+            write.heads = heads;
+        }
     }
 
     /// Remembers that a thread's access knew this write. Past the limit the older

@@ -13,9 +13,11 @@
 //!    against `po ∪ rf`.
 //! 3. `po ∪ rf` is acyclic by construction: no load reads a write that has not
 //!    been made yet.
+//! 4. Release sequences are C++20's or C++17's, as told. By C++17's a store may part a
+//!    sequence whose later writes were read before: what these reads taught stays.
 //!
 //! Every run is one that RC11 allows. Without SC events every outcome that RC11
-//! allows can be reached; with them some are missed.
+//! allows can be reached; with them, and with parted sequences, some are missed.
 
 #[cfg(feature = "std")]
 mod directed;
@@ -29,6 +31,7 @@ use alloc::vec::Vec;
 use crate::analyzer::clock::{Clock, EventNumber, ThreadSlot};
 use crate::event::{Bytes, CasOutcome, Event, LocationId, LockId, Operation, ThreadId};
 use crate::hash::FxHashMap;
+use crate::model::ReleaseSequences;
 use crate::order::FenceOrder;
 use log::{Log, LoggedWrite, WriteName};
 
@@ -60,6 +63,7 @@ impl Default for LogLimits {
 #[derive(Clone, Debug)]
 pub struct WeakMemory {
     limits: LogLimits,
+    release_sequences: ReleaseSequences,
     slots: FxHashMap<ThreadId, ThreadSlot>,
     threads: Vec<ThreadView>,
     locations: BTreeMap<LocationId, Log>,
@@ -103,9 +107,10 @@ struct WeakAccess {
 
 impl WeakMemory {
     /// Memory at the start of a run: every location that nobody makes holds 0.
-    pub fn new(limits: LogLimits) -> Self {
+    pub fn new(limits: LogLimits, release_sequences: ReleaseSequences) -> Self {
         let mut memory = Self {
             limits,
+            release_sequences,
             slots: FxHashMap::default(),
             threads: Vec::new(),
             locations: BTreeMap::new(),
@@ -282,24 +287,34 @@ impl WeakMemory {
                 slot: Some(slot),
                 number: view.number,
             };
-            let mut message = if access.releases {
+            let own = if access.releases {
                 view.current.clone()
             } else {
                 view.released.clone()
             };
-            if access.reads {
-                message.join(&taken.message);
+            let mut write = LoggedWrite {
+                name: seen,
+                value,
+                tag,
+                by_rmw: access.reads,
+                message: Clock::default(),
+                own: Clock::default(),
+                heads: Vec::new(),
+            };
+            match self.release_sequences {
+                ReleaseSequences::Cxx20 => {
+                    write.message = own;
+                    if access.reads {
+                        write.message.join(&taken.message);
+                    }
+                    log.insert(position + 1, write);
+                }
+                ReleaseSequences::Cxx17 => {
+                    write.own = own;
+                    log.insert(position + 1, write);
+                    log.follow_sequences(position + 1);
+                }
             }
-            log.insert(
-                position + 1,
-                LoggedWrite {
-                    name: seen,
-                    value,
-                    tag,
-                    by_rmw: access.reads,
-                    message,
-                },
-            );
         }
         log.mark(slot, view.number, seen, self.limits.accesses);
         let current = view.current.clone();

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::graph::{Label, Node, NodeId, Start, Witness};
 use super::part::Part;
 use super::stale::StaleChoice;
-use crate::model::Model;
 use crate::violation::{EventIndex, Violation};
 
 /// The graph of the part and the access.
@@ -113,7 +112,7 @@ impl<'a> Emitter<'a> {
             Label::Acquire { lock, .. } | Label::Release { lock, .. } => {
                 self.witness.lock_order.entry(lock).or_default().push(node);
             }
-            label if label.is_sc_fence() && self.part.model == Model::Rc20 => {
+            label if label.is_sc_fence() && self.part.model.orders_fences() => {
                 self.witness.fence_order.push(node);
             }
             _ => {}

@@ -1,5 +1,6 @@
 //! A part of a run that is closed under what its nodes rest on: program order,
-//! reads-from, thread creation, joins, locks, and in RC20 the earlier SC fences.
+//! reads-from, thread creation, joins, locks, in RC20 the earlier SC fences, and by
+//! C++17's rule what ends a release sequence that would go on without it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -7,7 +8,7 @@ use std::ops::Range;
 use super::graph::Label;
 use super::run_graph::RunGraph;
 use crate::event::{LockId, LockMode, ThreadId};
-use crate::model::Model;
+use crate::model::{Model, ReleaseSequences};
 
 /// Of every thread a stretch of its nodes.
 pub(super) struct Part<'a> {
@@ -20,6 +21,8 @@ pub(super) struct Part<'a> {
     /// takes it in this mode rests on.
     locks_done: HashMap<(LockId, LockMode), usize>,
     fences_done: usize,
+    /// For objects that were asked about, the first write of each thread.
+    first_writes: HashMap<usize, HashMap<ThreadId, usize>>,
     /// How many nodes are in it, and how many may be.
     size: usize,
     most: usize,
@@ -42,6 +45,7 @@ impl<'a> Part<'a> {
             stretches: BTreeMap::new(),
             locks_done: HashMap::new(),
             fences_done: 0,
+            first_writes: HashMap::new(),
             size: 0,
             most,
         };
@@ -105,6 +109,7 @@ impl<'a> Part<'a> {
             let read = number - usize::from(node.label.writes());
             wanted.extend(run.object(object).write(read));
         }
+        wanted.extend(self.parts_sequence(id));
         match node.label {
             Label::Start => wanted.extend(run.creator.get(&node.thread)),
             Label::Join { child } => wanted.extend(run.exit.get(&child)),
@@ -117,7 +122,7 @@ impl<'a> Part<'a> {
                     matches!(label, Label::Release { mode, .. } if run.takes_from(id, mode))
                 }));
             }
-            label if label.is_sc_fence() && self.model == Model::Rc20 => {
+            label if label.is_sc_fence() && self.model.orders_fences() => {
                 wanted.extend(
                     run.sc_fences
                         .get(self.fences_done..node.turn)
@@ -127,5 +132,30 @@ impl<'a> Part<'a> {
             }
             _ => {}
         }
+    }
+
+    /// The store of another thread without which a store would continue a release
+    /// sequence of its own thread.
+    fn parts_sequence(&mut self, id: usize) -> Option<usize> {
+        let run = self.run;
+        let node = &run.nodes[id];
+        let continues = matches!(node.label, Label::Write { .. }) && !node.label.releases();
+        if self.model.release_sequences != ReleaseSequences::Cxx17 || !continues {
+            return None;
+        }
+        let (object, number) = node.access?;
+        let before = &run.object(object).writes[..number - 1];
+        let parting = before
+            .iter()
+            .rposition(|&write| !run.nodes[write].label.is_rmw())?;
+        let writes = &run.object(object).writes;
+        let first_writes = self.first_writes.entry(object).or_insert_with(|| {
+            let numbered = writes.iter().enumerate().rev();
+            let threads = numbered.map(|(at, &write)| (run.nodes[write].thread, at));
+            threads.collect()
+        });
+        let has_head = first_writes[&node.thread] < parting;
+        let is_foreign = run.nodes[before[parting]].thread != node.thread;
+        (has_head && is_foreign).then(|| before[parting])
     }
 }

@@ -118,7 +118,7 @@ impl Search<'_> {
                     .collect();
                 self.reach(from, Edge::Synchronisation, &taken);
             }
-            label if label.is_sc_fence() && model == Model::Rc20 => {
+            label if label.is_sc_fence() && model.orders_fences() => {
                 let fences = &run.sc_fences;
                 let later = fresh(fences, node.turn + 1, &mut self.fences_done);
                 self.reach(from, Edge::FenceOrder, later);

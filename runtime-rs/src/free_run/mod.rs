@@ -12,7 +12,7 @@ mod events;
 use alloc::vec::Vec;
 
 use wmfix_analysis::weak::{LogLimits, Patience, WeakMemory};
-use wmfix_analysis::{Bytes, LocationId, Operation, SiteId, ThreadId};
+use wmfix_analysis::{Bytes, LocationId, Operation, ReleaseSequences, SiteId, ThreadId};
 use wmfix_trace::{AccessName, RecordedOperation, StaleTarget};
 
 use chooser::Chooser;
@@ -85,9 +85,14 @@ pub(crate) enum AccessEffect {
 }
 
 impl FreeRun {
-    pub(crate) fn new(strategy: WeakStrategy, seed: u64, given: Vec<StaleTarget>) -> Self {
+    pub(crate) fn new(
+        strategy: WeakStrategy,
+        release_sequences: ReleaseSequences,
+        seed: u64,
+        given: Vec<StaleTarget>,
+    ) -> Self {
         Self {
-            memory: WeakMemory::new(LogLimits::default()),
+            memory: WeakMemory::new(LogLimits::default(), release_sequences),
             patience: Patience::new(match strategy {
                 // Whoever made these choices first had patience.
                 WeakStrategy::Given => u32::MAX,
@@ -240,7 +245,7 @@ mod tests {
     /// Two threads, of which the first has written 1, 2 and 3 over a 0.
     fn run(strategy: WeakStrategy, given: &[&str]) -> FreeRun {
         let given = given.iter().map(|text| text.parse().unwrap()).collect();
-        let mut run = FreeRun::new(strategy, 5, given);
+        let mut run = FreeRun::new(strategy, ReleaseSequences::Cxx20, 5, given);
         let child = wmfix_trace::ThreadId(1);
         run.event(0, &RecordedOperation::Create { child, start: 0 });
         run.born(0, 64, 4, 0);

@@ -25,12 +25,13 @@ pub const SERVER_SYMBOL: &str = "__wmfix_fork_server_1";
 
 /// Settings that not every run of a program has. A server has none of them, and a run
 /// only those of its request.
-pub const RUN_VARIABLES: [&str; 8] = [
+pub const RUN_VARIABLES: [&str; 9] = [
     "WMFIX_CHECK",
     "WMFIX_EXPLORE",
     "WMFIX_FILTER",
     "WMFIX_MODEL",
     "WMFIX_PREDICT",
+    "WMFIX_RELEASE_SEQUENCES",
     "WMFIX_REPLAY",
     "WMFIX_STALE",
     "WMFIX_WEAK",

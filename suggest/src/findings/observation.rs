@@ -10,8 +10,8 @@ use wmfix_analysis::predict::{PredictedRace, Predictor, PredictorConfig};
 use wmfix_analysis::reordering::{Defect, Meeting, RaceWitness, prove_races};
 use wmfix_analysis::witness::{Proof, ProofError, Refutation, prove};
 use wmfix_analysis::{
-    Analyzer, AnalyzerConfig, Bytes, Event, EventIndex, FoundRace, Model, Operation, Race, SiteId,
-    StreamError, ThreadId, Violation, ViolationKind, joins_ahead,
+    Analyzer, AnalyzerConfig, Bytes, Event, EventIndex, FoundRace, Model, Operation, Race,
+    ReleaseSequences, SiteId, StreamError, ThreadId, Violation, ViolationKind, joins_ahead,
 };
 use wmfix_online::is_plain;
 use wmfix_trace::{GiveUp, HeaderError, Limit};
@@ -605,6 +605,7 @@ impl Observation {
                 bytes,
                 places,
                 events: &events,
+                rule: config.analyzer.model.release_sequences,
             },
             known,
             analyzer.races(),
@@ -636,6 +637,7 @@ struct RaceSearch<'a> {
     bytes: &'a [u8],
     places: &'a Mutex<Places>,
     events: &'a [Event],
+    rule: ReleaseSequences,
 }
 
 impl RaceSearch<'_> {
@@ -736,7 +738,7 @@ impl Observation {
         let races: Vec<Race> = new.iter().map(|(_, found)| found.race).collect();
         let predictions: Vec<PredictedRace> =
             hidden.iter().map(|(_, found)| found.clone()).collect();
-        let proofs = prove_races(run.events, &races, &predictions);
+        let proofs = prove_races(run.events, &races, &predictions, run.rule);
         let instance = |race: FoundRace, witness: &RaceWitness, origin| RaceInstance {
             location: variable_at(race.race.bytes, run.decoded, run.places),
             allocated: run.allocated(&race.race),

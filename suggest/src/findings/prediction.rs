@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use wmfix_analysis::predict::PredictedRace;
 use wmfix_analysis::reordering::{Checker, RaceWitness};
-use wmfix_analysis::{Event, EventIndex, Operation, SiteId, ThreadId};
+use wmfix_analysis::{Event, EventIndex, Operation, ReleaseSequences, SiteId, ThreadId};
 
 use super::story::{StepRole, StoryOperation, StoryStep, pointers};
 use crate::observe::{DecodedTrace, Places};
@@ -127,10 +127,10 @@ impl Prediction {
 
     /// Whether a run that followed the schedule shows the race: nothing in it orders
     /// the two accesses. The analysis names one race of an access; there may be more.
-    pub(crate) fn is_shown_by(&self, followed: &[Event]) -> bool {
+    pub(crate) fn is_shown_by(&self, followed: &[Event], rule: ReleaseSequences) -> bool {
         /// How many executions of each access are looked at.
         const MOST: usize = 4;
-        let checker = Checker::new(followed);
+        let checker = Checker::new(followed, rule);
         let executions = |&(thread, site): &(ThreadId, SiteId)| {
             let all = followed.iter().enumerate();
             let all = all.filter(move |(_, event)| (event.thread, event.site) == (thread, site));

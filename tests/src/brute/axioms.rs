@@ -11,6 +11,8 @@ pub struct Axioms {
     /// Whether psc is an axiom. Without it an SC access only acquires and
     /// releases.
     pub psc: bool,
+    /// Whether a store continues the release sequences of its own thread, as in C++17.
+    pub own_stores_continue: bool,
 }
 
 impl Axioms {
@@ -18,6 +20,13 @@ impl Axioms {
     pub const RC11: Self = Self {
         fences: FenceEncoding::Native,
         psc: true,
+        own_stores_continue: false,
+    };
+
+    /// The same with C++17's release sequences.
+    pub const RC11_CXX17: Self = Self {
+        own_stores_continue: true,
+        ..Self::RC11
     };
 
     /// The paper's RC20: SC fences are RMWs of a shared location, and there are
@@ -25,6 +34,7 @@ impl Axioms {
     pub const RC20: Self = Self {
         fences: FenceEncoding::SharedLocation,
         psc: false,
+        own_stores_continue: false,
     };
 
     /// The paper's fences together with RC11's SC accesses: what the corpus
@@ -32,6 +42,7 @@ impl Axioms {
     pub const RC11_WITH_FENCE_LOCATION: Self = Self {
         fences: FenceEncoding::SharedLocation,
         psc: true,
+        own_stores_continue: false,
     };
 }
 
@@ -43,7 +54,7 @@ pub fn is_sequential(graph: &Graph) -> bool {
 }
 
 /// Happens-before.
-pub fn happens_before(graph: &Graph) -> Relation {
+pub fn happens_before(graph: &Graph, axioms: Axioms) -> Relation {
     let (po, rf) = (graph.po(), graph.rf());
     let every = u64::MAX;
     let fences = graph.select(|n| n.kind == Kind::Fence);
@@ -54,7 +65,11 @@ pub fn happens_before(graph: &Graph) -> Relation {
     let identity = Relation::identity(graph.size(), every);
     let release = (identity | po.between(fences, writes)).between(releasing, every);
     let acquire = (identity | po.between(reads, fences)).between(every, acquiring);
-    let synchronizes = release.then(&rf.closure()).then(&acquire);
+    let sequence = match axioms.own_stores_continue {
+        false => rf.closure(),
+        true => rf | graph.contiguous().then(&rf),
+    };
+    let synchronizes = release.then(&sequence).then(&acquire);
     (po | synchronizes | graph.edges()).closure()
 }
 
@@ -67,7 +82,7 @@ pub fn is_consistent(graph: &Graph, axioms: Axioms) -> bool {
     if !(po | rf | edges).is_acyclic() {
         return false;
     }
-    let hb = happens_before(graph);
+    let hb = happens_before(graph, axioms);
     if !hb.is_irreflexive() {
         return false;
     }

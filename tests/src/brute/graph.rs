@@ -292,6 +292,26 @@ impl Graph {
         mo
     }
 
+    /// From a write to those that follow it in modification order, as long as they are
+    /// RMWs or made by its own thread.
+    pub fn contiguous(&self) -> Relation {
+        let mut contiguous = Relation::empty(self.size());
+        for order in &self.orders {
+            for (place, &head) in order.iter().enumerate() {
+                let head = usize::from(head);
+                let continues = |write: &usize| {
+                    self.nodes[*write].kind == Kind::Update
+                        || self.thread_of(*write) == self.thread_of(head)
+                };
+                let later = order[place + 1..].iter().map(|&write| usize::from(write));
+                for write in later.take_while(continues) {
+                    contiguous.add(head, 1 << write);
+                }
+            }
+        }
+        contiguous
+    }
+
     /// From a read to the writes that are newer than the one it read.
     pub fn fr(&self, mo: &Relation) -> Relation {
         let mut fr = Relation::empty(self.size());

@@ -2,12 +2,14 @@
 //! judged by the axioms themselves. Shares the event types with the analysis
 //! and nothing else, so that the two can be held against each other.
 //!
-//! The axioms are RC11's with C++20's release sequences. Nodes are accesses,
+//! The axioms are RC11's with C++20's or C++17's release sequences. Nodes are accesses,
 //! fences and edges (create, join, mutex); `rf` is reads-from, `mo` the order of
 //! writes to a location, `fr` is `rf⁻¹; mo`:
 //!
 //! ```text
-//! sw  = [rel]; ([F]; po)?; rf⁺; (po; [F])?; [acq]      rf⁺ goes through RMWs only
+//! sw  = [rel]; ([F]; po)?; rs; (po; [F])?; [acq]
+//! rs  = rf⁺, which goes through RMWs only              C++20
+//!     | (mo while RMW or of the same thread)?; rf      C++17
 //! hb  = (po ∪ sw ∪ edges)⁺                             irreflexive
 //! eco = (rf ∪ mo ∪ fr)⁺                                hb; eco irreflexive
 //! an RMW follows directly, in mo, the write it reads

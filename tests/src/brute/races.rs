@@ -20,12 +20,12 @@ pub struct Partner {
 }
 
 /// The races in a graph.
-pub fn races(graph: &Graph) -> Vec<(Partner, Partner)> {
+pub fn races(graph: &Graph, axioms: Axioms) -> Vec<(Partner, Partner)> {
     let plain = graph.select(|n| matches!(n.kind, Kind::PlainRead | Kind::PlainWrite));
     if plain == 0 {
         return Vec::new();
     }
-    let hb = happens_before(graph);
+    let hb = happens_before(graph, axioms);
     let writes = graph.select(|n| matches!(n.kind, Kind::PlainWrite | Kind::Write | Kind::Update));
     let accesses = graph.select(|n| n.location.is_some());
     let partner = |node: usize| {
@@ -57,8 +57,8 @@ pub fn races(graph: &Graph) -> Vec<(Partner, Partner)> {
 }
 
 /// Whether some SC run of a program has a race.
-pub fn has_race(program: &Program) -> bool {
-    !explore(program, Axioms::RC11, |state: &State<'_>| {
-        races(&state.graph).is_empty()
+pub fn has_race(program: &Program, axioms: Axioms) -> bool {
+    !explore(program, axioms, |state: &State<'_>| {
+        races(&state.graph, axioms).is_empty()
     })
 }

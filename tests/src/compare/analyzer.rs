@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use wmfix_analysis::{
-    Analyzer, AnalyzerConfig, CasOutcome, Event, EventIndex, LocationId, Model, Operation, SiteId,
-    Violation,
+    Analyzer, AnalyzerConfig, CasOutcome, Event, EventIndex, LocationId, Model, Operation,
+    ReleaseSequences, SeqCst, SiteId, Violation,
 };
 
 use super::lockstep::{Effort, Subject, Tally, compare};
@@ -75,9 +75,13 @@ impl Subject for WatchedAnalyzer {
 
 /// The axioms of a model.
 pub fn axioms_of(model: Model) -> Axioms {
-    match model {
-        Model::Rc11 => Axioms::RC11,
-        Model::Rc20 => Axioms::RC20,
+    let axioms = match model.seq_cst {
+        SeqCst::Rc11 => Axioms::RC11,
+        SeqCst::Rc20 => Axioms::RC20,
+    };
+    Axioms {
+        own_stores_continue: model.release_sequences == ReleaseSequences::Cxx17,
+        ..axioms
     }
 }
 

@@ -9,14 +9,11 @@ use wmfix_analysis::{
 use wmfix_online::{CheckConfig, Checker, ContextKey, SiteTable};
 use wmfix_trace::{self as trace, CheckRecord, LocationId, Order, RecordedOperation, ThreadId};
 
-/// What checking a run says: each site is a context that no table has, races are
-/// looked for, and the events have no exit conditions.
-pub(super) fn said_on_line(run: &[Event]) -> Vec<CheckRecord> {
+/// What checking a run says: each site is a context that no table has, and the events
+/// have no exit conditions.
+pub(super) fn said_on_line(run: &[Event], analyzer: AnalyzerConfig) -> Vec<CheckRecord> {
     let config = CheckConfig {
-        analyzer: AnalyzerConfig {
-            races: true,
-            ..AnalyzerConfig::default()
-        },
+        analyzer,
         predict: false,
     };
     let mut checker = Checker::new(config, SiteTable::default());

@@ -4,9 +4,10 @@
 //! has no meaning.
 
 use rustc_hash::FxHashMap;
-use wmfix_analysis::{Analyzer, AnalyzerConfig, Event, RacingAccess};
+use wmfix_analysis::{Analyzer, AnalyzerConfig, Event, Model, RacingAccess};
 use wmfix_trace::CheckRecord;
 
+use super::analyzer::axioms_of;
 use super::lockstep::{Disagreement, Effort};
 use super::online::said_on_line;
 use crate::brute::{Axioms, Graph, Partner, State, races};
@@ -16,21 +17,24 @@ use crate::litmus::{Program, thread_id};
 /// a race, and in how many there is none to the end.
 pub fn compare_races(
     program: &Program,
+    model: Model,
     effort: Effort,
 ) -> Result<(usize, usize), Box<Disagreement>> {
     let config = AnalyzerConfig {
+        model,
         races: true,
         ..AnalyzerConfig::default()
     };
     let mut walk = Walk {
         program,
+        config,
         effort,
         visits: FxHashMap::default(),
         racing: 0,
         clean: 0,
         trace: Vec::new(),
     };
-    let state = State::new(program, Axioms::RC11);
+    let state = State::new(program, axioms_of(model));
     let mut analyzer = Analyzer::new(config);
     for event in state.machine.prologue() {
         walk.feed(&mut analyzer, event, &[])?;
@@ -41,6 +45,7 @@ pub fn compare_races(
 
 struct Walk<'p> {
     program: &'p Program,
+    config: AnalyzerConfig,
     effort: Effort,
     visits: FxHashMap<Vec<u8>, usize>,
     racing: usize,
@@ -63,7 +68,7 @@ impl<'p> Walk<'p> {
                 let mut analyzer = analyzer.clone();
                 let stepped = next.step(thread, choice);
                 let before = self.trace.len();
-                let partners = partners(&next.graph);
+                let partners = partners(&next.graph, axioms_of(self.config.model));
                 self.feed(&mut analyzer, stepped.event, &partners)?;
                 if partners.is_empty() {
                     if stepped.ended {
@@ -86,7 +91,7 @@ impl<'p> Walk<'p> {
 
     /// A run that is checked in its process must say the same.
     fn check_on_line(&self, races: bool) -> Result<(), Box<Disagreement>> {
-        let said = said_on_line(&self.trace);
+        let said = said_on_line(&self.trace, self.config);
         let is_race = |record: &CheckRecord| matches!(record, CheckRecord::Race { .. });
         if said.iter().any(is_race) == races {
             return Ok(());
@@ -131,8 +136,11 @@ impl<'p> Walk<'p> {
 }
 
 /// Who races with the newest node: the graph without it has no race.
-fn partners(graph: &Graph) -> Vec<Partner> {
-    races(graph).into_iter().flat_map(|(a, b)| [a, b]).collect()
+fn partners(graph: &Graph, axioms: Axioms) -> Vec<Partner> {
+    races(graph, axioms)
+        .into_iter()
+        .flat_map(|(a, b)| [a, b])
+        .collect()
 }
 
 fn is_partner(first: &RacingAccess, partner: &Partner) -> bool {

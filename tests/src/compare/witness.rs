@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use wmfix_analysis::witness::{Guard, Label, Node, NodeId, ObjectId, Start, Witness};
 use wmfix_analysis::{
-    CasOutcome, CasStrength, Event, EventIndex, LocationId, Model, Operation, ThreadId,
+    CasOutcome, CasStrength, Event, EventIndex, LocationId, Model, Operation, SeqCst, ThreadId,
 };
 
 use crate::brute::StaleChoice;
@@ -94,7 +94,7 @@ impl Draft {
             Label::Acquire { lock, .. } | Label::Release { lock, .. } => {
                 self.witness.lock_order.entry(lock).or_default().push(id);
             }
-            Label::Fence { order } if order.is_sc() && self.model == Model::Rc20 => {
+            Label::Fence { order } if order.is_sc() && self.model.seq_cst == SeqCst::Rc20 => {
                 self.witness.fence_order.push(id);
             }
             _ => {}

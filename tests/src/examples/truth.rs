@@ -29,14 +29,16 @@ pub fn stale_operations(sketches: &[Sketch]) -> BTreeSet<String> {
 
 /// Whether plain data is raced on.
 pub fn have_race(sketches: &[Sketch]) -> bool {
-    sketches.iter().any(|sketch| has_race(sketch.program()))
+    sketches
+        .iter()
+        .any(|sketch| has_race(sketch.program(), Axioms::RC11))
 }
 
 /// Whether a repair leaves neither a stale access nor a race in any sketch.
 pub fn is_sound(sketches: &[Sketch], repair: &Repair) -> bool {
     sketches.iter().all(|sketch| {
         let program = sketch.repaired(repair);
-        !has_race(&program) && is_robust(&program, Axioms::RC11)
+        !has_race(&program, Axioms::RC11) && is_robust(&program, Axioms::RC11)
     })
 }
 

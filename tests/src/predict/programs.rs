@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 
 use wmfix_analysis::predict::{PredictedRace, Predictor, PredictorConfig};
 use wmfix_analysis::reordering::{Checker, RaceWitness};
-use wmfix_analysis::{Analyzer, AnalyzerConfig, CasOutcome, Event, Operation, SiteId};
+use wmfix_analysis::{
+    Analyzer, AnalyzerConfig, CasOutcome, Event, Operation, ReleaseSequences, SiteId,
+};
 
 use crate::brute::{Axioms, explore};
 use crate::litmus::{Choice, Machine, Program, thread_id};
@@ -37,7 +39,7 @@ pub fn confirm(program: &Program, run: &[Event]) -> Result<Confirmation, String>
         return Ok(Confirmation::default());
     }
     let possible = neighbours(program);
-    let checker = Checker::new(run);
+    let checker = Checker::new(run, ReleaseSequences::Cxx20);
     let mut hidden = BTreeSet::new();
     for found in &predicted {
         let sites = sorted(found.race.first.site, found.race.second.site);

@@ -49,7 +49,7 @@ pub(super) fn graphs(program: &Program) -> Option<Graphs> {
     };
     Some(Graphs {
         robust: is_robust(&translated, Axioms::RC11),
-        race: has_race(&translated),
+        race: has_race(&translated, Axioms::RC11),
         classes: complete_graphs(&translated).len(),
         weak_ends,
     })

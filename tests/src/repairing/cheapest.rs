@@ -31,7 +31,7 @@ pub struct Effort {
 /// Whether a program is robust and free of races.
 pub fn is_repaired(program: &Program) -> bool {
     let plain = program.instructions().any(|i| i.plain_location().is_some());
-    is_robust(program, Axioms::RC11) && !(plain && has_race(program))
+    is_robust(program, Axioms::RC11) && !(plain && has_race(program, Axioms::RC11))
 }
 
 /// Whether some set of changes that costs at most `budget` repairs a program.

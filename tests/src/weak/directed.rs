@@ -7,8 +7,8 @@ use rustc_hash::FxHashSet;
 use wmfix_analysis::weak::{StaleChoice, StaleSource, choices};
 use wmfix_analysis::{AnalyzerConfig, Event, Model};
 
-use crate::brute::{Axioms, WeakState, is_consistent};
-use crate::compare::WatchedAnalyzer;
+use crate::brute::{WeakState, is_consistent};
+use crate::compare::{WatchedAnalyzer, axioms_of};
 use crate::litmus::{Outcome, Program};
 
 /// What the directed runs of a program came to.
@@ -26,6 +26,7 @@ pub struct Directed {
 
 #[derive(Clone)]
 struct Walk<'p> {
+    model: Model,
     state: WeakState<'p>,
     /// The analyzer and the run, until the stale choice is made.
     sequential: Option<(WatchedAnalyzer, Vec<Event>)>,
@@ -35,18 +36,25 @@ struct Walk<'p> {
 ///
 /// # Panics
 /// If the analyzer refuses an event.
-pub fn directed(program: &Program, limit: usize) -> Option<Directed> {
-    let axioms = Axioms::RC11;
+pub fn directed(program: &Program, model: Model, limit: usize) -> Option<Directed> {
+    let axioms = axioms_of(model);
     let mut result = Directed::default();
     let mut seen = FxHashSet::default();
     let state = WeakState::new(program, axioms);
-    let mut watched = WatchedAnalyzer::new(AnalyzerConfig::default());
+    let mut watched = WatchedAnalyzer::new(AnalyzerConfig {
+        model,
+        ..AnalyzerConfig::default()
+    });
     let events = state.machine.prologue();
     for event in &events {
         watched.watch(event).expect("the prologue of a run");
     }
     let sequential = Some((watched, events));
-    let mut stack = vec![Walk { state, sequential }];
+    let mut stack = vec![Walk {
+        model,
+        state,
+        sequential,
+    }];
     while let Some(walk) = stack.pop() {
         if !seen.insert((walk.state.graph.key(), walk.sequential.is_some())) {
             continue;
@@ -97,11 +105,16 @@ impl<'p> Walk<'p> {
                     }
                     (watched, events)
                 });
-                next.push(Self { state, sequential });
+                next.push(Self {
+                    state,
+                    sequential,
+                    ..*self
+                });
             } else if stale.contains(&(position.unwrap_or(0), state.last_writes())) {
                 next.push(Self {
                     state,
                     sequential: None,
+                    ..*self
                 });
             }
         }
@@ -130,7 +143,7 @@ impl<'p> Walk<'p> {
             };
             let mut events = events.to_vec();
             events.push(event);
-            let choices = choices(&events, &violation, Model::Rc11).expect("a witness");
+            let choices = choices(&events, &violation, self.model).expect("a witness");
             assert!(!choices.is_empty(), "no stale choice is allowed");
             for (choice, _) in choices {
                 found.push((watched.position(&choice), choice.writes));

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashSet;
-use wmfix_analysis::Operation;
 use wmfix_analysis::weak::{LogLimits, MemoryKey, WeakMemory};
+use wmfix_analysis::{Model, Operation, ReleaseSequences};
 
 use crate::brute::{Axioms, WeakState, is_consistent};
+use crate::compare::axioms_of;
 use crate::litmus::{Instruction, Outcome, Program, Rng, thread_id};
 
 /// What the free runs of a program came to.
@@ -27,10 +28,11 @@ struct Run<'p> {
 }
 
 /// Takes all free runs of a program; `None` if it has more than `limit` states.
-pub fn free(program: &Program, limit: usize) -> Option<Free> {
+pub fn free(program: &Program, rule: ReleaseSequences, limit: usize) -> Option<Free> {
+    let axioms = axioms_of(Model::RC11.with(rule));
     let mut result = Free::default();
     let mut seen: FxHashSet<(Vec<u8>, MemoryKey)> = FxHashSet::default();
-    let mut stack = vec![Run::new(program, LogLimits::default())];
+    let mut stack = vec![Run::new(program, rule, LogLimits::default())];
     while let Some(run) = stack.pop() {
         if !seen.insert((run.state.graph.key(), run.memory.key())) {
             continue;
@@ -40,7 +42,7 @@ pub fn free(program: &Program, limit: usize) -> Option<Free> {
         }
         if run.state.machine.all_ended() {
             result.graphs += 1;
-            let consistent = is_consistent(&run.state.graph, Axioms::RC11);
+            let consistent = is_consistent(&run.state.graph, axioms);
             result.inconsistent += usize::from(!consistent);
             result.outcomes.insert(run.state.machine.outcome());
         }
@@ -65,17 +67,19 @@ pub fn free(program: &Program, limit: usize) -> Option<Free> {
 /// every graph on the way, and the outcome if all threads ended.
 pub fn random_free_run(
     program: &Program,
+    rule: ReleaseSequences,
     limits: LogLimits,
     rng: &mut Rng,
 ) -> (bool, Option<Outcome>) {
-    let mut run = Run::new(program, limits);
+    let mut run = Run::new(program, rule, limits);
+    let axioms = axioms_of(Model::RC11.with(rule));
     loop {
         let mut next = Vec::new();
         for thread in 0..program.threads.len() {
             next.extend(run.steps(thread));
         }
         if next.is_empty() {
-            let consistent = is_consistent(&run.state.graph, Axioms::RC11);
+            let consistent = is_consistent(&run.state.graph, axioms);
             let machine = &run.state.machine;
             return (consistent, machine.all_ended().then(|| machine.outcome()));
         }
@@ -84,9 +88,9 @@ pub fn random_free_run(
 }
 
 impl<'p> Run<'p> {
-    fn new(program: &'p Program, limits: LogLimits) -> Self {
+    fn new(program: &'p Program, rule: ReleaseSequences, limits: LogLimits) -> Self {
         let state = WeakState::new(program, Axioms::RC11);
-        let mut memory = WeakMemory::new(limits);
+        let mut memory = WeakMemory::new(limits, rule);
         for event in state.machine.prologue() {
             memory.apply(&event, None);
         }

@@ -1,18 +1,20 @@
 //! The axioms, one function each. The names are the papers': sw, hb, eco, psc.
 
+use std::collections::BTreeMap;
+
 use super::Refutation;
 use super::edges::Edges;
 use super::past::Past;
 use super::sc_order::sc_order;
 use super::uses::{self, Uses};
-use crate::model::Model;
+use crate::model::{Model, ReleaseSequences, SeqCst};
 use crate::witness::digraph::EdgeList;
 use crate::witness::graph::{NodeId, Witness};
 
 /// Whether the memory model allows the graph.
 pub(super) fn consistent(witness: &Witness, edges: &Edges, model: Model) -> Result<(), Refutation> {
     atomicity(witness)?;
-    let hb = with_synchronises_with(witness, edges);
+    let hb = with_synchronises_with(witness, edges, model.release_sequences);
     let last_first = (hb.forward().last_first()).map_err(|cycle| Refutation::HappensBefore {
         cycle: names(edges, &cycle),
     })?;
@@ -21,10 +23,10 @@ pub(super) fn consistent(witness: &Witness, edges: &Edges, model: Model) -> Resu
         .map_err(|_| Refutation::TooLarge { nodes: edges.nodes })?;
     let uses = Uses::of(edges);
     coherence(edges, &past, &uses)?;
-    match model {
-        Model::Rc11 => sc_order(witness, edges, &hb, &past, &uses),
+    match model.seq_cst {
+        SeqCst::Rc11 => sc_order(witness, edges, &hb, &past, &uses),
         // RC20's SC events are ordered by the fences' own order, which is in hb.
-        Model::Rc20 => Ok(()),
+        SeqCst::Rc20 => Ok(()),
     }
 }
 
@@ -65,28 +67,64 @@ fn atomicity(witness: &Witness) -> Result<(), Refutation> {
 }
 
 /// hb = (po ∪ sw ∪ synchronisation)⁺, not closed yet, where
-/// `sw = [rel]; ([F]; po)?; rf⁺; (po; [F])?; [acq]` and rf⁺ can only go through
-/// RMWs. Of several fences only those nearest to the accesses are taken: po gives
-/// hb the rest.
-fn with_synchronises_with(witness: &Witness, edges: &Edges) -> EdgeList {
+/// `sw = [rel]; ([F]; po)?; rs; rf; (po; [F])?; [acq]`. Of several fences only those
+/// nearest to the accesses are taken: po gives hb the rest.
+fn with_synchronises_with(witness: &Witness, edges: &Edges, rule: ReleaseSequences) -> EdgeList {
     let (release, acquire) = (releases(witness, edges), acquires(witness, edges));
     let mut hb = edges.ordered.clone();
     for order in &edges.modification {
-        // What stands for the heads of the release sequences that a write is in.
-        let mut heads = None;
+        let mut heads = Heads::default();
         for &write in order {
             // An RMW follows its source directly (atomicity), so the release
             // sequences it continues are those of the write before it.
+            let thread = edges.place(write).map(|place| place.thread);
             if !witness.nodes[write].label.is_rmw() {
-                heads = None;
+                heads.end_at_store(thread, rule);
             }
-            heads = hb.after_both(heads, release[write]);
+            heads.add(&mut hb, thread, release[write]);
             for reader in edges.rf.at(write) {
-                hb.add_some(heads, acquire[reader]);
+                hb.add_some(heads.all, acquire[reader]);
             }
         }
     }
     hb
+}
+
+/// What stands for the heads of the release sequences that a write is in.
+#[derive(Default)]
+struct Heads {
+    all: Option<usize>,
+    /// Those of each thread.
+    by_thread: BTreeMap<usize, usize>,
+}
+
+impl Heads {
+    /// A store of a thread: C++17 leaves it the sequences with heads of the same thread,
+    /// C++20 none.
+    fn end_at_store(&mut self, thread: Option<usize>, rule: ReleaseSequences) {
+        let own = thread.and_then(|thread| Some((thread, self.by_thread.remove(&thread)?)));
+        self.by_thread.clear();
+        self.all = None;
+        if let (ReleaseSequences::Cxx17, Some((thread, heads))) = (rule, own) {
+            self.by_thread.insert(thread, heads);
+            self.all = Some(heads);
+        }
+    }
+
+    /// A head of a new sequence.
+    fn add(&mut self, hb: &mut EdgeList, thread: Option<usize>, head: Option<usize>) {
+        let (Some(thread), Some(head)) = (thread, head) else {
+            return;
+        };
+        // Where no other thread has any, one vertex stands for both.
+        let is_alone = self.by_thread.keys().all(|&other| other == thread);
+        let own = hb.after_both(self.by_thread.get(&thread).copied(), Some(head));
+        self.all = match is_alone {
+            true => own,
+            false => hb.after_both(self.all, Some(head)),
+        };
+        self.by_thread.extend(own.map(|own| (thread, own)));
+    }
 }
 
 /// What releases by a write of the node: the node itself, or the last release fence

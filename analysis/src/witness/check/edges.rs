@@ -166,7 +166,7 @@ fn program_order_and_synchronisation(
     for order in witness.lock_order.values() {
         add_lock(&mut edges, witness, order);
     }
-    if model == Model::Rc20 {
+    if model.orders_fences() {
         add_line(&mut edges, witness.fence_order.iter().map(|id| id.0));
     }
     edges

@@ -8,8 +8,10 @@
 //! The axioms are those of Ori Lahav, Viktor Vafeiadis, Jeehoon Kang, Chung-Kil
 //! Hur and Derek Dreyer, *Repairing Sequential Consistency in C/C++11* (RC11),
 //! PLDI 2017, <https://doi.org/10.1145/3062341.3062352>, with these deviations:
-//! 1. An RMW is one event, and a release sequence is C++20's: a write and the
-//!    RMWs that read from it in a chain, nothing else.
+//! 1. An RMW is one event. A release sequence is C++20's (a write and the RMWs that
+//!    read from it in a chain, nothing else) or C++17's (the writes that follow it
+//!    directly in mo and are RMWs or of the same thread); RC11 as published has later
+//!    stores of the same thread whatever stands between.
 //! 2. The edges of thread creation, joins and locks are part of hb, and of what
 //!    an interleaving has to respect.
 //! 3. RC20's encoding of an SC fence, an RMW on a location that all of them

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::{LockId, ThreadId};
-use crate::model::Model;
+use crate::model::{Model, SeqCst};
 use crate::witness::graph::{Label, NodeId, ObjectId, Start, Witness};
 
 /// Why a graph is no execution graph.
@@ -234,9 +234,11 @@ fn fences(witness: &Witness, model: Model) -> Result<(), Defect> {
         .filter(|(_, node)| node.label.is_sc_fence())
         .map(|(id, _)| id)
         .collect();
-    match model {
-        Model::Rc20 if !is_order_of(&witness.fence_order, Some(&fences)) => Err(Defect::FenceOrder),
-        Model::Rc11 | Model::Rc20 => Ok(()),
+    match model.seq_cst {
+        SeqCst::Rc20 if !is_order_of(&witness.fence_order, Some(&fences)) => {
+            Err(Defect::FenceOrder)
+        }
+        SeqCst::Rc11 | SeqCst::Rc20 => Ok(()),
     }
 }
 

@@ -109,20 +109,20 @@ fn a_violation_that_is_none_is_not_proved() {
     let case = (0..).map(case).find(|case| {
         let writes = newest(&case.graph, case.location).map_or(0, |(_, writes)| writes);
         let access = case.run.events.len() as u64 - 1;
-        let found = violations(&case.run.events, Model::Rc11);
+        let found = violations(&case.run.events, Model::RC11);
         let silent = found.iter().all(|violation| violation.access.0 != access);
         writes > 0
             && silent
             && case
                 .violation(writes)
-                .is_some_and(|all| Witness::build(&case.run.events, &all, Model::Rc11).is_ok())
+                .is_some_and(|all| Witness::build(&case.run.events, &all, Model::RC11).is_ok())
     });
     let case = case.expect("there are many");
     let (_, writes) = newest(&case.graph, case.location).expect("as found");
     let claim = case.violation(writes).expect("as found");
     let mut elsewhere = claim.clone();
     elsewhere.access = EventIndex(u64::MAX);
-    let proofs = prove(&case.run.events, &[elsewhere, claim], Model::Rc11);
+    let proofs = prove(&case.run.events, &[elsewhere, claim], Model::RC11);
     assert!(matches!(
         proofs[..],
         [Err(ProofError::Build(_)), Err(ProofError::Refuted(_))]

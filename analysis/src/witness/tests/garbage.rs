@@ -103,7 +103,7 @@ fn everything_has_an_answer() {
         let mut dice = Dice::new(seed);
         let run = stream(&mut dice);
         let violation = claim(&mut dice, &run);
-        let model = dice.pick(&[Model::Rc11, Model::Rc20]);
+        let model = dice.pick(&[Model::RC11, Model::RC20]);
         let explanation = explain::path(&run.events, &violation, model);
         let Ok(mut witness) = Witness::build(&run.events, &violation, model) else {
             continue;

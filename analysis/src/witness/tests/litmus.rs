@@ -51,7 +51,7 @@ fn a_stale_write_long_ago_does_not_make_the_graph_too_large() {
     run.load(2, X, RLX.load, 5);
     let prove = |stale: &[Option<usize>]| {
         let violations = [run.violation(newer, stale)];
-        let [proof] = prove(&run.events, &violations, Model::Rc11)
+        let [proof] = prove(&run.events, &violations, Model::RC11)
             .try_into()
             .expect("one proof");
         proof.map(|_| ())
@@ -81,14 +81,14 @@ fn store_buffering_needs_both_sc_fences() {
 fn rc20_orders_fences_but_not_sc_accesses() {
     let (run, newer) = store_buffering(SC, [None, None]);
     assert_eq!(
-        check(&run.witness(newer, None, Model::Rc20), Model::Rc20),
+        check(&run.witness(newer, None, Model::RC20), Model::RC20),
         Ok(())
     );
     let sc = Some(FenceOrder::SeqCst);
     let (run, newer) = store_buffering(RLX, [sc, sc]);
-    let witness = run.witness(newer, None, Model::Rc20);
+    let witness = run.witness(newer, None, Model::RC20);
     assert!(matches!(
-        check(&witness, Model::Rc20),
+        check(&witness, Model::RC20),
         Err(Refutation::Coherence { .. })
     ));
 }
@@ -105,14 +105,14 @@ fn rc20_finds_cycles_through_the_order_of_fences_that_rc11_does_not_have() {
     run.load(2, Y, RLX.load, 1);
     let violation = run.violation(newer, &[None]);
     assert_eq!(
-        Witness::build(&run.events, &violation, Model::Rc11),
+        Witness::build(&run.events, &violation, Model::RC11),
         Err(BuildError::NotAfter)
     );
     assert_eq!(
-        check(&run.witness(newer, None, Model::Rc20), Model::Rc20),
+        check(&run.witness(newer, None, Model::RC20), Model::RC20),
         Ok(())
     );
-    let path = explain::path(&run.events, &violation, Model::Rc20).expect("a path");
+    let path = explain::path(&run.events, &violation, Model::RC20).expect("a path");
     let edges: Vec<Edge> = path.path.iter().map(|edge| edge.edge).collect();
     use Edge::{FenceOrder as Order, Modification, ProgramOrder};
     assert_eq!(
@@ -253,11 +253,11 @@ fn an_rmw_cannot_be_split_from_what_it_read() {
         run.store(2, Y, RLX.store, 1);
         run.store(2, X, RLX.store, 2);
         let violation = run.violation(newer, &[None]);
-        Witness::build(&run.events, &violation, Model::Rc11)
+        Witness::build(&run.events, &violation, Model::RC11)
     };
     assert_eq!(build(true), Err(BuildError::NothingToTake));
     let witness = build(false).expect("a witness");
-    assert_eq!(check(&witness, Model::Rc11), Ok(()));
+    assert_eq!(check(&witness, Model::RC11), Ok(()));
 }
 
 #[test]
@@ -267,8 +267,8 @@ fn an_rmw_acts_on_a_stale_value_and_its_result_is_not_made_up() {
     run.load(1, Y, RLX.load, 0);
     run.store(2, Y, RLX.store, 1);
     run.rmw(2, X, RLX.rmw, 5, 6);
-    let witness = run.witness(newer, None, Model::Rc11);
-    assert_eq!(check(&witness, Model::Rc11), Ok(()));
+    let witness = run.witness(newer, None, Model::RC11);
+    assert_eq!(check(&witness, Model::RC11), Ok(()));
     let Label::Rmw { read, written, .. } = witness.node(witness.access).label else {
         panic!("the access is an rmw");
     };
@@ -282,7 +282,7 @@ fn stale_cas(cas: Cas) -> Result<Witness, BuildError> {
     run.load(1, Y, RLX.load, 0);
     run.store(2, Y, RLX.store, 1);
     run.cas(2, X, cas);
-    Witness::build(&run.events, &run.violation(newer, &[None]), Model::Rc11)
+    Witness::build(&run.events, &run.violation(newer, &[None]), Model::RC11)
 }
 
 #[test]
@@ -305,14 +305,14 @@ fn a_compare_exchange_succeeds_or_fails_by_the_stale_value() {
         witness.node(witness.access).label,
         Label::Read { value: Some(0), .. }
     ));
-    assert_eq!(check(&witness, Model::Rc11), Ok(()));
+    assert_eq!(check(&witness, Model::RC11), Ok(()));
 
     let witness = stale_cas(succeeds_on_0).expect("it can succeed");
     assert!(matches!(
         witness.node(witness.access).label,
         Label::Rmw { read: Some(0), .. }
     ));
-    assert_eq!(check(&witness, Model::Rc11), Ok(()));
+    assert_eq!(check(&witness, Model::RC11), Ok(()));
 
     let waits = Cas {
         blocking: true,
@@ -324,7 +324,7 @@ fn a_compare_exchange_succeeds_or_fails_by_the_stale_value() {
         ..succeeds_on_0
     };
     let witness = stale_cas(waits).expect("its wait can end");
-    assert_eq!(check(&witness, Model::Rc11), Ok(()));
+    assert_eq!(check(&witness, Model::RC11), Ok(()));
 }
 
 #[test]
@@ -347,7 +347,7 @@ fn a_compare_exchange_that_read_an_rmw_can_only_fail_if_it_is_weak() {
                 blocking: false,
             },
         );
-        Witness::build(&run.events, &run.violation(newer, &[None]), Model::Rc11)
+        Witness::build(&run.events, &run.violation(newer, &[None]), Model::RC11)
     };
     assert_eq!(build(CasStrength::Strong), Err(BuildError::NothingToTake));
     let witness = build(CasStrength::Weak).expect("it fails for no reason");
@@ -355,7 +355,7 @@ fn a_compare_exchange_that_read_an_rmw_can_only_fail_if_it_is_weak() {
         witness.node(witness.access).label,
         Label::Read { value: Some(0), .. }
     ));
-    assert_eq!(check(&witness, Model::Rc11), Ok(()));
+    assert_eq!(check(&witness, Model::RC11), Ok(()));
 }
 
 #[test]
@@ -368,11 +368,11 @@ fn a_wait_takes_only_what_ends_it_and_rounds_do_not_count() {
         run.wait(2, X, RA.load, 1, LoopExit::equal(9));
         run.store(2, Y, RLX.store, 1);
         run.wait(2, X, RLX.load, 1, exit);
-        Witness::build(&run.events, &run.violation(newer, &[None]), Model::Rc11)
+        Witness::build(&run.events, &run.violation(newer, &[None]), Model::RC11)
     };
     assert_eq!(build(LoopExit::equal(1)), Err(BuildError::NothingToTake));
     let witness = build(LoopExit::equal(0)).expect("0 ends it");
-    assert_eq!(check(&witness, Model::Rc11), Ok(()));
+    assert_eq!(check(&witness, Model::RC11), Ok(()));
 }
 
 #[test]
@@ -384,8 +384,8 @@ fn a_thread_that_ran_to_its_end_before_the_other_began_is_still_found() {
     let last = run.store(1, X, RLX.store, 2);
     run.store(2, Y, RLX.store, 1);
     run.load(2, X, RLX.load, 2);
-    let witness = run.witness(newer, None, Model::Rc11);
-    assert_eq!(check(&witness, Model::Rc11), Ok(()));
+    let witness = run.witness(newer, None, Model::RC11);
+    assert_eq!(check(&witness, Model::RC11), Ok(()));
     let kept = |event: usize| {
         witness
             .iter()
@@ -404,9 +404,9 @@ fn of_several_stale_writes_the_newest_with_another_value_is_shown() {
     run.store(2, Y, RLX.store, 1);
     run.load(2, X, RLX.load, 1);
     let violation = run.violation(newer, &[None, Some(first), Some(same)]);
-    let witness = Witness::build(&run.events, &violation, Model::Rc11).expect("a witness");
+    let witness = Witness::build(&run.events, &violation, Model::RC11).expect("a witness");
     assert_eq!(witness.node(witness.access).label.value_read(), Some(7));
-    let all = Witness::build_all(&run.events, &violation, Model::Rc11).expect("three");
+    let all = Witness::build_all(&run.events, &violation, Model::RC11).expect("three");
     let values: Vec<_> = all
         .iter()
         .map(|w| w.node(w.access).label.value_read())
@@ -414,14 +414,14 @@ fn of_several_stale_writes_the_newest_with_another_value_is_shown() {
     assert_eq!(values, [Some(0), Some(7), Some(1)]);
     assert!(
         all.iter()
-            .all(|witness| check(witness, Model::Rc11) == Ok(()))
+            .all(|witness| check(witness, Model::RC11) == Ok(()))
     );
 }
 
 #[test]
 fn explanations_are_the_shortest_cycle() {
     let (run, newer) = store_buffering(RLX, [None, None]);
-    let explanation = explain::path(&run.events, &run.violation(newer, &[None]), Model::Rc11);
+    let explanation = explain::path(&run.events, &run.violation(newer, &[None]), Model::RC11);
     let explanation = explanation.expect("a path");
     let steps: Vec<(Edge, u64)> = explanation.path.iter().map(|s| (s.edge, s.to.0)).collect();
     use Edge::{FromRead, ProgramOrder};

@@ -18,8 +18,8 @@ fn witness() -> Witness {
     run.load(1, Y, RLX.load, 0);
     run.store(2, Y, RLX.store, 1);
     run.load(2, X, RLX.load, 1);
-    let witness = run.witness(newer, Some(stale), Model::Rc11);
-    assert_eq!(check(&witness, Model::Rc11), Ok(()));
+    let witness = run.witness(newer, Some(stale), Model::RC11);
+    assert_eq!(check(&witness, Model::RC11), Ok(()));
     witness
 }
 
@@ -36,7 +36,7 @@ fn object(location: u32) -> ObjectId {
 }
 
 fn defect(witness: &Witness) -> Defect {
-    match check(witness, Model::Rc11) {
+    match check(witness, Model::RC11) {
         Err(Refutation::IllFormed(defect)) => defect,
         other => panic!("not ill-formed: {other:?}"),
     }
@@ -100,7 +100,7 @@ fn a_read_from_the_newer_write_is_no_witness() {
         *value = Some(1);
     }
     assert_eq!(
-        check(&witness, Model::Rc11),
+        check(&witness, Model::RC11),
         Err(Refutation::IsSequentiallyConsistent)
     );
 }
@@ -133,7 +133,7 @@ fn a_write_between_an_rmw_and_its_source() {
     order.swap(1, 2);
     let (between, rmw) = (order[1], order[2]);
     assert_eq!(
-        check(&witness, Model::Rc11),
+        check(&witness, Model::RC11),
         Err(Refutation::Atomicity { rmw, between })
     );
 }
@@ -144,7 +144,7 @@ fn dropped_and_doubled_events() {
     let fixed = |witness: &Witness, gone: usize| without(witness, NodeId(gone));
     for gone in 0..whole.nodes.len() {
         assert!(
-            check(&fixed(&whole, gone), Model::Rc11).is_err(),
+            check(&fixed(&whole, gone), Model::RC11).is_err(),
             "without node {gone}"
         );
     }
@@ -209,8 +209,8 @@ fn threads_that_end_twice_or_are_joined_alive() {
     run.rmw(3, Y, RLX.rmw, 1, 4);
     run.load(2, Y, RLX.load, 4);
     run.load(2, X, RLX.load, 1);
-    let whole = run.witness(newer, None, Model::Rc11);
-    assert_eq!(check(&whole, Model::Rc11), Ok(()));
+    let whole = run.witness(newer, None, Model::RC11);
+    assert_eq!(check(&whole, Model::RC11), Ok(()));
     let exit = node(&whole, |l| *l == Label::Exit);
 
     let mut alive = whole.clone();
@@ -242,8 +242,8 @@ fn orders_of_locks_and_fences_that_are_none() {
     run.store(2, Y, RLX.store, 1);
     run.unlock(2, 7, LockMode::Shared);
     run.load(2, X, RLX.load, 1);
-    let mut witness = run.witness(newer, None, Model::Rc20);
-    assert_eq!(check(&witness, Model::Rc20), Ok(()));
+    let mut witness = run.witness(newer, None, Model::RC20);
+    assert_eq!(check(&witness, Model::RC20), Ok(()));
     let (lock, order) = witness.lock_order.pop_first().expect("a lock");
     assert_eq!(defect(&witness), Defect::LockOrder(lock));
     let backwards = order.iter().rev().copied().collect();
@@ -251,8 +251,8 @@ fn orders_of_locks_and_fences_that_are_none() {
     assert_eq!(defect(&witness), Defect::LockOrder(lock));
     witness.lock_order.insert(lock, order);
     witness.fence_order.clear();
-    assert_eq!(check(&witness, Model::Rc20), Err(Defect::FenceOrder.into()));
-    assert_eq!(check(&witness, Model::Rc11), Ok(()));
+    assert_eq!(check(&witness, Model::RC20), Err(Defect::FenceOrder.into()));
+    assert_eq!(check(&witness, Model::RC11), Ok(()));
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn load_buffering(release: bool) -> Witness {
     run.store(2, Y, if release { SC.store } else { RLX.store }, 1);
     let last = run.store(1, X, RLX.store, 2);
     run.load(2, X, RLX.load, 2);
-    let mut witness = run.witness(newer, None, Model::Rc11);
+    let mut witness = run.witness(newer, None, Model::RC11);
     assert!(
         witness
             .iter()
@@ -312,8 +312,8 @@ fn load_buffering(release: bool) -> Witness {
 
 #[test]
 fn values_out_of_thin_air() {
-    let verdict = check(&load_buffering(false), Model::Rc11);
+    let verdict = check(&load_buffering(false), Model::RC11);
     assert!(matches!(verdict, Err(Refutation::ThinAir { ref cycle }) if cycle.len() == 4));
-    let verdict = check(&load_buffering(true), Model::Rc11);
+    let verdict = check(&load_buffering(true), Model::RC11);
     assert!(matches!(verdict, Err(Refutation::HappensBefore { ref cycle }) if cycle.len() == 4));
 }

@@ -3,7 +3,7 @@
 
 use super::pairs::Pairs;
 use crate::event::LockMode;
-use crate::model::Model;
+use crate::model::{Model, ReleaseSequences};
 use crate::witness::{Label, Witness};
 
 /// What a graph is.
@@ -76,7 +76,7 @@ impl Graph {
                 let ordered = after(&witness.lock_order[&lock], a, b);
                 ordered && (pairs.contains(&(given, taken)) || (given, taken) == (Signal, Signal))
             }
-            _ => model == Model::Rc20 && after(&witness.fence_order, a, b),
+            _ => model.orders_fences() && after(&witness.fence_order, a, b),
         });
         Self {
             labels: witness.nodes.iter().map(|node| node.label).collect(),
@@ -97,23 +97,38 @@ impl Graph {
             .all(|(rmw, between)| !self.labels[rmw].is_rmw() || !self.mo.contains((between, rmw)));
         let overtaken = (self.rf.iter())
             .any(|(write, read)| self.labels[read].is_rmw() && !self.mo.contains((write, read)));
-        let hb = self.all(&[&self.po, &self.sw(), &self.sync]);
+        let hb = self.all(&[&self.po, &self.sw(model.release_sequences), &self.sync]);
         let eco = self.all(&[&self.rf, &self.mo, &self.fr]);
         let thin_air = !(self.all(&[&self.po, &self.rf, &self.sync])).is_irreflexive();
         let coherent = eco.is_irreflexive() && hb.then(&eco).is_irreflexive();
-        let ordered = model == Model::Rc20 || self.psc(&hb, &eco).closure().is_irreflexive();
+        let ordered = model.orders_fences() || self.psc(&hb, &eco).closure().is_irreflexive();
         atomic && !overtaken && hb.is_irreflexive() && !thin_air && coherent && ordered
     }
 
-    /// [rel]; ([F]; po)?; rf⁺; (po; [F])?; [acq]
-    fn sw(&self) -> Pairs {
+    /// [rel]; ([F]; po)?; rs; rf; (po; [F])?; [acq]
+    fn sw(&self, rule: ReleaseSequences) -> Pairs {
         let fence = |n: usize| self.labels[n].is_fence();
-        let sequence = self.rf.closure();
+        let sequence = match rule {
+            // What rf leads to through RMWs.
+            ReleaseSequences::Cxx20 => self.rf.closure(),
+            ReleaseSequences::Cxx17 => self.rf.union([&self.contiguous().then(&self.rf)]),
+        };
         let left = self.po.only(|from, _| fence(from));
         let right = self.po.only(|_, to| fence(to));
         let sw = sequence.union([&left.then(&sequence)]);
         let sw = sw.union([&sw.then(&right)]);
         sw.only(|from, to| self.labels[from].releases() && self.labels[to].acquires())
+    }
+
+    /// From a write to those after it in mo, if all up to there are RMWs or of its thread.
+    fn contiguous(&self) -> Pairs {
+        let same = |a: usize, b: usize| self.po.contains((a, b)) || self.po.contains((b, a));
+        let writes = |n: usize| self.labels[n].writes();
+        self.mo.only(|head, last| {
+            let between = |n: &usize| *n == last || self.mo.contains((*n, last));
+            let after = (0..self.labels.len()).filter(|n| self.mo.contains((head, *n)));
+            (after.filter(between)).all(|n| writes(n) && (self.labels[n].is_rmw() || same(head, n)))
+        })
     }
 
     fn psc(&self, hb: &Pairs, eco: &Pairs) -> Pairs {

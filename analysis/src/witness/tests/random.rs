@@ -5,14 +5,18 @@ use super::case::{Case, case, case_of, newest};
 use super::generate::{Dice, Profile};
 use super::naive::{self, Verdict};
 use crate::event::{SiteId, ThreadId};
-use crate::model::Model;
+use crate::model::{Model, ReleaseSequences};
 use crate::violation::{EventIndex, Violation};
 use crate::witness::build::{BuildError, graph, way};
 use crate::witness::graph::{Guard, Label, NodeId, Witness};
 use crate::witness::stale::StaleChoice;
 use crate::witness::{Refutation, check};
 
-pub(super) const MODELS: [Model; 2] = [Model::Rc11, Model::Rc20];
+pub(super) const MODELS: [Model; 3] = [
+    Model::RC11,
+    Model::RC20,
+    Model::RC11.with(ReleaseSequences::Cxx17),
+];
 
 fn summary(witness: &Witness, model: Model) -> Verdict {
     match check(witness, model) {

@@ -222,7 +222,7 @@ impl Run {
 
     /// What the checker says of the last event in a stale place.
     pub(super) fn verdict(&self, newer: usize, stale: Option<usize>) -> Result<(), Refutation> {
-        check(&self.witness(newer, stale, Model::Rc11), Model::Rc11)
+        check(&self.witness(newer, stale, Model::RC11), Model::RC11)
     }
 }
 

@@ -124,11 +124,11 @@ fn a_reborn_location_has_no_past() {
     run.load(1, Y, RLX.load, 0);
     run.store(2, Y, RLX.store, 1);
     run.load(2, X, RLX.load, 6);
-    let witness = run.witness(newer, None, Model::Rc11);
+    let witness = run.witness(newer, None, Model::RC11);
     assert_eq!(witness.node(witness.access).label.value_read(), Some(5));
-    assert_eq!(check(&witness, Model::Rc11), Ok(()));
+    assert_eq!(check(&witness, Model::RC11), Ok(()));
     let violation = run.violation(newer, &[Some(old)]);
-    let refused = Witness::build(&run.events, &violation, Model::Rc11);
+    let refused = Witness::build(&run.events, &violation, Model::RC11);
     assert_eq!(refused, Err(BuildError::NoSuchWrite(violation.stale[0])));
 }
 
@@ -144,8 +144,8 @@ fn a_plain_write_starts_a_location_with_a_value_that_a_read_tells() {
         run.load(1, Y, RLX.load, 0);
         run.store(2, Y, RLX.store, 1);
         run.load(2, X, RLX.load, 6);
-        let witness = run.witness(newer, None, Model::Rc11);
-        assert_eq!(check(&witness, Model::Rc11), Ok(()));
+        let witness = run.witness(newer, None, Model::RC11);
+        assert_eq!(check(&witness, Model::RC11), Ok(()));
         witness.node(witness.access).label.value_read()
     };
     assert_eq!((build(true), build(false)), (Some(3), None));
@@ -163,8 +163,8 @@ fn a_long_run_is_cut_behind_the_stale_write() {
     run.load(1, Y, RLX.load, 0);
     run.store(2, Y, RLX.store, 1);
     run.load(2, X, RLX.load, 2);
-    let witness = run.witness(newer, Some(stale), Model::Rc11);
-    assert_eq!(check(&witness, Model::Rc11), Ok(()));
+    let witness = run.witness(newer, Some(stale), Model::RC11);
+    assert_eq!(check(&witness, Model::RC11), Ok(()));
     assert!(matches!(witness.start, Start::Cut { .. }));
     // x and y, and the events from the write after the stale one on.
     assert_eq!(witness.nodes.len(), 2 + 4);
@@ -215,7 +215,7 @@ fn explanations_go_through_threads_and_locks() {
     let create = run.push(4, Operation::Create { child: ThreadId(2) });
     let access = run.load(2, X, RLX.load, 1);
     let violation = run.violation(newer, &[None]);
-    let explanation = explain::path(&run.events, &violation, Model::Rc11).expect("a path");
+    let explanation = explain::path(&run.events, &violation, Model::RC11).expect("a path");
     let steps: Vec<(Edge, usize)> = (explanation.path.iter())
         .map(|step| (step.edge, step.to.0 as usize))
         .collect();

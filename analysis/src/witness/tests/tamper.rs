@@ -33,10 +33,10 @@ fn find_witnesses() -> Vec<(u64, Witness, Vec<Event>)> {
         };
         for stale in case.choices(&violation) {
             for limit in [0, usize::MAX] {
-                let witness = way(&case.graph, &violation, Model::Rc11).and_then(|way| {
-                    graph(&case.graph, &violation, &stale, Model::Rc11, &way, limit)
+                let witness = way(&case.graph, &violation, Model::RC11).and_then(|way| {
+                    graph(&case.graph, &violation, &stale, Model::RC11, &way, limit)
                 });
-                let proves = |witness: &Witness| check(witness, Model::Rc11).is_ok();
+                let proves = |witness: &Witness| check(witness, Model::RC11).is_ok();
                 let witness = witness.ok().filter(proves);
                 found.extend(witness.map(|witness| (seed, witness, case.run.events.clone())));
             }
@@ -63,7 +63,7 @@ fn a_read_from_any_other_write_of_another_value_is_caught() {
                     source_node: other,
                 };
                 assert_eq!(
-                    check(&witness, Model::Rc11),
+                    check(&witness, Model::RC11),
                     Err(defect.into()),
                     "seed {seed}"
                 );
@@ -89,7 +89,7 @@ fn an_rmw_moved_away_from_its_source_is_caught() {
                 let mut witness = witness.clone();
                 let order = witness.modification.get_mut(object).expect("it is there");
                 order.swap(at - 1, at);
-                let refuted = check(&witness, Model::Rc11);
+                let refuted = check(&witness, Model::RC11);
                 let atomicity = matches!(refuted, Err(Refutation::Atomicity { .. }));
                 assert!(atomicity, "seed {seed}: {refuted:?}");
                 caught += 1;
@@ -109,7 +109,7 @@ fn an_event_lost_in_the_middle_of_a_thread_is_caught() {
             if node.thread.is_none() || !witness.nodes.iter().any(follows) {
                 continue;
             }
-            let refuted = check(&without(&witness, id), Model::Rc11);
+            let refuted = check(&without(&witness, id), Model::RC11);
             let ill_formed = matches!(refuted, Err(Refutation::IllFormed(_)));
             assert!(ill_formed, "seed {seed}: {refuted:?}");
             caught += 1;
@@ -121,10 +121,10 @@ fn an_event_lost_in_the_middle_of_a_thread_is_caught() {
 #[test]
 fn no_witness_survives_the_loss_of_its_access_or_its_stale_write() {
     for (seed, witness) in witnesses() {
-        let refuted = check(&without(&witness, witness.access), Model::Rc11);
+        let refuted = check(&without(&witness, witness.access), Model::RC11);
         assert!(refuted.is_err(), "seed {seed}");
         if let Some(&source) = witness.reads_from.get(&witness.access) {
-            let refuted = check(&without(&witness, source), Model::Rc11);
+            let refuted = check(&without(&witness, source), Model::RC11);
             let ill_formed = matches!(refuted, Err(Refutation::IllFormed(_)));
             assert!(ill_formed, "seed {seed}: {refuted:?}");
         }
@@ -138,7 +138,7 @@ fn where_all_is_sc_nothing_is_left_to_prove() {
             .nodes
             .iter_mut()
             .for_each(|node| strengthen(&mut node.label));
-        let refuted = check(&witness, Model::Rc11);
+        let refuted = check(&witness, Model::RC11);
         let reasons = matches!(
             refuted,
             Err(Refutation::ScOrder { .. } | Refutation::Coherence { .. })
@@ -156,7 +156,7 @@ fn a_stronger_label_never_makes_a_graph_consistent() {
         for _ in 0..witness.nodes.len() {
             let at = dice.below(witness.nodes.len() as u64) as usize;
             strengthen(&mut witness.nodes[at].label);
-            let next = check(&witness, Model::Rc11);
+            let next = check(&witness, Model::RC11);
             assert!(
                 verdict.is_ok() || next.is_err(),
                 "seed {seed}: {witness:#?}"
