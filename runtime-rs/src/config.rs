@@ -6,7 +6,7 @@ use core::ffi::CStr;
 use core::str::FromStr;
 
 use wmfix_analysis::{Model, ReleaseSequences};
-use wmfix_trace::{StaleTargets, Strategy, Volatile};
+use wmfix_trace::{LostOrder, StaleTargets, Strategy, UndoneStore, Volatile};
 
 use crate::free_run::WeakStrategy;
 use crate::sys;
@@ -54,6 +54,12 @@ pub(crate) struct RuntimeConfig {
     pub(crate) stale: Option<StaleTargets>,
     /// How accesses of a free run choose what they take.
     pub(crate) weak: Option<WeakStrategy>,
+    /// The orders that a free run loses.
+    pub(crate) lost: Option<LostOrder>,
+    /// A table of the sites that they are those of, ended by a zero.
+    pub(crate) sites: Option<Vec<u8>>,
+    /// The store of a free run that is undone.
+    pub(crate) undone: Option<UndoneStore>,
     /// Whether happens-before that the program announces is believed.
     pub(crate) trusts_annotations: bool,
     /// Whether a sleep or a timed wait may end at any step.
@@ -118,7 +124,7 @@ impl RuntimeConfig {
             trace_limit: number(c"WMFIX_TRACE_LIMIT").unwrap_or(DEFAULT_TRACE_LIMIT_BYTES),
             event_limit: number(c"WMFIX_EVENT_LIMIT").unwrap_or(DEFAULT_EVENT_LIMIT),
             step_limit: number(c"WMFIX_STEPS").unwrap_or(u64::MAX),
-            stale: stale_targets(),
+            stale: parsed(c"WMFIX_STALE"),
             weak: choice(
                 c"WMFIX_WEAK",
                 &[
@@ -130,6 +136,9 @@ impl RuntimeConfig {
                     ("given", Some(WeakStrategy::Given)),
                 ],
             ),
+            lost: parsed(c"WMFIX_LOSE"),
+            sites: variable(c"WMFIX_SITES").map(|file| file.to_bytes_with_nul().to_vec()),
+            undone: parsed(c"WMFIX_UNDO"),
             trusts_annotations: choice(c"WMFIX_ANNOTATIONS", &[("ignore", false), ("trust", true)]),
             any_time: choice(c"WMFIX_SLEEPS", &[("any", true), ("clock", false)]),
             patience: number(c"WMFIX_PATIENCE").unwrap_or(20).max(1),
@@ -148,11 +157,14 @@ fn variable(name: &CStr) -> Option<&'static CStr> {
     sys::variable(name).filter(|value| !value.is_empty())
 }
 
-fn stale_targets() -> Option<StaleTargets> {
-    let text = variable(c"WMFIX_STALE")?.to_str().unwrap_or("?");
+fn parsed<T: FromStr<Err: core::fmt::Display>>(name: &CStr) -> Option<T> {
+    let text = variable(name)?.to_str().unwrap_or("?");
     match text.parse() {
-        Ok(targets) => Some(targets),
-        Err(error) => cannot_start(format_args!("WMFIX_STALE={text}: {error}")),
+        Ok(value) => Some(value),
+        Err(error) => cannot_start(format_args!(
+            "{}={text}: {error}",
+            name.to_str().unwrap_or_default()
+        )),
     }
 }
 

@@ -34,6 +34,7 @@ mod arena;
 mod barriers;
 mod clocks;
 mod config;
+mod context_keys;
 mod contexts;
 mod descriptors;
 mod directed;
@@ -52,6 +53,7 @@ mod intercept;
 #[cfg(not(test))]
 mod leaving;
 mod locations;
+mod lost_orders;
 mod memory;
 #[cfg(not(test))]
 mod misuse;
@@ -73,7 +75,6 @@ mod spin;
 mod stale_run;
 mod start;
 mod state;
-mod stored;
 mod strategy;
 mod stuck;
 mod sys;

@@ -3,15 +3,14 @@
 //! of all this. Of a run that cannot be had again (the system schedules it, or threads
 //! meet in a library for OpenMP), what threads do goes into a second trace as well.
 
-use alloc::vec::Vec;
-
 use wmfix_analysis::{Bytes, SiteId};
-use wmfix_online::{CheckConfig, Checker, ContextKey, ModuleKey, PlainOutcome, SiteTable};
+use wmfix_online::{CheckConfig, Checker, ModuleKey, PlainOutcome, SiteTable};
 use wmfix_trace::{
     CheckRecord, GiveUp, MAX_RECORD, RecordedOperation, ThreadId, Turn, encode_check, encode_turn,
 };
 
 use crate::arena;
+use crate::context_keys::ContextKeys;
 use crate::filter::{plain, plain_mode, set_plain_mode};
 use crate::granules::ShadowStore;
 use crate::recorder::Recorder;
@@ -26,9 +25,7 @@ pub(crate) struct Online {
     checker: Checker<ShadowStore>,
     /// Whether races are looked for.
     races: bool,
-    /// The names of stacks and contexts that all runs share, by number.
-    stacks: Vec<ContextKey>,
-    contexts: Vec<ContextKey>,
+    keys: ContextKeys,
     next_count: u64,
     said_concurrent: bool,
     /// Locations that the trace was told of.
@@ -42,8 +39,7 @@ impl Online {
         Self {
             races: config.analyzer.races,
             checker: Checker::with_store(config, table, store),
-            stacks: Vec::from([ContextKey::default()]),
-            contexts: Vec::from([ContextKey::default().then(None)]),
+            keys: ContextKeys::new(),
             next_count: FIRST_COUNT,
             said_concurrent: false,
             locations: 0,
@@ -52,12 +48,12 @@ impl Online {
 
     /// A stack was given the next number.
     pub(crate) fn add_stack(&mut self, parent: u32, frame: Option<(ModuleKey, u64)>) {
-        self.stacks.push(self.stacks[parent as usize].then(frame));
+        self.keys.add_stack(parent, frame);
     }
 
     /// A context was given the next number.
     pub(crate) fn add_context(&mut self, stack: u32, frame: Option<(ModuleKey, u64)>) {
-        self.contexts.push(self.stacks[stack as usize].then(frame));
+        self.keys.add_context(stack, frame);
     }
 
     /// The number that the next location gets which the trace is told of.
@@ -94,8 +90,8 @@ impl Online {
         if let Some(beside) = recorder.beside() {
             beside.event(context, operation);
         }
-        let contexts = &self.contexts;
-        let key = || contexts[context as usize];
+        let keys = &self.keys;
+        let key = || keys.of(context);
         self.checker
             .event(context, key, operation, size, &mut |record| {
                 write(recorder, &record);
@@ -138,8 +134,8 @@ impl Online {
         if !recorder.is_on() {
             return PlainOutcome::NOTHING;
         }
-        let contexts = &self.contexts;
-        let key = || contexts[context as usize];
+        let keys = &self.keys;
+        let key = || keys.of(context);
         let outcome = self
             .checker
             .plain(context, key, bytes, writes, &mut |record| {

@@ -4,10 +4,11 @@
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
-use wmfix_trace::{AccessName, RecordedOperation};
+use wmfix_trace::{AccessName, RecordedOperation, UndoneStore};
 
 use crate::directed::{Directed, Part};
 use crate::free_run::{AskedAccess, FreeRun};
+use crate::lost_orders::LostOrders;
 
 /// No more than this much freed memory is kept from being handed out again.
 const QUARANTINE_LIMIT_BYTES: u64 = 256 << 20;
@@ -29,6 +30,16 @@ pub(crate) fn is_on() -> bool {
 pub(crate) struct StaleRun {
     kind: StaleRunKind,
     quarantined_bytes: u64,
+    /// The orders that it loses besides.
+    pub(crate) lost: Option<LostOrders>,
+    undone: Option<Undone>,
+}
+
+/// The store that is to be undone, and how many plain writes its thread has made.
+#[derive(Clone, Copy, Debug)]
+struct Undone {
+    store: UndoneStore,
+    plain_writes: u32,
 }
 
 /// Which of them take what.
@@ -46,12 +57,38 @@ impl StaleRun {
         Self {
             kind,
             quarantined_bytes: 0,
+            lost: None,
+            undone: None,
         }
     }
 
-    /// Whether one access takes what the host has found.
-    pub(crate) fn is_directed(&self) -> bool {
-        matches!(self.kind, StaleRunKind::Directed(_))
+    /// The same, but one store is undone.
+    pub(crate) fn undoing(mut self, store: Option<UndoneStore>) -> Self {
+        self.undone = store.map(|store| Undone {
+            store,
+            plain_writes: 0,
+        });
+        self
+    }
+
+    /// Whether what the thread's last atomic access stores is to be undone.
+    pub(crate) fn undoes_access(&self, thread: u32) -> bool {
+        let StaleRunKind::Free(run) = &self.kind else {
+            return false;
+        };
+        let last = run.last_access(thread);
+        (self.undone).is_some_and(|undone| !undone.store.is_plain && undone.store.access == last)
+    }
+
+    /// A thread makes a plain write that is recorded: whether that is to be undone.
+    pub(crate) fn undoes_plain(&mut self, thread: u32) -> bool {
+        let of_thread =
+            |undone: &&mut Undone| undone.store.is_plain && undone.store.access.thread.0 == thread;
+        let Some(undone) = self.undone.as_mut().filter(of_thread) else {
+            return false;
+        };
+        undone.plain_writes += 1;
+        undone.plain_writes == undone.store.access.number
     }
 
     /// A location has come into being, with this number in the trace.
@@ -120,7 +157,36 @@ impl StaleRun {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
+    use wmfix_analysis::ReleaseSequences;
+
+    use crate::free_run::{AccessEffect, WeakStrategy};
+
+    #[test]
+    fn the_store_that_is_undone_is_told_by_its_number_and_kind() {
+        let kind = StaleRunKind::Directed(Directed::new("9.1=first".parse().unwrap()));
+        let mut run = StaleRun::new(kind).undoing("2.p2".parse().ok());
+        assert!(!run.undoes_plain(2) && !run.undoes_plain(1) && !run.undoes_access(2));
+        assert!(run.undoes_plain(2));
+        assert!(!run.undoes_plain(2));
+        let free = FreeRun::new(WeakStrategy::Given, ReleaseSequences::Cxx20, 1, Vec::new());
+        let mut run = StaleRun::new(StaleRunKind::Free(free)).undoing("2.1".parse().ok());
+        let asked = AskedAccess {
+            thread: 2,
+            location: None,
+            context: 0,
+            is_sc: false,
+            effect: AccessEffect::Writes,
+            newest: 0,
+            can_take: true,
+        };
+        run.access(&asked);
+        assert!(run.undoes_access(2) && !run.undoes_access(1) && !run.undoes_plain(2));
+        run.access(&asked);
+        assert!(!run.undoes_access(2));
+    }
 
     #[test]
     fn only_so_much_is_kept_back() {

@@ -6,7 +6,7 @@ use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use wmfix_analysis::AnalyzerConfig;
-use wmfix_online::{CheckConfig, SiteTable};
+use wmfix_online::{BadTable, CheckConfig, SiteTable};
 use wmfix_trace::{Header, Reader, RecordedOperation, Strategy as Named, WaitsFor, process_key_of};
 
 use crate::allocations;
@@ -18,6 +18,7 @@ use crate::filter::{self, plain};
 use crate::finish;
 use crate::free_run::FreeRun;
 use crate::granules::{self, NoTable, ShadowStore};
+use crate::lost_orders::LostOrders;
 use crate::online::Online;
 use crate::park::{HOLDER, WATCH_INTERVAL_MS, park};
 use crate::random;
@@ -166,7 +167,43 @@ fn stale_run(config: &RuntimeConfig, forked: bool) -> Option<StaleRun> {
         }
         None => StaleRunKind::Directed(Directed::new(targets.first().copied()?)),
     };
-    Some(StaleRun::new(kind))
+    let mut run = StaleRun::new(kind).undoing(config.undone);
+    run.lost = lost_orders(config);
+    Some(run)
+}
+
+/// The orders that the run loses. Without its table it would be another run.
+fn lost_orders(config: &RuntimeConfig) -> Option<LostOrders> {
+    let lost = config.lost.clone()?;
+    let Some(path) = config.sites.as_deref() else {
+        cannot_start(format_args!("WMFIX_LOSE needs WMFIX_SITES"));
+    };
+    match site_table(path) {
+        Ok(table) => Some(LostOrders::new(lost, table)),
+        Err(why) => cannot_start(format_args!("{why}")),
+    }
+}
+
+/// Why there is no table of sites.
+enum NoSiteTable<'a> {
+    Unreadable(&'a str, i32),
+    Bad(&'a str, BadTable),
+}
+
+impl core::fmt::Display for NoSiteTable<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Unreadable(name, errno) => write!(f, "cannot read {name} (errno {errno})"),
+            Self::Bad(name, error) => write!(f, "{name}: {error}"),
+        }
+    }
+}
+
+/// Reads a table of sites; the path is ended by a zero.
+fn site_table(path: &[u8]) -> Result<SiteTable, NoSiteTable<'_>> {
+    let name = core::str::from_utf8(&path[..path.len() - 1]).unwrap_or("?");
+    let bytes = sys::read_file(path).map_err(|errno| NoSiteTable::Unreadable(name, errno))?;
+    SiteTable::decode(&bytes).map_err(|error| NoSiteTable::Bad(name, error))
 }
 
 /// What checks the run while it goes on; `None` if it is to be recorded. Where a
@@ -176,19 +213,10 @@ fn checker(config: &RuntimeConfig) -> Option<Box<Online>> {
     if config.stale.is_some() || config.weak.is_some() {
         return None;
     }
-    let name = core::str::from_utf8(&path[..path.len() - 1]).unwrap_or("?");
-    let table = match sys::read_file(path).map(|bytes| SiteTable::decode(&bytes)) {
-        Ok(Ok(table)) => table,
-        Ok(Err(error)) => {
-            sys::say(format_args!(
-                "wmfix: {name}: {error}: the run is recorded\n"
-            ));
-            return None;
-        }
-        Err(errno) => {
-            sys::say(format_args!(
-                "wmfix: cannot read {name} (errno {errno}): the run is recorded\n"
-            ));
+    let table = match site_table(path) {
+        Ok(table) => table,
+        Err(why) => {
+            sys::say(format_args!("wmfix: {why}: the run is recorded\n"));
             return None;
         }
     };

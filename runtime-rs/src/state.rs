@@ -28,6 +28,7 @@ use crate::filter::{AccessFilter, plain, plain_mode, set_plain_mode};
 use crate::holders::LockHolders;
 use crate::initialisations::{self, Initialisation};
 use crate::locations::Locations;
+use crate::lost_orders::LostOrders;
 use crate::modules::Modules;
 use crate::online::Online;
 use crate::plain_sites::PlainSites;
@@ -182,6 +183,9 @@ impl State {
                 if let Some(online) = &mut self.online {
                     online.add_context(stack, self.modules.frame(pc));
                 }
+                if let Some(lost) = lost_orders(&mut self.stale_run) {
+                    lost.add_context(stack, self.modules.frame(pc));
+                }
                 context
             }
         }
@@ -219,6 +223,9 @@ impl State {
                     });
                     if let Some(online) = &mut self.online {
                         online.add_stack(stack, self.modules.frame(pc));
+                    }
+                    if let Some(lost) = lost_orders(&mut self.stale_run) {
+                        lost.add_stack(stack, self.modules.frame(pc));
                     }
                     new
                 }
@@ -291,11 +298,6 @@ impl State {
             self.meets(Limit::MixedSizes);
         }
         location
-    }
-
-    /// Whether this run is held against another one, to the values of plain writes.
-    pub(crate) fn compares(&self) -> bool {
-        self.stale_run.as_ref().is_some_and(|run| run.is_directed())
     }
 
     /// Keeps a block that is given back from being handed out again, in a run with
@@ -613,4 +615,9 @@ fn foreign_call(thread: &Thread, pc: u64) -> u64 {
         0 => pc,
         depth => unwind::return_address_in(thread.frame(depth - 1).sp).unwrap_or(pc),
     }
+}
+
+/// The orders that a run loses.
+fn lost_orders(run: &mut Option<Box<StaleRun>>) -> Option<&mut LostOrders> {
+    run.as_mut().and_then(|run| run.lost.as_mut())
 }

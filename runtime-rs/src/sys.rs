@@ -230,22 +230,6 @@ pub(crate) fn is_alive(number: u32) -> bool {
     }
 }
 
-/// Copies memory of this process; `false` if it cannot be read.
-pub(crate) fn copy_memory(address: u64, to: &mut [u8]) -> bool {
-    let [own, other] = [to.as_mut_ptr() as usize, address as usize].map(|first| libc::iovec {
-        iov_base: first as *mut libc::c_void,
-        iov_len: to.len(),
-    });
-    // SAFETY: the system checks the one range, the other is a slice of ours.
-    let copied = unsafe {
-        let process = raw_syscall(libc::SYS_getpid, [0; 6]) as usize;
-        let ranges = [&raw const own as usize, 1, &raw const other as usize, 1];
-        let arguments = [process, ranges[0], ranges[1], ranges[2], ranges[3], 0];
-        raw_syscall(libc::SYS_process_vm_readv, arguments)
-    };
-    usize::try_from(copied) == Ok(to.len())
-}
-
 /// What a file holds. The path ends in a zero; an error is the number of the
 /// system's.
 pub(crate) fn read_file(path: &[u8]) -> Result<Vec<u8>, i32> {

@@ -137,8 +137,12 @@ pub(crate) enum PendingWrite {
         lent: u64,
         newest: u64,
     },
-    /// A plain one that is recorded already, where what it stores matters.
-    Plain { address: u64, size: u64 },
+    /// One whose bytes are to be what they were before.
+    Undone {
+        address: u64,
+        size: u64,
+        before: [u8; 16],
+    },
 }
 
 impl Thread {

@@ -3,15 +3,12 @@
 
 use core::ffi::c_int;
 
-use wmfix_trace::{
-    LocationId, MAX_RECORD, Order, RecordedOperation, RmwKind, Volatile, encode_stored,
-};
+use wmfix_trace::{LocationId, Order, RecordedOperation, RmwKind, Volatile};
 
 use super::directed::{self, Reach};
 use crate::memory::{Word, full_fence};
 use crate::shared_memory::address_of;
 use crate::spin::Read;
-use crate::stored;
 use crate::strategy::Kind;
 use crate::thread::PendingWrite;
 use crate::trampoline;
@@ -274,6 +271,7 @@ unsafe extern "C" fn thread_fence(order: c_int, pc: u64) {
         return full_fence();
     };
     full_fence();
+    let order = directed::left(&mut held, context, order);
     // A relaxed fence is none.
     if order != Order::Relaxed {
         held.record(context, &RecordedOperation::Fence { order });
@@ -368,10 +366,16 @@ fn record_pending(held: &mut Held, pending: PendingWrite) {
                 }
             }
         }
-        PendingWrite::Plain { address, size } => {
-            let digest = stored::digest(address, size);
-            let recorder = &mut held.state().recorder;
-            recorder.write(MAX_RECORD, |out| encode_stored(out, digest));
+        PendingWrite::Undone {
+            address,
+            size,
+            before,
+        } => {
+            // SAFETY: the program has just written there.
+            unsafe {
+                let bytes = address as *mut u8;
+                core::ptr::copy_nonoverlapping(before.as_ptr(), bytes, size as usize);
+            }
         }
     }
 }

@@ -28,6 +28,7 @@ pub(super) fn load<W: Word>(
     order: Order,
     reach: Reach,
 ) -> W {
+    let order = left(held, context, order);
     // SAFETY: the program would do the same.
     let value = unsafe { W::load(address) };
     let location = (held.state()).location(context, address as u64, W::SIZE, value.wide());
@@ -80,6 +81,7 @@ pub(super) fn store<W: Word>(
     value: W,
     order: Order,
 ) {
+    let order = left(held, context, order);
     // SAFETY: the program would do the same.
     let before = unsafe { W::load(address) };
     let location = (held.state()).location(context, address as u64, W::SIZE, before.wide());
@@ -97,6 +99,7 @@ pub(super) fn store<W: Word>(
             wrote(held, location, value, part);
             held.record(context, &operation);
             held.has_written(location);
+            undo_if_asked(held, address, before);
         }
     }
 }
@@ -145,6 +148,7 @@ pub(super) fn rmw<W: Word>(
     order: Order,
     kind: RmwKind,
 ) -> W {
+    let order = left(held, context, order);
     // SAFETY: the program would do the same.
     let current = unsafe { W::load(address) };
     let location = (held.state()).location(context, address as u64, W::SIZE, current.wide());
@@ -171,6 +175,7 @@ pub(super) fn rmw<W: Word>(
     unsafe { W::store(address, written) };
     wrote(held, location, written, part);
     held.record(context, &operation);
+    undo_if_asked(held, address, current);
     if read == written {
         held.state().scheduler.changes += 1;
         held.has_read(reading(context, location, read.wide(), order));
@@ -187,23 +192,24 @@ pub(super) fn swap<W: Word>(
     swap: &CompareExchange<W>,
 ) -> W {
     let (expected, value) = (swap.expected, swap.value);
+    let success = left(held, context, order_of(swap.success));
+    let failure = left_on_failure(held, context, order_of(swap.failure));
     // SAFETY: the program would do the same.
     let current = unsafe { W::load(address) };
     let location = (held.state()).location(context, address as u64, W::SIZE, current.wide());
-    let looks = reading(context, location, current.wide(), order_of(swap.failure));
+    let looks = reading(context, location, current.wide(), failure);
     if current != expected && held.looks(looks) {
         return current;
     }
     let operation = |read: W| RecordedOperation::CompareExchange {
         location: LocationId(location),
-        success: order_of(swap.success),
-        failure: order_of(swap.failure),
+        success,
+        failure,
         weak: swap.weak,
         expected: expected.wide(),
         read: read.wide(),
         written: (read == expected).then_some(value.wide()),
     };
-    let (success, failure) = (order_of(swap.success), order_of(swap.failure));
     let order = match failure {
         Order::SeqCst => failure,
         _ => success,
@@ -225,6 +231,7 @@ pub(super) fn swap<W: Word>(
     unsafe { W::store(address, value) };
     wrote(held, location, value, part);
     held.record(context, &operation(current));
+    undo_if_asked(held, address, current);
     if current == value {
         held.state().scheduler.changes += 1;
         held.has_read(looks);
@@ -232,6 +239,32 @@ pub(super) fn swap<W: Word>(
         held.has_written(location);
     }
     current
+}
+
+/// Has the thread's next hook take back what it has just stored, if that is asked for.
+fn undo_if_asked<W: Word>(held: &mut Held, address: *mut W, before: W) {
+    let me = held.thread().id;
+    let run = held.state().stale_run.as_mut();
+    if run.is_some_and(|run| run.undoes_access(me)) {
+        held.thread().pending = Some(PendingWrite::Undone {
+            address: address as u64,
+            size: W::SIZE.into(),
+            before: before.wide().to_le_bytes(),
+        });
+    }
+}
+
+/// What the run leaves of an operation's order.
+pub(super) fn left(held: &mut Held, context: u32, order: Order) -> Order {
+    let run = held.state().stale_run.as_ref();
+    let lost = run.and_then(|run| run.lost.as_ref());
+    lost.map_or(order, |lost| lost.left(context, order))
+}
+
+fn left_on_failure(held: &mut Held, context: u32, order: Order) -> Order {
+    let run = held.state().stale_run.as_ref();
+    let lost = run.and_then(|run| run.lost.as_ref());
+    lost.map_or(order, |lost| lost.left_on_failure(context, order))
 }
 
 /// An access of the calling thread, as the run is asked about it.

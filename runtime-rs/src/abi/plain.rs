@@ -15,7 +15,7 @@ use crate::thread::PendingWrite;
 use crate::thread::VolatileReads;
 use crate::tls;
 use crate::trampoline;
-use crate::turn;
+use crate::turn::{self, Held};
 use crate::volatile;
 
 /// A plain read of `size` bytes.
@@ -84,12 +84,29 @@ fn record_known(accessed: u64, known: u64, size: u64, pc: u64, is_write: bool) {
         true => RecordedOperation::Write { address, size },
     };
     held.record_plain(context, &operation);
-    if is_write && stale_run::is_on() && held.state().compares() {
-        held.thread().pending = Some(PendingWrite::Plain {
-            address: accessed,
-            size,
-        });
+    if is_write && stale_run::is_on() {
+        held.thread().pending = after_write(&mut held, accessed, size);
     }
+}
+
+/// What there is to do in a run with stale choices once a write is made.
+fn after_write(held: &mut Held, address: u64, size: u64) -> Option<PendingWrite> {
+    let me = held.thread().id;
+    let run = held.state().stale_run.as_mut()?;
+    let mut before = [0; 16];
+    if !run.undoes_plain(me) || size > before.len() as u64 {
+        return None;
+    }
+    // SAFETY: the program is about to write there.
+    unsafe {
+        let old = address as *const u8;
+        core::ptr::copy_nonoverlapping(old, before.as_mut_ptr(), size as usize);
+    }
+    Some(PendingWrite::Undone {
+        address,
+        size,
+        before,
+    })
 }
 
 macro_rules! accesses {

@@ -169,6 +169,14 @@ impl FreeRun {
         Some(u128::from(chosen.value))
     }
 
+    /// The atomic access of the thread that was asked about last.
+    pub(crate) fn last_access(&self, thread: u32) -> AccessName {
+        AccessName {
+            thread: wmfix_trace::ThreadId(thread),
+            number: self.accesses.get(thread as usize).copied().unwrap_or(0),
+        }
+    }
+
     /// The write that the next access takes; `None` for the location's first value.
     pub(crate) fn source(&self) -> Option<AccessName> {
         self.next.and_then(|next| next.source)

@@ -66,6 +66,7 @@
 extern crate alloc;
 
 mod bytes;
+mod damage;
 mod header;
 mod loose_count;
 mod read;
@@ -78,6 +79,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub use damage::{BadDamage, LostOrder, UndoneStore};
 pub use header::{
     HEADER_FIXED, Header, HeaderError, MAGIC, RECORDED_BESIDE, Strategy, UNFINISHED, VERSION,
     Volatile, encode_header,
@@ -99,6 +101,6 @@ pub use sync::SyncKind;
 pub use write::{
     MAX_RECORD, encode_check, encode_context, encode_end, encode_event, encode_exec,
     encode_handed_back, encode_handed_out, encode_ignored, encode_limit, encode_misuse,
-    encode_module, encode_quarantine, encode_stack, encode_stale, encode_stored, encode_stuck,
-    encode_sync, encode_turn, encode_unseen, encode_volatile_spin, module_len, unseen_len,
+    encode_module, encode_quarantine, encode_stack, encode_stale, encode_stuck, encode_sync,
+    encode_turn, encode_unseen, encode_volatile_spin, module_len, unseen_len,
 };

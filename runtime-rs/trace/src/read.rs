@@ -205,7 +205,6 @@ impl<'a> Reader<'a> {
                 _ => return Err(Fault::field("an unknown stale write")),
             },
             tag::IGNORED => Record::Ignored(source.number()?),
-            tag::STORED => Record::Stored(source.address()?),
             tag::QUARANTINE => Record::Quarantine {
                 address: source.address()?,
                 size: source.number()?,

@@ -128,9 +128,6 @@ pub enum Record {
         /// The first byte.
         address: u64,
     },
-    /// What the last plain write of this thread stored, as a digest; 0 if it could not
-    /// be read any more. Written where runs are held against each other.
-    Stored(u64),
     /// Of a run that is checked in the process: what that showed.
     Check(CheckRecord),
 }
@@ -327,6 +324,16 @@ pub enum Order {
 }
 
 impl Order {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Relaxed,
+        Self::Consume,
+        Self::Acquire,
+        Self::Release,
+        Self::AcqRel,
+        Self::SeqCst,
+    ];
+
     /// The name in C without `memory_order_`: what reports print.
     pub fn name(self) -> &'static str {
         match self {

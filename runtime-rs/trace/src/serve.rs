@@ -25,15 +25,18 @@ pub const SERVER_SYMBOL: &str = "__wmfix_fork_server_1";
 
 /// Settings that not every run of a program has. A server has none of them, and a run
 /// only those of its request.
-pub const RUN_VARIABLES: [&str; 9] = [
+pub const RUN_VARIABLES: [&str; 12] = [
     "WMFIX_CHECK",
     "WMFIX_EXPLORE",
     "WMFIX_FILTER",
+    "WMFIX_LOSE",
     "WMFIX_MODEL",
     "WMFIX_PREDICT",
     "WMFIX_RELEASE_SEQUENCES",
     "WMFIX_REPLAY",
+    "WMFIX_SITES",
     "WMFIX_STALE",
+    "WMFIX_UNDO",
     "WMFIX_WEAK",
 ];
 

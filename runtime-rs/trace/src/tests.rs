@@ -75,7 +75,6 @@ impl Trace {
             Record::Exec => self.push(MAX_RECORD, encode_exec),
             Record::Stale(source) => self.push(MAX_RECORD, |out| encode_stale(out, *source)),
             Record::Ignored(count) => self.push(MAX_RECORD, |out| encode_ignored(out, *count)),
-            Record::Stored(digest) => self.push(MAX_RECORD, |out| encode_stored(out, *digest)),
             Record::Quarantine { address, size } => {
                 self.push(MAX_RECORD, |out| encode_quarantine(out, *address, *size));
             }
@@ -474,7 +473,6 @@ fn every_end_and_every_wait_is_read_back() {
             number: 17,
         })));
         records.push(Record::Ignored(4));
-        records.push(Record::Stored(u64::MAX));
         records.push(Record::Quarantine {
             address: 0x7000,
             size: 64,

@@ -22,7 +22,6 @@ pub(crate) mod tag {
     pub(crate) const STALE: u8 = 8;
     pub(crate) const QUARANTINE: u8 = 9;
     pub(crate) const IGNORED: u8 = 10;
-    pub(crate) const STORED: u8 = 11;
     pub(crate) const MISUSE: u8 = 13;
     pub(crate) const VOLATILE_SPIN: u8 = 14;
     pub(crate) const SYNC: u8 = 15;
@@ -233,13 +232,6 @@ pub fn encode_ignored(out: &mut [u8], count: u64) -> usize {
     let mut sink = Sink::new(out);
     sink.number(count);
     sink.commit(tag::IGNORED)
-}
-
-/// Writes the digest of what a plain write stored.
-pub fn encode_stored(out: &mut [u8], digest: u64) -> usize {
-    let mut sink = Sink::new(out);
-    sink.address(digest);
-    sink.commit(tag::STORED)
 }
 
 /// Writes what checking a run in its process showed.
