@@ -27,7 +27,7 @@ fn main() {
         true => Case::all(),
         false => named.iter().map(|name| Case::named(name)).collect(),
     };
-    println!("findings that are not discarded, in {HELD_OUT_RUNS} quiet held-out runs of");
+    println!("findings that count, in {HELD_OUT_RUNS} quiet held-out runs of");
     println!(
         "{:28} | repaired after {} | after {} | maintainers'",
         "case", SEARCHES[0], SEARCHES[1]
@@ -68,13 +68,13 @@ fn repair(world: &World, runs: u32) -> bool {
     changes.is_some_and(|changes| !changes.is_empty())
 }
 
-/// How many findings the runs of the other half show, but for what makes no difference.
+/// How many findings the runs of the other half show that count.
 fn held_out(world: &World) -> usize {
     let mut command = wmfix(world, "check", HALVES[1], HELD_OUT_RUNS);
     let report = CommandResult::of(&mut command).json();
     let all = |name: &str| report[name].as_array().cloned().unwrap_or_default();
     let mut findings = all("violations");
-    findings.retain(|violation| violation["harm"]["verdict"] != "discarded");
+    findings.retain(|violation| violation["counts"] == true);
     findings.len() + all("races").len() + all("failures").len()
 }
 

@@ -21,20 +21,6 @@ pub(crate) enum Cost {
     Portable,
 }
 
-/// What findings count: by what the stale value does to the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum HarmLevel {
-    /// The program failed, or raced where it does not otherwise.
-    Harmful,
-    /// Also: it printed something else.
-    Visible,
-    /// Also: it used the value. Everything but what it threw away.
-    Survived,
-    /// Everything.
-    All,
-}
-
 /// How the accesses of free runs choose the writes that they take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WeakChoice {

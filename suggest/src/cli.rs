@@ -11,8 +11,8 @@ use wmfix_trace::StaleTargets;
 use crate::shard_number::ShardFlag;
 
 pub(crate) use crate::choices::{
-    Annotations, Color, Cost, Format, HarmLevel, MemoryModel, Races, ReportFile, Sleeps, Strategy,
-    Switch, Target, Volatile, WeakChoice,
+    Annotations, Color, Cost, Format, MemoryModel, Races, ReportFile, Sleeps, Strategy, Switch,
+    Target, Volatile, WeakChoice,
 };
 
 /// Find and repair memory-order bugs in lock-free C and C++ code
@@ -110,9 +110,9 @@ pub(crate) struct SuggestArgs {
     /// Write the repair to this file, for clang-apply-replacements
     #[arg(long, value_name = "FILE")]
     pub export_fixes: Option<PathBuf>,
-    /// Repair findings that do at least this much harm
-    #[arg(long, value_name = "LEVEL", default_value = "survived")]
-    pub fix: HarmLevel,
+    /// Refused with the reason
+    #[arg(long, value_name = "LEVEL", hide = true, value_parser = replaced)]
+    pub fix: Option<String>,
     /// Add a comment to each change that names the findings it removes
     #[arg(long)]
     pub annotate: bool,
@@ -179,9 +179,9 @@ pub(crate) struct AuditArgs {
     /// Write the report as a page, report.html, and numbered patches to this folder
     #[arg(long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// Repair findings that do at least this much harm
-    #[arg(long, value_name = "LEVEL", default_value = "survived")]
-    pub fix: HarmLevel,
+    /// Refused with the reason
+    #[arg(long, value_name = "LEVEL", hide = true, value_parser = replaced)]
+    pub fix: Option<String>,
     /// How to build
     #[command(flatten)]
     pub build: BuildFlags,
@@ -245,8 +245,8 @@ pub(crate) struct RepairFlags {
     #[arg(long, value_name = "PROFILE", hide = true)]
     cost: Option<Cost>,
     /// Has no effect without a repair
-    #[arg(long, value_name = "LEVEL", hide = true)]
-    fix: Option<HarmLevel>,
+    #[arg(long, value_name = "LEVEL", hide = true, value_parser = replaced)]
+    fix: Option<String>,
 }
 
 /// `wmfix run`.
@@ -514,9 +514,12 @@ pub(crate) struct RunFlags {
     /// Number of parallel runs, at most 1024 [default: the number of processors]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_JOBS))]
     pub jobs: Option<u64>,
-    /// Exit with 1 for findings that do at least this much harm
-    #[arg(long, value_name = "LEVEL", default_value = "survived")]
-    pub fail_on: HarmLevel,
+    /// Count and repair every stale access, whether or not it was seen to do harm
+    #[arg(long)]
+    pub robust: bool,
+    /// Refused with the reason
+    #[arg(long, value_name = "LEVEL", hide = true, value_parser = replaced)]
+    pub fail_on: Option<String>,
     /// Exit with 0 if there are findings, too: only failing to check is told by the exit
     /// code
     #[arg(long)]
@@ -607,6 +610,15 @@ fn shell_words(text: &str) -> Result<Words, String> {
 
 /// The most runs at a time that can be asked for.
 pub(crate) const MAX_JOBS: u64 = 1024;
+
+/// What has taken the place of levels of harm.
+fn replaced(_level: &str) -> Result<String, String> {
+    Err(
+        "there are no levels any more: races and stale accesses that are harmful count, and \
+         with --robust every stale access"
+            .to_owned(),
+    )
+}
 
 /// The longest time that can be asked for: ten years.
 pub(crate) const MAX_SECONDS: f64 = 10.0 * 365.0 * 24.0 * 3600.0;

@@ -20,7 +20,7 @@ use crate::explore::{
     explore, put_together,
 };
 use crate::findings::{CollectedFindings, KnownFindings, Observation, ObservationConfig, observe};
-use crate::harm::{self, FreePlan, FreeRuns, HarmPlan, Harms};
+use crate::harm::{self, Criterion, Extent, FreePlan, FreeRuns, HarmPlan, Harms, Notice};
 use crate::observe::{Places, Scope};
 use crate::options::{RunOptions, Steps};
 use crate::predictions;
@@ -610,7 +610,7 @@ impl Evidence {
         deadline: Deadline,
         known: Harms,
     ) -> anyhow::Result<Harms> {
-        let plan = HarmPlan { options, deadline };
+        let plan = self.harm_plan(options, deadline);
         harm::judge(&self.collected, &self.places, subject, plan, known)
     }
 
@@ -624,9 +624,43 @@ impl Evidence {
         deadline: Deadline,
         harms: Harms,
     ) -> anyhow::Result<(FreeRuns, Harms)> {
-        let plan = HarmPlan { options, deadline };
-        let free = harm::explore(&self.collected, &self.places, subject, plan, free)?;
+        let plan = self.harm_plan(options, deadline);
+        let mut harms = harms;
+        let free = harm::explore(
+            &self.collected,
+            &self.places,
+            subject,
+            plan,
+            free,
+            &mut harms,
+        )?;
         Ok(harm::hand_over(free, &self.collected, &self.places, harms))
+    }
+
+    /// What the tests of programs notice.
+    pub(crate) fn notice(
+        &self,
+        subject: &Subject,
+        options: &RunOptions,
+        deadline: Deadline,
+        what: (&BTreeSet<usize>, Extent),
+    ) -> anyhow::Result<Vec<Notice>> {
+        let plan = self.harm_plan(options, deadline);
+        harm::notice(&self.collected, &self.places, subject, plan, what)
+    }
+
+    /// Has violations count by this.
+    pub(crate) fn count_by(&self, harms: &mut Harms, criterion: Criterion) {
+        harms.count_by(criterion, &self.collected);
+    }
+
+    fn harm_plan<'a>(&self, options: &'a RunOptions, deadline: Deadline) -> HarmPlan<'a> {
+        let exploration = self.exploration();
+        HarmPlan {
+            options,
+            deadline,
+            is_explored: exploration.is_some_and(Exploration::is_complete),
+        }
     }
 
     /// Why the last subject could not be examined.

@@ -8,8 +8,8 @@ use wmfix_analysis::{AnalyzerConfig, Model};
 use wmfix_frontend::{MemoryOrder, VolatileOrders};
 
 use crate::cli::{
-    Annotations, Color, Format, HarmLevel, MemoryModel, Races, ReportFile, RunFlags, Sleeps,
-    Strategy, Switch, Target, Volatile, WeakChoice,
+    Annotations, Color, Format, MemoryModel, Races, ReportFile, RunFlags, Sleeps, Strategy, Switch,
+    Target, Volatile, WeakChoice,
 };
 use crate::config::ProjectConfig;
 use crate::shard_number::{Shard, ShardFlag};
@@ -61,8 +61,8 @@ pub(crate) struct RunOptions {
     pub steps: Steps,
     /// How much memory traces may take that are read at the same time, in MiB.
     pub memory_limit: u64,
-    /// What findings make the command end with exit code 1.
-    pub fail_on: HarmLevel,
+    /// Whether every stale access counts.
+    pub robust: bool,
     /// Findings do not make it end so.
     pub exit_zero: bool,
     /// Whether stale values are made to happen.
@@ -156,7 +156,7 @@ impl RunOptions {
                 flags.timeout.is_some() || config.test.timeout.is_some(),
             ),
             memory_limit: flags.memory_limit.unwrap_or(DEFAULT_MEMORY_LIMIT_MIB),
-            fail_on: flags.fail_on,
+            robust: flags.robust,
             exit_zero: flags.exit_zero,
             harm: flags.harm == Switch::On,
             target: flags.target,

@@ -3,6 +3,7 @@
 //! of the stages before it and gives one of its own; the one loop is repair and
 //! verify, where a patched copy goes through the first stages once more.
 
+mod criterion;
 mod free;
 mod modest;
 mod relax;
@@ -18,11 +19,11 @@ use wmfix_frontend::{Vocabularies, scan_tree};
 use wmfix_repair::Profile;
 
 use crate::baseline;
-use crate::cli::{Cost, HarmLevel, Races, Target, Volatile};
+use crate::cli::{Cost, Races, Target, Volatile};
 use crate::evidence::{Evidence, NotRun, RunLimit, RunPlan};
 use crate::exit::{ExitStatus, Stop};
 use crate::findings::FindingNames;
-use crate::harm::Harms;
+use crate::harm::{Extent, Harms};
 use crate::observe::{EventKind, Sources};
 use crate::options::RunOptions;
 use crate::patch::Patch;
@@ -57,6 +58,9 @@ const VERIFY_SHARE: f64 = 0.4;
 /// The same for directed runs where a repair is searched for.
 const HARM_SHARE: f64 = 0.3;
 
+/// The same for what the tests notice.
+const NOTICE_SHARE: f64 = 0.2;
+
 /// The same where free runs may follow.
 const WITH_FREE_RUNS_SHARE: f64 = 0.6;
 
@@ -64,12 +68,12 @@ const WITH_FREE_RUNS_SHARE: f64 = 0.6;
 pub(crate) struct RepairRequest {
     /// The cost model, if it is not the project's.
     pub cost: Option<Cost>,
-    /// What findings are repaired.
-    pub fix: HarmLevel,
     /// Whether changes name the findings they remove in the text.
     pub annotate: bool,
     /// Whether the sites of files that are part of no test are counted too.
     pub all_files: bool,
+    /// How much is measured of what the tests notice.
+    pub extent: Extent,
 }
 
 /// What came of an examination.
@@ -144,7 +148,7 @@ pub(crate) fn suggest(request: Request, wanted: &RepairRequest) -> Result<Examin
         };
         let mut taken = run_and_collect(&again, &settings, true, limit)?;
         let within = (&settings.limit, settings.options.target);
-        match needs_repair(&mut taken, &Harms::default(), wanted.fix, within) {
+        match needs_repair(&mut taken, &Harms::default(), within) {
             true => (evidence, subject) = (taken, again),
             // What remains are races on the volatile objects themselves.
             false => (settings.options.volatile, settings.vocabularies) = (Volatile::Ignore, plain),
@@ -154,18 +158,26 @@ pub(crate) fn suggest(request: Request, wanted: &RepairRequest) -> Result<Examin
         &subject,
         &settings.options,
         deadline.share(HARM_SHARE),
-        Harms::default(),
+        Harms::by(criterion::at_first(&settings.options)),
     )?;
     let free_deadline = deadline.share(HARM_SHARE);
     let due = free::run_freely(&mut evidence, &subject, &settings, free_deadline, harms)?;
-    let (free, harms) = due;
+    let (free, mut harms) = due;
+    let notices = criterion::decide(
+        &evidence,
+        &subject,
+        &settings,
+        wanted.extent,
+        (deadline.share(NOTICE_SHARE), &mut harms),
+    )?;
     let judged = Judged {
         harms: &harms,
         free: free.as_ref(),
+        notices: &notices,
     };
     let dossier = assemble_report(&mut evidence, judged, &subject, &settings, None)?;
     let within = (&settings.limit, settings.options.target);
-    let repair = match needs_repair(&mut evidence, &harms, wanted.fix, within) {
+    let repair = match needs_repair(&mut evidence, &harms, within) {
         false => RepairStage::None,
         // A part of the runs is not repaired: `merge` does that for all of them.
         true if settings.options.shard.is_some() => RepairStage::None,
@@ -175,6 +187,7 @@ pub(crate) fn suggest(request: Request, wanted: &RepairRequest) -> Result<Examin
                 evidence,
                 harms,
                 free,
+                notices,
                 subject,
             };
             return repaired(found, settings, &project, wanted, deadline);
@@ -357,14 +370,13 @@ fn races_on_volatile(evidence: &mut Evidence, settings: &Settings) -> bool {
 fn needs_repair(
     evidence: &mut Evidence,
     harms: &Harms,
-    fix: HarmLevel,
     (limit, target): (&PathLimit, Target),
 ) -> bool {
     let allowances = evidence.allowances(&[]);
     let (found, places) = evidence.findings();
     let violation = found.violations.iter().any(|finding| {
         let (access, _, kind) = finding.key;
-        harms.counts(&finding.key, fix, target)
+        harms.counts(&finding.key, target)
             && allowances.violation(access, kind).is_none()
             && limit.holds_violation(places, &finding.key)
     });
@@ -401,7 +413,6 @@ fn assemble_report(
         rerun: subject.commands.iter().map(|c| c.rerun.clone()).collect(),
         current_folder: std::env::current_dir().context("cannot find the current folder")?,
         baseline: baseline::notes(evidence.collected(), subject, &settings.options),
-        fail_on: settings.options.fail_on,
         target: settings.options.target,
         limit: settings.limit.clone(),
         build_notes: subject.notes.clone(),
@@ -414,7 +425,7 @@ fn assemble_report(
     if let (Some(known), Some(file)) = (&settings.baseline, &options.baseline) {
         let name = shown_path(file);
         let failed = collected.every_run_failed() || collected.no_run_complete();
-        known.apply(&name, &mut dossier, options.fail_on, failed);
+        known.apply(&name, &mut dossier, failed);
     }
     report::add_outside_note(&mut dossier);
     if let Some(merged) = settings.merged.as_ref().filter(|m| !m.cut_short.is_empty()) {
@@ -438,15 +449,26 @@ fn examine(subject: Subject, settings: Settings) -> Result<Examination, Stop> {
     };
     let mut evidence = run_and_collect(&subject, &settings, false, limit)?;
     let harm_deadline = deadline.share(WITH_FREE_RUNS_SHARE);
-    let mut harms = evidence.judge_harm(&subject, options, harm_deadline, Harms::default())?;
+    let none = Harms::by(criterion::at_first(options));
+    let mut harms = evidence.judge_harm(&subject, options, harm_deadline, none)?;
     if options.weak.is_none() && harms.out_of_time().next().is_some() {
         // What is not judged counts: no free runs are due.
         harms = evidence.judge_harm(&subject, options, deadline, harms.without_late())?;
     }
-    let (free, harms) = free::run_freely(&mut evidence, &subject, &settings, deadline, harms)?;
+    let free_deadline = deadline.share(1.0 - NOTICE_SHARE);
+    let due = free::run_freely(&mut evidence, &subject, &settings, free_deadline, harms)?;
+    let (free, mut harms) = due;
+    let notices = criterion::decide(
+        &evidence,
+        &subject,
+        &settings,
+        Extent::Whether,
+        (deadline, &mut harms),
+    )?;
     let judged = Judged {
         harms: &harms,
         free: free.as_ref(),
+        notices: &notices,
     };
     Ok(Examination {
         dossier: assemble_report(&mut evidence, judged, &subject, &settings, None)?,

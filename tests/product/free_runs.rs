@@ -64,7 +64,7 @@ fn what_needs_two_stale_values_is_found_and_reduced_to_them() {
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     let report = ran.json();
     for violation in report["violations"].as_array().expect("a list") {
-        assert_eq!(violation["harm"]["verdict"], "survived", "{violation}");
+        assert_eq!(violation["harm"]["verdict"], "harmful", "{violation}");
     }
     let free = &report["free_runs"];
     assert_eq!(free["total"], 40);

@@ -55,7 +55,7 @@ fn summary(world: &World, runs: &str) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     let verdict = |violation: Value| {
         let verdict = violation["harm"]["verdict"].as_str();
-        verdict.unwrap_or("untried").to_owned()
+        verdict.unwrap_or("not-tried").to_owned()
     };
     let verdicts = list("violations").into_iter().map(verdict);
     for word in verdicts.chain(list("races").iter().map(|_| "race".to_owned())) {

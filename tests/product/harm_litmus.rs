@@ -2,6 +2,7 @@
 //! interleavings do not have: `harmful` exactly where brute force says that such an
 //! outcome can be reached. A part of the corpus; `WMFIX_LITMUS=all` takes all of it.
 
+use wmfix_analysis::Model;
 use wmfix_tests::brute::{Axioms, outcomes};
 use wmfix_tests::litmus::{Outcome, Program, Spelling, corpus, emit};
 use wmfix_tests::product::{CommandResult, World};
@@ -27,7 +28,7 @@ fn litmus_programs_are_harmful_exactly_where_an_outcome_is_not_sequential() {
         let Some(allowed) = outcomes(program, Axioms::RC11, 20_000) else {
             continue;
         };
-        let Some(runs) = directed(program, 20_000) else {
+        let Some(runs) = directed(program, Model::RC11, 20_000) else {
             continue;
         };
         let reachable = allowed.difference(&runs.sequential).count() > 0;

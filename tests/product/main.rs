@@ -30,6 +30,7 @@ mod harm_litmus;
 mod harm_report;
 mod integration;
 mod load;
+mod notice;
 mod observe_waits;
 mod places;
 mod project_builds;

@@ -113,7 +113,11 @@ fn what_is_allowed_is_not_repaired() {
     let text = PETERSON.replace("counter++;", "counter++; // wmfix: allow(a statistic)");
     assert_ne!(text, PETERSON);
     world.write("peterson.c", &text);
-    let report = wmfix(&world, "suggest peterson.c --runs 30 --format json").json();
+    let report = wmfix(
+        &world,
+        "suggest peterson.c --robust --runs 30 --format json",
+    )
+    .json();
     assert!(report["races"].as_array().expect("a list").is_empty());
     assert!(!ids(&report, "allowed").is_empty());
     let patch = report["repair"]["patch"].as_str().expect("a patch");

@@ -70,7 +70,23 @@ const ORDERS: [&str; 5] = ["relaxed", "acquire", "release", "acq_rel", "seq_cst"
 
 /// Checks every field that the contract names.
 fn assert_contract(report: &Value) {
-    assert_eq!(number(&report["version"]), 1);
+    assert_eq!(number(&report["version"]), 2);
+    let asked = &report["criterion"]["asks_for"];
+    one_of(asked, &["correctness", "robustness"]);
+    for notice in list(&report["notices"]) {
+        text(&notice["program"]);
+        for name in ["sees", "complete"] {
+            assert!(notice[name].is_boolean(), "{notice}");
+        }
+        let (undone, noticed) = (&notice["stores_undone"], &notice["stores_noticed"]);
+        assert!(number(noticed) <= number(undone), "{notice}");
+        for loss in list(&notice["orders"]) {
+            known_place(&loss["place"]);
+            one_of(&loss["had"], &ORDERS);
+            one_of(&loss["left"], &ORDERS);
+            one_of(&loss["noticed"], &["failure", "race", "nothing"]);
+        }
+    }
     one_of(&report["verdict"], &["clean", "findings", "failed"]);
     for key in ["total", "incomplete", "distinct_schedules", "events"] {
         number(&report["runs"][key]);
@@ -94,6 +110,7 @@ fn assert_contract(report: &Value) {
     for (at, violation) in (1..).zip(list(&report["violations"])) {
         assert_eq!(text(&violation["id"]), format!("V{at}"));
         assert!(!text(&violation["stable_id"]).is_empty());
+        assert!(violation["counts"].is_boolean(), "{violation}");
         one_of(
             &violation["kind"],
             &["stale-read", "stale-write", "stale-rmw"],
@@ -144,7 +161,7 @@ fn assert_contract(report: &Value) {
 }
 
 fn assert_harm(harm: &Value) {
-    let verdicts = ["harmful", "visible", "survived", "discarded", "untried"];
+    let verdicts = ["harmful", "not-decided", "no-effect-seen", "not-tried"];
     one_of(&harm["verdict"], &verdicts);
     number(&harm["runs"]);
     text(&harm["ended"]);

@@ -86,7 +86,7 @@ fn an_audit_names_what_no_test_reached_and_what_no_test_has() {
         "lock/unused/other.h",
         "#include <stdatomic.h>\nstatic inline int look(atomic_int *x) {\n    return atomic_load_explicit(x, memory_order_acquire);\n}\n",
     );
-    let audit = wmfix(&world, "audit lock --runs 30");
+    let audit = wmfix(&world, "audit lock --robust --runs 30");
     assert_eq!(audit.code, Some(1), "{audit:?}");
     let first = audit.stdout.lines().nth(2).expect("a third line");
     assert!(
@@ -110,7 +110,10 @@ fn an_audit_names_what_no_test_reached_and_what_no_test_has() {
     // Nobody asked for a page.
     assert_eq!(fs::read_dir(world.path()).expect("the folder").count(), 1);
 
-    let elsewhere = wmfix(&world, "audit lock --runs 30 --output pages --format json");
+    let elsewhere = wmfix(
+        &world,
+        "audit lock --robust --runs 30 --output pages --format json",
+    );
     assert_eq!(elsewhere.code, Some(1), "{elsewhere:?}");
     assert_eq!(
         elsewhere.json()["sites"]["unreached"][0]["file"],

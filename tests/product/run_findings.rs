@@ -125,7 +125,7 @@ fn the_report_is_as_the_contract_says() {
     let world = World::new();
     world.write("src/predictive.c", &predictive());
     let report = check(&world, &["src/predictive.c"]);
-    assert_eq!(report["version"], 1);
+    assert_eq!(report["version"], 2);
     assert_eq!(report["repair"], Value::Null);
     for (field, shape) in [
         ("runs", "total distinct_schedules events seconds"),

@@ -122,7 +122,7 @@ fn small_programs_are_run_often_and_as_often_again() {
     let runs = |environment: Option<&str>| {
         let mut command = world.wmfix("gcc");
         command.args(["check", "sb.c", "--races", "off", "--format", "json"]);
-        command.args(["--fail-on", "all"]);
+        command.arg("--robust");
         match environment {
             Some(runs) => command.env("WMFIX_RUNS", runs),
             None => command.env_remove("WMFIX_RUNS"),

@@ -211,7 +211,7 @@ fn check(name: &str, change: Option<(&str, &str)>, line: &str) -> CommandResult 
     }
     world.write(name, &text);
     let mut command = world.wmfix("gcc");
-    command.args(["check", "--fail-on", "visible", name]);
+    command.args(["check", name]);
     CommandResult::of(command.args(line.split_whitespace()))
 }
 

@@ -97,7 +97,7 @@ fn runs_of_a_patched_program_teach_the_search() {
         for seed in 1..=12 {
             let world = World::new();
             world.write(name, text);
-            let (_, report) = suggest(&world, &format!("{name} --runs 3 --seed {seed} --fix all"));
+            let (_, report) = suggest(&world, &format!("{name} --runs 3 --seed {seed} --robust"));
             let verification = &report["repair"]["verification"];
             if verification.is_null() {
                 continue;
@@ -124,7 +124,7 @@ fn the_same_seed_gives_the_same_repair() {
     let repair = |jobs: &str| {
         let (_, mut report) = suggest(
             &world,
-            &format!("deque.c --runs 3 --seed 4 --fix all --jobs {jobs}"),
+            &format!("deque.c --runs 3 --seed 4 --robust --jobs {jobs}"),
         );
         report["runs"]["seconds"].take();
         report

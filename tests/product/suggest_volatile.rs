@@ -84,7 +84,7 @@ int main(void)
     ];
     assert_eq!(added, expected, "{ran:?}");
     // They were tried, and the accesses that have become atomic are the same sites.
-    assert!(!ran.stderr.contains("untried"), "{ran:?}");
+    assert!(!ran.stderr.contains("not tried"), "{ran:?}");
     assert!(
         ran.stderr
             .contains("these runs reached 6 of 6 atomic sites"),

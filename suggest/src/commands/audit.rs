@@ -3,6 +3,7 @@
 
 use crate::cli::{AuditArgs, MemoryModel};
 use crate::exit::{ExitStatus, Stop};
+use crate::harm::Extent;
 use crate::output::{self, Targets};
 use crate::pipeline::{self, RepairRequest, Request};
 
@@ -31,7 +32,7 @@ pub(super) fn run(arguments: AuditArgs) -> Result<ExitStatus, Stop> {
     };
     let wanted = RepairRequest {
         cost: arguments.cost,
-        fix: arguments.fix,
+        extent: Extent::EveryOrder,
         annotate: false,
         all_files: true,
     };

@@ -4,6 +4,7 @@
 use crate::apply::apply;
 use crate::cli::{MemoryModel, SuggestArgs};
 use crate::exit::{ExitStatus, Stop};
+use crate::harm::Extent;
 use crate::output::{self, Targets};
 use crate::pipeline::{self, Examination, RepairRequest, RepairStage, Request};
 use crate::shards::MergedShards;
@@ -46,7 +47,7 @@ pub(super) fn examine(
     }
     let wanted = RepairRequest {
         cost: arguments.cost,
-        fix: arguments.fix,
+        extent: Extent::Whether,
         annotate: arguments.annotate,
         all_files: false,
     };

@@ -13,7 +13,7 @@ use wmfix_analysis::{
 use wmfix_trace::{AccessName, StaleTarget, TakenWrite, ThreadId};
 
 use crate::findings::ViolationKey;
-use crate::observe::{DecodedTrace, Places, decode};
+use crate::observe::{DecodedTrace, Places};
 
 /// Of the times that a violation occurred in a run, this many are tried.
 const MOST_OCCURRENCES: usize = 6;
@@ -34,27 +34,24 @@ pub(super) struct Candidate {
     pub(super) machine: Machine,
 }
 
-/// The choices that make a violation happen in the run of a trace.
+/// The choices that make a violation happen in a run.
 pub(super) fn candidates(
     key: ViolationKey,
     seed: u64,
-    trace: &[u8],
+    decoded: &DecodedTrace,
     places: &Mutex<Places>,
     config: AnalyzerConfig,
 ) -> Vec<Candidate> {
-    let Ok(decoded) = decode(trace, places) else {
-        return Vec::new();
-    };
     let names = access_names(&decoded.events);
     let mut found = Vec::new();
-    for mut violation in spread(occurrences(&decoded, key, places, config)) {
+    for mut violation in spread(occurrences(decoded, key, places, config)) {
         violation.stale = few(&violation);
         let Ok(choices) = choices(&decoded.events, &violation, config.model) else {
             continue;
         };
         let all = choices.iter();
         found.extend(all.filter_map(|(choice, witness)| {
-            let candidate = candidate(choice, seed, &decoded, &names)?;
+            let candidate = candidate(choice, seed, decoded, &names)?;
             let shown_by = machines(witness, &decoded.events);
             let machine = shown_by.into_iter().min().unwrap_or(Machine::C11);
             Some(Candidate {

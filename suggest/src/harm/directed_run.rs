@@ -9,18 +9,8 @@ use wmfix_analysis::{
 use wmfix_trace::{AccessName, StaleTarget, TakenWrite};
 
 use super::FailedProcess;
-use super::access::Access;
 use super::choices::{access_names, prefix};
-use super::conduct::{Conduct, Moment};
-use super::delayed::is_delayed;
-use super::discard::{is_discarded, is_same_variable};
-use super::effects::Effects;
-use super::noise::Noise;
-use super::other_schedule::OtherSchedule;
-use super::printed::Printed;
-use super::sequential::{is_sequential, next_write};
-use super::unseen::UnseenWrites;
-use crate::findings::{EndCause, ProcessEnd, RaceKey, race_key};
+use crate::findings::{EndCause, ProcessEnd, RaceKey, fingerprint, race_key};
 use crate::observe::{DecodedTrace, Places, decode};
 use crate::printable::printable;
 use crate::run::{FinishedRun, RunEnd};
@@ -38,43 +28,15 @@ pub(super) struct RunRecord {
     pub(super) freed: Vec<SiteId>,
     /// A process was ended before the program was at its end.
     pub(super) ended_early: bool,
-    /// What it printed.
-    pub(super) printed: Printed,
+    /// Equal for runs that printed the same.
+    pub(super) printed: u64,
     /// The end of what was printed.
     pub(super) last_words: String,
-    /// What became of the stale choice; `None` if none was made.
-    pub(super) choice: Option<ChoiceRecord>,
+    /// Whether the run up to its stale choice was the one in which that is known to be
+    /// allowed; `None` if none was made.
+    pub(super) is_as_planned: Option<bool>,
     /// Every access that took an old write, in the order of each process.
     pub(super) taken: Vec<TakenOld>,
-    /// What it did, but for what the access read that took an old write, or that
-    /// would have.
-    pub(super) conduct: Conduct,
-    /// What of that others could notice.
-    pub(super) effects: Effects,
-    /// For a choice whose value was used: schedules that may do the same without it.
-    pub(super) others: Vec<OtherSchedule>,
-}
-
-/// A stale choice that was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ChoiceRecord {
-    /// The run up to it was the one in which it is known to be allowed.
-    pub(super) as_planned: bool,
-    /// Its value was thrown away.
-    pub(super) discarded: bool,
-    /// When it was made.
-    pub(super) moment: Moment,
-    /// The thread came to its place more than once.
-    pub(super) is_repeated: bool,
-    /// An interleaving has the same run, but for attempts that were given up.
-    pub(super) is_sequential: bool,
-}
-
-impl ChoiceRecord {
-    /// Whether only other runs can tell what came of it.
-    fn is_open(&self) -> bool {
-        self.as_planned && self.is_repeated && !self.discarded && !self.is_sequential
-    }
 }
 
 /// An access that took an old write.
@@ -95,25 +57,11 @@ pub(crate) struct TakenOld {
 /// No more of what a program printed is shown.
 const MOST_LAST_WORDS: usize = 2000;
 
-/// What is known of a run before it is looked at.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Expectation {
-    /// Nothing.
-    None,
-    /// It makes a choice, and this is what the run is up to it, as
-    /// [`prefix`] says.
-    Choice(u64),
-    /// It makes none, and is held against one that made a choice there.
-    Control(Moment),
-    /// It makes none, and follows a schedule of its own to what one that made a choice
-    /// did.
-    OtherSchedule,
-}
-
-/// Looks at a finished run.
+/// Looks at a finished run. `prefix` is what it is expected to be up to its choice, as
+/// [`prefix`] says.
 pub(super) fn examine(
     finished: &FinishedRun,
-    expected: Expectation,
+    expected: Option<u64>,
     places: &Mutex<Places>,
     config: AnalyzerConfig,
 ) -> anyhow::Result<RunRecord> {
@@ -125,79 +73,24 @@ pub(super) fn examine(
         races: Vec::new(),
         freed: Vec::new(),
         ended_early: false,
-        printed: Printed::of(&printed),
+        printed: fingerprint(&printed),
         last_words: printable(&String::from_utf8_lossy(&printed[end..])),
-        choice: None,
+        is_as_planned: None,
         taken: Vec::new(),
-        conduct: Conduct::default(),
-        effects: Effects::default(),
-        others: Vec::new(),
     };
-    let mut processes = Vec::new();
-    let mut traces = Vec::new();
     for path in &finished.traces {
-        let bytes = std::fs::read(path)?;
-        processes.extend(decode(&bytes, places));
-        traces.push(bytes);
-    }
-    let unseen: Vec<UnseenWrites> = processes.iter().map(unseen_writes).collect();
-    for (decoded, unseen) in processes.iter().zip(&unseen) {
-        record.add(decoded, unseen, expected, places, config);
-    }
-    let moment = match expected {
-        Expectation::Control(moment) => Some(moment),
-        _ => record.choice.map(|choice| choice.moment),
-    };
-    if moment.is_some() || matches!(expected, Expectation::OtherSchedule) {
-        for (decoded, unseen) in processes.iter().zip(&unseen) {
-            if let Some(moment) = moment {
-                record.conduct.add(decoded, moment);
-            }
-            record.effects.add(decoded, moment, unseen);
+        if let Ok(decoded) = decode(&std::fs::read(path)?, places) {
+            record.add(&decoded, expected, places, config);
         }
-        record.effects.may_go_on = record.ended_early;
-    }
-    // A schedule is one process's.
-    if let (Some(choice), [decoded], [trace]) = (record.choice, &processes[..], &traces[..])
-        && choice.is_open()
-    {
-        record.others = other_schedules(decoded, trace);
     }
     Ok(record)
 }
 
-/// The schedules that may do the same as a run in which one access took an old write.
-fn other_schedules(decoded: &DecodedTrace, trace: &[u8]) -> Vec<OtherSchedule> {
-    let [stale] = &stale_accesses(decoded)[..] else {
-        return Vec::new();
-    };
-    let at = stale.at;
-    let access = Access::of(&decoded.events[at].operation);
-    let is_known = stale.source.is_some() == stale.writer.is_some();
-    let newer = access.filter(|_| is_known).and_then(|access| {
-        let before = &decoded.events[..at];
-        next_write(before, access.location(), stale.writer)
-    });
-    OtherSchedule::all(trace, decoded, newer, at)
-}
-
-fn unseen_writes(decoded: &DecodedTrace) -> UnseenWrites {
-    UnseenWrites::of(&decoded.events, |location| decoded.bytes_of(location))
-}
-
 impl RunRecord {
-    /// Whether nobody could tell this run from the other by what it printed and did, but
-    /// for noise.
-    pub(super) fn looks_like(&self, other: &Self, noise: &Noise) -> bool {
-        let printed_same = other.ended_early || self.printed.is_same(&other.printed, noise);
-        printed_same && self.effects.are_same(&other.effects, noise)
-    }
-
     fn add(
         &mut self,
         decoded: &DecodedTrace,
-        unseen: &UnseenWrites,
-        expected: Expectation,
+        expected: Option<u64>,
         places: &Mutex<Places>,
         config: AnalyzerConfig,
     ) {
@@ -214,46 +107,23 @@ impl RunRecord {
             .extend(stale.iter().filter_map(|one| one.as_choice(decoded)));
         self.races.extend(races(decoded, &stale, places, config));
         self.freed.extend(uses_of_freed_memory(decoded));
-        let same_variable = |one, other| is_same_variable(places, one, other);
         for one in &stale {
-            let at = one.at;
-            let same = matches!(expected, Expectation::Choice(expected)
-                if prefix(&decoded.events[..at]) == expected);
-            let process = decoded.process;
-            let choice = ChoiceRecord {
-                as_planned: same && self.choice.is_none_or(|choice| choice.as_planned),
-                discarded: is_discarded(&decoded.events, at, unseen, same_variable)
-                    && self.choice.is_none_or(|choice| choice.discarded),
-                moment: Moment { process, at },
-                is_repeated: is_repeated(&decoded.events, at),
-                is_sequential: one.is_sequential(decoded, unseen)
-                    && self.choice.is_none_or(|choice| choice.is_sequential),
-            };
-            self.choice = Some(choice);
+            let same = expected == Some(prefix(&decoded.events[..one.at]));
+            self.is_as_planned = Some(same && self.is_as_planned.unwrap_or(true));
         }
     }
 }
 
-/// Whether the thread of an event came to its place more than once: what is looked at
-/// again and again is not kept. A value that is read once may be, where no event tells.
-fn is_repeated(events: &[Event], at: usize) -> bool {
-    let (thread, site) = (events[at].thread, events[at].site);
-    let same = events
-        .iter()
-        .filter(|event| (event.thread, event.site) == (thread, site));
-    same.take(2).count() == 2
-}
-
 /// An access that took an old write, by the numbers of events.
-struct StaleAccess {
-    at: usize,
+pub(super) struct StaleAccess {
+    pub(super) at: usize,
     name: Option<AccessName>,
-    source: Option<AccessName>,
-    writer: Option<usize>,
+    pub(super) source: Option<AccessName>,
+    pub(super) writer: Option<usize>,
 }
 
 /// All accesses of a process that took old writes.
-fn stale_accesses(decoded: &DecodedTrace) -> Vec<StaleAccess> {
+pub(super) fn stale_accesses(decoded: &DecodedTrace) -> Vec<StaleAccess> {
     let Some(&(last, _)) = decoded.stale.last() else {
         return Vec::new();
     };
@@ -272,14 +142,6 @@ fn stale_accesses(decoded: &DecodedTrace) -> Vec<StaleAccess> {
 }
 
 impl StaleAccess {
-    fn is_sequential(&self, decoded: &DecodedTrace, unseen: &UnseenWrites) -> bool {
-        let bytes_of = |location| decoded.bytes_of(location);
-        // The write has a name unless it is the first value, and is then known.
-        self.source.is_some() == self.writer.is_some()
-            && (is_sequential(&decoded.events, self.at, self.writer, unseen, bytes_of)
-                || is_delayed(&decoded.events, self.at, unseen, bytes_of))
-    }
-
     fn as_choice(&self, decoded: &DecodedTrace) -> Option<TakenOld> {
         let event = &decoded.events[self.at];
         let value = match event.operation {

@@ -8,16 +8,18 @@ use std::time::{Duration, Instant};
 
 use wmfix_trace::{StaleTarget, StaleTargets};
 
-use super::directed_run::{Expectation, RunRecord, TakenOld, examine};
+use super::directed_run::{RunRecord, TakenOld};
+use super::interleavings::Interleavings;
 use super::judge::{HarmPlan, cannot_try, hangs_after};
+use super::nearest::FailingRun;
 use super::parallel::each;
 use super::reduce::reduced;
-use super::seen::SeenWithout;
+use super::runner::Runner;
 use super::{Effect, FailedProcess, HarmVerdict, Harms, ShownBy, UntriedReason};
 use crate::cli::WeakChoice;
 use crate::findings::CollectedFindings;
 use crate::observe::Places;
-use crate::run::{Launch, RunEnd, RunFolders, Watchdog};
+use crate::run::{Launch, RunEnd, RunFolders};
 use crate::subject::Subject;
 
 /// How many free runs of a program there are if nobody says so.
@@ -43,9 +45,6 @@ pub(crate) struct FreePlan {
     pub(crate) programs: Option<BTreeSet<usize>>,
     /// How many of each.
     pub(crate) runs: u64,
-    /// Whether another output than other runs have is a finding: not where more
-    /// interleavings may print it.
-    pub(crate) outputs_count: bool,
 }
 
 /// What free runs have shown.
@@ -90,6 +89,8 @@ pub(crate) struct FreeFinding {
     pub(crate) is_minimal: bool,
     /// What it comes to.
     pub(crate) effect: Effect,
+    /// How bad that is.
+    pub(crate) verdict: HarmVerdict,
     /// The process that failed, where that is it.
     pub(crate) failed: Option<FailedProcess>,
     /// The end of what the program printed.
@@ -97,11 +98,6 @@ pub(crate) struct FreeFinding {
 }
 
 impl FreeFinding {
-    /// How bad it is.
-    pub(crate) fn verdict(&self) -> HarmVerdict {
-        self.effect.verdict()
-    }
-
     /// The choices as the runtime takes them.
     pub(crate) fn targets(&self) -> StaleTargets {
         StaleTargets(self.choices.iter().map(|choice| choice.target).collect())
@@ -115,6 +111,7 @@ pub(crate) fn explore(
     subject: &Subject,
     plan: HarmPlan<'_>,
     free: &FreePlan,
+    harms: &mut Harms,
 ) -> anyhow::Result<FreeRuns> {
     let mut all = FreeRuns {
         were_asked_for: plan.options.weak.is_some(),
@@ -142,23 +139,26 @@ pub(crate) fn explore(
         let explorer = Explorer {
             program,
             launch: &launch.as_far_as(tally.and_then(|tally| tally.steps)),
-            places,
-            plan: HarmPlan {
-                deadline: plan.deadline.share(part),
-                ..plan
-            },
+            is_explored: plan.is_explored,
             free,
-            folders: &folders,
+            runner: Runner {
+                options: plan.options,
+                places,
+                folders: &folders,
+                deadline: plan.deadline.share(part),
+                limit: Duration::from_secs_f64(plan.options.timeout),
+            },
         };
-        let seen = SeenWithout::new(collected, program, places);
-        explorer.explore(seen, &mut all)?;
+        let mut seen = harms.interleavings(collected, program, places);
+        explorer.explore(&mut seen, &mut all)?;
+        harms.learn(program, &seen);
     }
     Ok(all)
 }
 
-/// Gives what one choice leads to to the violation that it is a choice of, if that
-/// is known and nothing as bad is known of it. What several lead to together makes each
-/// of theirs count.
+/// Gives what choices lead to to the violations that they are choices of: a failing
+/// execution that takes them is known. What is one known violation's alone is no finding of
+/// its own.
 pub(crate) fn hand_over(
     free: FreeRuns,
     collected: &CollectedFindings,
@@ -176,25 +176,31 @@ pub(crate) fn hand_over(
             let all = collected.violations.iter();
             all.filter(move |violation| violation.key.0 == site)
         };
-        let [choice] = finding.choices[..] else {
-            for violation in finding.choices.iter().flat_map(of) {
-                harms.count(violation.key);
-            }
-            kept.push(finding);
-            continue;
-        };
-        let Some(violation) = of(&choice).next() else {
-            kept.push(finding);
-            continue;
-        };
         let shown_by = ShownBy {
+            program: finding.program,
             seed: finding.seed,
-            target: choice.target,
+            choices: finding.targets(),
+            was_free: true,
             effect: finding.effect,
-            failed: finding.failed,
-            last_words: finding.last_words,
+            failed: finding.failed.clone(),
+            last_words: finding.last_words.clone(),
         };
-        harms.raise(violation.key, finding.effect.verdict(), shown_by);
+        let is_alone = finding.choices.len() == 1;
+        let mut is_known = false;
+        for choice in &finding.choices {
+            let mut violations: Vec<_> = of(choice).collect();
+            if is_alone {
+                // The one that was found first; it has one stale value.
+                violations.truncate(1);
+            }
+            for violation in violations {
+                is_known = true;
+                harms.raise(violation.key, finding.verdict, shown_by.clone());
+            }
+        }
+        if !(is_alone && is_known) {
+            kept.push(finding);
+        }
     }
     let free = FreeRuns {
         findings: kept,
@@ -207,25 +213,25 @@ pub(crate) fn hand_over(
 struct Explorer<'a> {
     program: usize,
     launch: &'a Launch,
-    places: &'a Mutex<Places>,
-    plan: HarmPlan<'a>,
+    is_explored: bool,
     free: &'a FreePlan,
-    folders: &'a RunFolders,
+    runner: Runner<'a>,
 }
 
 impl Explorer<'_> {
-    fn explore(&self, mut seen: SeenWithout, all: &mut FreeRuns) -> anyhow::Result<()> {
-        let options = self.plan.options;
-        let longest = Duration::from_secs_f64(options.timeout);
+    fn explore(&self, seen: &mut Interleavings, all: &mut FreeRuns) -> anyhow::Result<()> {
+        let options = self.runner.options;
         let started = Instant::now();
-        seen.add(&self.run(&self.launch.unfiltered(), options.seed, longest)?);
-        let limit = hangs_after(started.elapsed(), longest);
+        seen.add(&self.runner.run(&self.launch.unfiltered(), options.seed)?);
+        let runner = Runner {
+            limit: hangs_after(started.elapsed(), self.runner.limit),
+            ..self.runner
+        };
         let free = self.launch.free(self.free.how);
         let count = usize::try_from(self.free.runs).unwrap_or(usize::MAX);
-        let deadline = self.plan.deadline.share(RUNS_SHARE);
+        let deadline = runner.deadline.share(RUNS_SHARE);
         let mut records = each(options.jobs(), count, deadline, |number| {
-            let seed = options.seed.wrapping_add(number as u64);
-            self.run(&free, seed, limit)
+            runner.run(&free, options.seed.wrapping_add(number as u64))
         })?;
         records.retain(|(_, record)| record.ended != RunEnd::Interrupted);
         if records.len() < count {
@@ -240,7 +246,7 @@ impl Explorer<'_> {
             let Some(effect) = seen.difference(&record) else {
                 continue;
             };
-            if effect == Effect::Printed && !self.free.outputs_count {
+            if effect == Effect::Printed && !self.is_explored && !all.were_asked_for {
                 all.other_outputs += 1;
                 continue;
             }
@@ -257,19 +263,20 @@ impl Explorer<'_> {
                 None => ends.push((effect, 1, seed, record)),
             }
         }
-        ends.sort_by_key(|(effect, _, seed, _)| (std::cmp::Reverse(effect.verdict()), *seed));
+        let verdict = |effect: Effect| effect.verdict(self.is_explored);
+        ends.sort_by_key(|(effect, _, seed, _)| (std::cmp::Reverse(verdict(*effect)), *seed));
         for (effect, runs, seed, record) in ends.into_iter().take(MOST_FINDINGS) {
             let choices: Vec<StaleTarget> =
                 record.taken.iter().map(|choice| choice.target).collect();
             let attempt = |choices: &[StaleTarget]| {
                 let targets = StaleTargets(choices.to_vec());
-                let record = self.run(&self.launch.with_choices(&targets), seed, limit)?;
+                let record = runner.run(&self.launch.with_choices(&targets), seed)?;
                 Ok((seen.difference(&record) == Some(effect)).then_some(record))
             };
             let (record, is_minimal) = match reduced(&choices, attempt)? {
                 Some(reduced) => (reduced.run, reduced.is_minimal),
                 // That they were not made again says nothing.
-                None if self.plan.deadline.is_over() => (record, false),
+                None if runner.deadline.is_over() => (record, false),
                 None => {
                     all.lost += 1;
                     continue;
@@ -280,13 +287,29 @@ impl Explorer<'_> {
                 seen.add(&record);
                 continue;
             }
+            let taken = record.taken.iter().map(|choice| choice.target);
+            let choices = StaleTargets(taken.collect());
+            let failing = FailingRun {
+                launch: self.launch,
+                seed,
+                choices: &choices,
+                again: &self.launch.with_choices(&choices),
+                record: &record,
+                weak_runs: all.runs,
+            };
+            runner.run_nearest(&failing, seen)?;
+            if seen.difference(&record) != Some(effect) {
+                // An interleaving leads there.
+                continue;
+            }
             all.findings.push(FreeFinding {
                 program: self.program,
                 runs,
                 seed,
                 choices: record.taken,
-                is_minimal: is_minimal && !self.plan.deadline.is_over(),
+                is_minimal: is_minimal && !runner.deadline.is_over(),
                 effect,
+                verdict: verdict(effect),
                 failed: record.failed.into_iter().find(
                     |failed| matches!(effect, Effect::Process(cause) if cause == failed.end.cause),
                 ),
@@ -294,13 +317,5 @@ impl Explorer<'_> {
             });
         }
         Ok(())
-    }
-
-    fn run(&self, launch: &Launch, seed: u64, limit: Duration) -> anyhow::Result<RunRecord> {
-        let watchdog = Watchdog::new(limit, self.plan.deadline);
-        let folder = self.folders.take()?;
-        let finished = launch.once(seed, &folder, &watchdog)?;
-        let config = self.plan.options.analyzer_config();
-        examine(&finished, Expectation::None, self.places, config)
     }
 }

@@ -1,26 +1,24 @@
 //! The verdict on each violation: which choices are tried with which schedules
-//! after them, and what the runs come to. A run that looks bad is held against one
-//! that is the same but for the stale value before anything is said.
+//! after them, and what the runs come to. A run that looks bad is held against those
+//! nearest to it that take nothing stale before anything is said.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
-use wmfix_analysis::AnalyzerConfig;
-use wmfix_trace::{StaleTarget, TakenWrite};
+use wmfix_trace::{StaleTarget, StaleTargets, TakenWrite};
 
 use super::choices::{Candidate, candidates};
-use super::conduct::Moment;
-use super::directed_run::{Expectation, RunRecord, examine};
-use super::noise::Noise;
+use super::directed_run::RunRecord;
+use super::interleavings::Interleavings;
+use super::nearest::FailingRun;
 use super::parallel::each;
-use super::seen::SeenWithout;
+use super::runner::Runner;
 use super::{Effect, Harm, HarmVerdict, Harms, ShownBy, UntriedReason};
 use crate::cli::{MemoryModel, Strategy};
 use crate::findings::{CollectedFindings, ViolationFinding};
 use crate::observe::Places;
 use crate::options::RunOptions;
-use crate::run::{Deadline, Launch, RunEnd, RunFolders, Watchdog};
+use crate::run::{Deadline, Launch, RunEnd, RunFolders};
 use crate::subject::Subject;
 
 /// This many directed runs for each violation.
@@ -29,8 +27,8 @@ const RUNS_PER_VIOLATION: usize = 32;
 /// Choices are taken from this many runs that showed the violation.
 const MOST_SOURCES: usize = 8;
 
-/// A run is made again this often to find out what of it is noise: a clock may show
-/// the same time twice.
+/// A run that prints something else is made again this often: it may print something
+/// else each time, such as the time.
 const RUNS_FOR_NOISE: usize = 3;
 
 /// A longer trace is not worth the time that all of its directed runs would take.
@@ -51,8 +49,10 @@ pub(super) fn hangs_after(taken: Duration, longest: Duration) -> Duration {
 pub(crate) struct HarmPlan<'a> {
     /// How programs are run.
     pub(crate) options: &'a RunOptions,
-    /// When to stop; what is not judged by then is untried.
+    /// When to stop; what is not judged by then is not tried.
     pub(crate) deadline: Deadline,
+    /// All interleavings were made, so that another output is none of theirs.
+    pub(crate) is_explored: bool,
 }
 
 /// Judges every violation that was found and is not judged yet.
@@ -69,9 +69,8 @@ pub(crate) fn judge(
         .filter(|finding| harms.get(&finding.key).is_none())
         .collect();
     in_turn(open, plan.deadline, |finding, deadline| {
-        let known = harms.get(&finding.key);
         if let Some(reason) = cannot_try(plan) {
-            if known.is_none() {
+            if harms.get(&finding.key).is_none() {
                 harms.insert(finding.key, Harm::untried(reason));
             }
             return Ok(true);
@@ -80,20 +79,28 @@ pub(crate) fn judge(
         let launch = &subject.commands[finding.program].launch;
         let judge = Judge {
             finding,
-            collected,
             launch: &launch.as_far_as(tally.and_then(|tally| tally.steps)),
-            places,
-            plan,
+            is_explored: plan.is_explored,
             deadline,
-            folders: &folders,
-            config: plan.options.analyzer_config(),
+            runner: Runner {
+                options: plan.options,
+                places,
+                folders: &folders,
+                deadline: plan.deadline,
+                limit: Duration::from_secs_f64(plan.options.timeout),
+            },
         };
-        let (harm, is_complete) = judge.verdict()?;
+        let mut seen = harms.interleavings(collected, finding.program, places);
+        let (harm, is_complete) = judge.verdict(&mut seen)?;
+        let known = harms.get(&finding.key);
         if known.is_none_or(|known| is_complete || known.runs < harm.runs) {
             harms.insert(finding.key, harm);
         }
+        // What is an interleaving's now may have been called weak before.
+        harms.learn(finding.program, &seen);
         Ok(is_complete)
     })?;
+    harms.count_blind(collected);
     Ok(harms)
 }
 
@@ -118,36 +125,36 @@ fn in_turn<T: Copy>(
     Ok(())
 }
 
+/// Why no stale value can be taken now.
 pub(super) fn cannot_try(plan: HarmPlan<'_>) -> Option<UntriedReason> {
-    if !plan.options.harm {
+    let late = plan.deadline.is_over();
+    untried_by_command(plan.options).or(late.then_some(UntriedReason::TimeUp))
+}
+
+/// Why no stale value can be taken with these options, whatever time there is.
+pub(crate) fn untried_by_command(options: &RunOptions) -> Option<UntriedReason> {
+    if !options.harm {
         return Some(UntriedReason::NotAsked);
     }
-    if plan.options.strategy == Strategy::Os && plan.options.replay.is_none() {
+    if options.strategy == Strategy::Os && options.replay.is_none() {
         return Some(UntriedReason::NotControlled);
     }
-    if plan.options.model != MemoryModel::Rc11 {
-        return Some(UntriedReason::OtherModel);
-    }
-    let late = plan.deadline.is_over();
-    late.then_some(UntriedReason::TimeUp)
+    (options.model != MemoryModel::Rc11).then_some(UntriedReason::OtherModel)
 }
 
 /// The judge of one violation.
 struct Judge<'a> {
     finding: &'a ViolationFinding,
-    collected: &'a CollectedFindings,
     launch: &'a Launch,
-    places: &'a Mutex<Places>,
-    plan: HarmPlan<'a>,
+    is_explored: bool,
     /// When to stop with this one.
     deadline: Deadline,
-    folders: &'a RunFolders,
-    config: AnalyzerConfig,
+    runner: Runner<'a>,
 }
 
 impl Judge<'_> {
     /// The verdict, and whether there was time for all runs.
-    fn verdict(&self) -> anyhow::Result<(Harm, bool)> {
+    fn verdict(&self, seen: &mut Interleavings) -> anyhow::Result<(Harm, bool)> {
         let late = || (Harm::untried(UntriedReason::TimeUp), false);
         let candidates = match self.candidates()? {
             Ok(candidates) => candidates,
@@ -157,17 +164,18 @@ impl Judge<'_> {
         // The first run also tells how long one takes.
         let started = Instant::now();
         let first = &candidates[0];
-        let control = first.control(None);
-        let control = self.run(first.seed, &control, Expectation::None, self.longest())?;
+        let control = self.launch.with_stale(&first.control(None));
+        seen.add(&self.runner.run(&control, first.seed)?);
         let taken = started.elapsed();
-        let limit = hangs_after(taken, self.longest());
-        if self.plan.deadline.is_over() {
+        let runner = Runner {
+            limit: hangs_after(taken, self.runner.limit),
+            ..self.runner
+        };
+        if runner.deadline.is_over() {
             return Ok(late());
         }
-        let mut seen = SeenWithout::new(self.collected, self.finding.program, self.places);
-        seen.add(&control);
         let plans = plans(&candidates, runs_worth_making(taken));
-        let records = self.run_all(&plans, limit)?;
+        let records = self.run_all(runner, &plans)?;
         let mut is_complete = records.len() == plans.len();
         let mut harm = Harm::untried(match records.is_empty() {
             true => UntriedReason::TimeUp,
@@ -176,36 +184,19 @@ impl Judge<'_> {
         harm.machine = candidates.iter().map(|candidate| candidate.machine).min();
         for (number, record) in records {
             let candidate = &plans[number];
-            let Some(choice) = record.choice.filter(|choice| choice.as_planned) else {
+            if record.is_as_planned != Some(true) {
                 continue;
-            };
+            }
             harm.runs += 1;
-            let mut effect = self.effect(candidate, &record, choice.discarded, &seen, limit)?;
-            // The first run in which the value is used decides about the rest.
-            let is_first = harm.untried.is_some() || harm.verdict < HarmVerdict::Survived;
-            if effect == Effect::Nothing && choice.is_sequential {
-                effect = Effect::Sequential;
-            }
-            if effect == Effect::Nothing
-                && is_first
-                && choice.is_repeated
-                && self.makes_no_difference(candidate, &record, choice.moment, limit)?
-            {
-                effect = Effect::NoDifference;
-            }
-            if effect == Effect::Nothing && is_first {
-                effect = self.without(candidate, &record, limit)?;
-            }
-            let verdict = effect.verdict();
-            let shown = harm.shown_by.as_ref().map(|shown_by| shown_by.effect);
-            // What says more about the value is what is shown.
-            let says_more = matches!(effect, Effect::NoDifference | Effect::Sequential)
-                && shown == Some(Effect::Discarded);
-            if harm.untried.take().is_some() || verdict > harm.verdict || says_more {
+            let effect = self.effect(runner, candidate, &record, seen, harm.runs)?;
+            let verdict = effect.verdict(self.is_explored);
+            if harm.untried.take().is_some() || verdict > harm.verdict {
                 harm.verdict = verdict;
                 harm.shown_by = Some(ShownBy {
+                    program: self.finding.program,
                     seed: candidate.seed,
-                    target: candidate.target,
+                    choices: StaleTargets(vec![candidate.target]),
+                    was_free: false,
                     effect,
                     failed: record.failed.into_iter().find(|failed| {
                         matches!(effect, Effect::Process(cause) if cause == failed.end.cause)
@@ -221,120 +212,85 @@ impl Judge<'_> {
         Ok((harm, is_complete))
     }
 
-    /// What a run came to. What looks bad is held against the same run without
-    /// the stale value.
+    /// What a run came to, of which it is the `weak_runs`th. What looks bad is held
+    /// against the runs nearest to it that take nothing stale.
     fn effect(
         &self,
+        runner: Runner<'_>,
         candidate: &Candidate,
         record: &RunRecord,
-        discarded: bool,
-        seen: &SeenWithout,
-        limit: Duration,
+        seen: &mut Interleavings,
+        weak_runs: u64,
     ) -> anyhow::Result<Effect> {
-        let calm = if discarded {
-            Effect::Discarded
-        } else {
-            Effect::Nothing
-        };
-        let Some(effect) = seen.difference(record) else {
-            return Ok(calm);
-        };
+        if seen.difference(record).is_none() {
+            return Ok(Effect::Nothing);
+        }
         let control = candidate.control(candidate.target.seed);
-        let control = self.run(candidate.seed, &control, Expectation::None, limit)?;
+        let control = runner.run(&self.launch.with_stale(&control), candidate.seed)?;
         if control.ended == RunEnd::Interrupted {
             // Without it nothing can be said.
-            return Ok(calm);
+            return Ok(Effect::Nothing);
         }
-        let mut seen = seen.clone();
         seen.add(&control);
-        Ok(match seen.difference(record) {
-            // A race or a use of freed memory may have been hidden by the other.
-            Some(again) if again.verdict() == HarmVerdict::Harmful => again,
-            Some(again) if effect.verdict() == again.verdict() => again,
-            _ => calm,
-        })
-    }
-
-    /// Whether the run went, but for what the access read, as it goes with the newest
-    /// value, or did at least nothing else that could be noticed.
-    fn makes_no_difference(
-        &self,
-        candidate: &Candidate,
-        record: &RunRecord,
-        moment: Moment,
-        limit: Duration,
-    ) -> anyhow::Result<bool> {
-        let control = candidate.control(candidate.target.seed);
-        let expected = Expectation::Control(moment);
-        let run = || self.run(candidate.seed, &control, expected, limit);
-        let first = run()?;
-        let is_whole = first.ended != RunEnd::Interrupted && first.ended == record.ended;
-        Ok(is_whole
-            && (first.conduct.is_same(&record.conduct)
-                || looks_like_but_for_noise(&first, record, run)?))
-    }
-
-    /// What the value came to, as far as runs without it show: whether one of them did
-    /// nothing that could be noticed but what this one did.
-    fn without(
-        &self,
-        candidate: &Candidate,
-        record: &RunRecord,
-        limit: Duration,
-    ) -> anyhow::Result<Effect> {
-        for schedule in &record.others {
-            let folder = self.folders.take()?;
-            let file = folder.path().join("plan.wmtrace");
-            std::fs::write(&file, &schedule.plan)
-                .with_context(|| format!("cannot write {}", file.display()))?;
-            let launch = self.launch.with_stale(&candidate.control(None));
-            let mut launch = launch.replaying(&file);
-            if !record.ended_early {
-                // Where the schedule cannot be followed, threads that wait may go on for long.
-                launch = launch.with_steps(schedule.most_steps);
+        match seen.difference(record) {
+            None => return Ok(Effect::Nothing),
+            Some(Effect::Printed) => {
+                return Ok(match self.prints_it_again(runner, candidate, record)? {
+                    true => Effect::Printed,
+                    false => Effect::Nothing,
+                });
             }
-            let run = || {
-                let watchdog = Watchdog::new(limit, self.plan.deadline);
-                let folder = self.folders.take()?;
-                let finished = launch.once(candidate.seed, &folder, &watchdog)?;
-                let expected = Expectation::OtherSchedule;
-                examine(&finished, expected, self.places, self.config)
-            };
-            let first = run()?;
-            let ended_same = first.ended == record.ended && first.ended_early == record.ended_early;
-            if ended_same && looks_like_but_for_noise(&first, record, run)? {
-                return Ok(schedule.shows);
+            Some(_) => {}
+        }
+        let failing = FailingRun {
+            launch: self.launch,
+            seed: candidate.seed,
+            choices: &StaleTargets(vec![candidate.target]),
+            again: &self.launch.with_stale(&candidate.target),
+            record,
+            weak_runs,
+        };
+        runner.run_nearest(&failing, seen)?;
+        Ok(seen.difference(record).unwrap_or(Effect::Nothing))
+    }
+
+    /// Whether a run prints the same whenever it is made.
+    fn prints_it_again(
+        &self,
+        runner: Runner<'_>,
+        candidate: &Candidate,
+        record: &RunRecord,
+    ) -> anyhow::Result<bool> {
+        let launch = self.launch.with_stale(&candidate.target);
+        for _ in 0..RUNS_FOR_NOISE {
+            let again = runner.run(&launch, candidate.seed)?;
+            if again.printed != record.printed {
+                return Ok(false);
             }
         }
-        Ok(Effect::Nothing)
-    }
-
-    fn longest(&self) -> Duration {
-        Duration::from_secs_f64(self.plan.options.timeout)
+        Ok(true)
     }
 
     /// The choices of a few runs that showed the violation, in turn.
     fn candidates(&self) -> anyhow::Result<Result<Vec<Candidate>, UntriedReason>> {
         let launch = self.launch.unfiltered();
+        let config = self.runner.options.analyzer_config();
         let mut by_run = Vec::new();
         for &seed in self.finding.seeds.iter().take(MOST_SOURCES) {
             // One is needed for any verdict.
-            if self.plan.deadline.is_over() || self.deadline.is_over() && !by_run.is_empty() {
+            if self.runner.deadline.is_over() || self.deadline.is_over() && !by_run.is_empty() {
                 break;
             }
-            let watchdog = Watchdog::new(self.longest(), self.plan.deadline);
-            let folder = self.folders.take()?;
-            let finished = launch.once(seed, &folder, &watchdog)?;
-            let mut found = Vec::new();
-            for path in &finished.traces {
-                if std::fs::metadata(path)?.len() > LONGEST_TRACE_BYTES {
-                    return Ok(Err(UntriedReason::NoTrace));
-                }
-                let trace = std::fs::read(path)?;
-                let key = self.finding.key;
-                found.extend(candidates(key, seed, &trace, self.places, self.config));
+            let (_, processes) = self.runner.run_with_traces(&launch, seed)?;
+            let is_long = |trace: &Vec<u8>| trace.len() as u64 > LONGEST_TRACE_BYTES;
+            if processes.iter().any(|(trace, _)| is_long(trace)) {
+                return Ok(Err(UntriedReason::NoTrace));
             }
-            by_run.push(found.into_iter());
+            let key = self.finding.key;
+            let found = processes.iter().flat_map(|(_, decoded)| {
+                candidates(key, seed, decoded, self.runner.places, config)
+            });
+            by_run.push(found.collect::<Vec<_>>().into_iter());
         }
         let mut candidates = Vec::new();
         while candidates.len() < RUNS_PER_VIOLATION {
@@ -345,24 +301,10 @@ impl Judge<'_> {
             }
         }
         Ok(match candidates.is_empty() {
-            true if self.plan.deadline.is_over() => Err(UntriedReason::TimeUp),
+            true if self.runner.deadline.is_over() => Err(UntriedReason::TimeUp),
             true => Err(UntriedReason::NoChoice),
             false => Ok(candidates),
         })
-    }
-
-    fn run(
-        &self,
-        seed: u64,
-        target: &StaleTarget,
-        expected: Expectation,
-        limit: Duration,
-    ) -> anyhow::Result<RunRecord> {
-        let watchdog = Watchdog::new(limit, self.plan.deadline);
-        let folder = self.folders.take()?;
-        let launch = self.launch.with_stale(target);
-        let finished = launch.once(seed, &folder, &watchdog)?;
-        examine(&finished, expected, self.places, self.config)
     }
 
     /// Runs all of them, several at a time; what comes of them does not depend on
@@ -370,18 +312,18 @@ impl Judge<'_> {
     /// number of the plan.
     fn run_all(
         &self,
+        runner: Runner<'_>,
         plans: &[Candidate],
-        limit: Duration,
     ) -> anyhow::Result<Vec<(usize, RunRecord)>> {
         let run = |number: usize| {
             let candidate: &Candidate = &plans[number];
-            let expected = Expectation::Choice(candidate.prefix);
-            self.run(candidate.seed, &candidate.target, expected, limit)
+            let launch = self.launch.with_stale(&candidate.target);
+            runner.run_to_choice(&launch, candidate.seed, candidate.prefix)
         };
-        let jobs = self.plan.options.jobs();
+        let jobs = runner.options.jobs();
         // A verdict needs some, whatever part of the time it has.
         let needed = jobs.min(plans.len());
-        let mut records = each(jobs, needed, self.plan.deadline, run)?;
+        let mut records = each(jobs, needed, runner.deadline, run)?;
         let rest = each(jobs, plans.len() - needed, self.deadline, |number| {
             run(needed + number)
         })?;
@@ -390,27 +332,6 @@ impl Judge<'_> {
         records.retain(|(_, record)| record.ended != RunEnd::Interrupted);
         Ok(records)
     }
-}
-
-/// Whether a run without a stale value looks like the one with it, but for what differs
-/// when it is made again.
-fn looks_like_but_for_noise(
-    without: &RunRecord,
-    with: &RunRecord,
-    again: impl Fn() -> anyhow::Result<RunRecord>,
-) -> anyhow::Result<bool> {
-    let mut noise = Noise::default();
-    let differs_in_values = without.looks_like(with, &Noise::AllValues);
-    for _ in 0..RUNS_FOR_NOISE {
-        if without.looks_like(with, &noise) {
-            return Ok(true);
-        }
-        if !differs_in_values {
-            return Ok(false);
-        }
-        noise.add(without, &again()?);
-    }
-    Ok(without.looks_like(with, &noise))
 }
 
 impl Candidate {
@@ -447,32 +368,6 @@ fn runs_worth_making(taken: Duration) -> usize {
         500..2_000 => RUNS_PER_VIOLATION / 2,
         2_000..10_000 => RUNS_PER_VIOLATION / 4,
         _ => RUNS_PER_VIOLATION / 8,
-    }
-}
-
-impl Effect {
-    /// How bad it is.
-    pub(super) fn verdict(self) -> HarmVerdict {
-        match self {
-            Self::Ended(_) | Self::Process(_) | Self::Race(..) | Self::FreedMemory(_) => {
-                HarmVerdict::Harmful
-            }
-            Self::Printed => HarmVerdict::Visible,
-            Self::Nothing => HarmVerdict::Survived,
-            Self::Discarded | Self::NoDifference | Self::Sequential => HarmVerdict::Discarded,
-        }
-    }
-}
-
-impl Harm {
-    fn untried(reason: UntriedReason) -> Self {
-        Self {
-            verdict: HarmVerdict::Untried,
-            runs: 0,
-            shown_by: None,
-            untried: Some(reason),
-            machine: None,
-        }
     }
 }
 

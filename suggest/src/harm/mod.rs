@@ -1,72 +1,54 @@
-//! What a stale value does to the program: each violation is made to happen in
-//! runs of its own, and how they go is the verdict. Decides verdicts; must not know
-//! how they are shown or what is repaired because of them.
+//! What a stale value does to the program: each violation is made to happen in runs of
+//! its own, and in free runs beside others; how they end is the verdict. Decides
+//! verdicts, and which of them count; must not know how they are shown or what is
+//! repaired because of them.
 
 mod access;
 mod choices;
-mod conduct;
-mod delayed;
+mod criterion;
 mod directed_run;
-mod discard;
-mod earlier;
-mod effects;
 mod free;
+mod interleavings;
 mod judge;
-mod later_readers;
-mod noise;
-mod other_schedule;
+mod nearest;
+mod notice;
 mod parallel;
-mod printed;
 mod reduce;
+mod runner;
 #[cfg(test)]
 mod sample_events;
-mod seen;
-mod sequential;
-mod unseen;
-
-use std::collections::{HashMap, HashSet};
+mod verdicts;
 
 use wmfix_analysis::SiteId;
 use wmfix_analysis::witness::Machine;
-use wmfix_trace::StaleTarget;
+use wmfix_trace::StaleTargets;
 
-use crate::cli::{HarmLevel, Target};
-use crate::findings::{EndCause, ProcessEnd, ViolationKey};
+use crate::cli::Target;
+use crate::findings::{EndCause, ProcessEnd, RaceKey};
 use crate::run::RunEnd;
 use crate::symbols::Frame;
 
+pub(crate) use criterion::{Criterion, RobustnessReason};
 pub(crate) use directed_run::TakenOld;
 pub(crate) use free::{
     FEWEST_RUNS, FreeFinding, FreePlan, FreeRuns, USUAL_RUNS, explore, hand_over,
 };
-pub(crate) use judge::{HarmPlan, judge};
+pub(crate) use judge::{HarmPlan, judge, untried_by_command};
+pub(crate) use notice::{Extent, Loss, Notice, Noticed, SeenBy, notice};
+pub(crate) use verdicts::Harms;
 
 /// What came of taking the stale value, from the least to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum HarmVerdict {
-    /// The thread threw the stale value away before anybody could notice, did what it
-    /// does with the newest one, or the run is one of an interleaving all the same.
-    Discarded,
     /// It could not be made to happen.
-    Untried,
-    /// The value was used, and nothing that the test looks at showed it.
-    Survived,
-    /// The run ended well, but printed what no run without the choice printed.
-    Visible,
-    /// The run ended as no run without the choice does.
+    NotTried,
+    /// Nothing that the test looks at showed it.
+    NoEffectSeen,
+    /// The run printed what no run without the choice printed, and not all interleavings
+    /// were made: one of them may print it.
+    NotDecided,
+    /// The run failed as no interleaving that was made does.
     Harmful,
-}
-
-impl HarmVerdict {
-    /// Whether a finding with this verdict counts at a level.
-    pub(crate) fn counts(self, level: HarmLevel) -> bool {
-        match level {
-            HarmLevel::Harmful => self == Self::Harmful,
-            HarmLevel::Visible => self >= Self::Visible,
-            HarmLevel::Survived => self > Self::Discarded,
-            HarmLevel::All => true,
-        }
-    }
 }
 
 /// What was found out about one violation.
@@ -74,7 +56,7 @@ impl HarmVerdict {
 pub(crate) struct Harm {
     /// The worst of all runs.
     pub(crate) verdict: HarmVerdict,
-    /// The directed runs that were made.
+    /// The runs that took its stale value.
     pub(crate) runs: u64,
     /// The run that shows the verdict.
     pub(crate) shown_by: Option<ShownBy>,
@@ -85,6 +67,17 @@ pub(crate) struct Harm {
 }
 
 impl Harm {
+    /// Nothing was found out.
+    pub(crate) fn untried(reason: UntriedReason) -> Self {
+        Self {
+            verdict: HarmVerdict::NotTried,
+            runs: 0,
+            shown_by: None,
+            untried: Some(reason),
+            machine: None,
+        }
+    }
+
     /// Whether a machine of this kind can show it; true where that is not known.
     pub(crate) fn shows_on(&self, target: Target) -> bool {
         let needed = match target {
@@ -99,10 +92,15 @@ impl Harm {
 /// The run that shows a verdict.
 #[derive(Clone, Debug)]
 pub(crate) struct ShownBy {
+    /// Which of the programs.
+    pub(crate) program: usize,
     /// Its seed.
     pub(crate) seed: u64,
-    /// Its stale choice.
-    pub(crate) target: StaleTarget,
+    /// Its stale choices.
+    pub(crate) choices: StaleTargets,
+    /// It is a free run, in which every access takes these choices only where the model
+    /// allows it.
+    pub(crate) was_free: bool,
     /// What it came to.
     pub(crate) effect: Effect,
     /// The process that failed, where that is what it came to.
@@ -120,27 +118,47 @@ pub(crate) struct FailedProcess {
     pub(crate) died_in: Vec<Frame>,
 }
 
-/// What a directed run came to.
+/// What a run with stale choices came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// It ended otherwise than runs do.
     Ended(RunEnd),
     /// A process of it came to an end that no process did.
     Process(EndCause),
-    /// These two accesses raced.
-    Race(SiteId, SiteId),
+    /// Two accesses raced, first at these sites.
+    Race {
+        /// Equal for the same race in other runs.
+        key: RaceKey,
+        /// One of the two.
+        one: SiteId,
+        /// The other.
+        other: SiteId,
+    },
     /// This access used freed memory.
     FreedMemory(SiteId),
     /// It printed something else.
     Printed,
     /// Nothing that the test looks at.
     Nothing,
-    /// The stale value was thrown away.
-    Discarded,
-    /// The stale value made no difference to anything that the program did.
-    NoDifference,
-    /// An interleaving has the same run, but for attempts that were given up.
-    Sequential,
+}
+
+impl Effect {
+    /// Whether it is an end that only a test comes to that looks.
+    pub(crate) fn is_failure(self) -> bool {
+        matches!(self, Self::Ended(_) | Self::Process(_))
+    }
+
+    /// How bad it is; another output is, where all interleavings were made.
+    pub(crate) fn verdict(self, is_explored: bool) -> HarmVerdict {
+        match self {
+            Self::Ended(_) | Self::Process(_) | Self::Race { .. } | Self::FreedMemory(_) => {
+                HarmVerdict::Harmful
+            }
+            Self::Printed if is_explored => HarmVerdict::Harmful,
+            Self::Printed => HarmVerdict::NotDecided,
+            Self::Nothing => HarmVerdict::NoEffectSeen,
+        }
+    }
 }
 
 /// Why a violation could not be made to happen.
@@ -161,86 +179,4 @@ pub(crate) enum UntriedReason {
     TimeUp,
     /// Nobody asked for it.
     NotAsked,
-}
-
-/// The verdicts on the violations of a program.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Harms {
-    by_key: HashMap<ViolationKey, Harm>,
-    /// Stale with others they do harm, whatever they do alone.
-    together: HashSet<ViolationKey>,
-}
-
-impl Harms {
-    /// Adds a verdict.
-    pub(crate) fn insert(&mut self, key: ViolationKey, harm: Harm) {
-        self.by_key.insert(key, harm);
-    }
-
-    /// A run has shown a violation to be as bad as this. What is known to be as bad
-    /// stays.
-    pub(crate) fn raise(&mut self, key: ViolationKey, verdict: HarmVerdict, shown_by: ShownBy) {
-        let harm = self.by_key.entry(key).or_insert(Harm {
-            verdict: HarmVerdict::Untried,
-            runs: 0,
-            shown_by: None,
-            machine: None,
-            untried: None,
-        });
-        harm.runs += 1;
-        if harm.shown_by.is_none() || harm.verdict < verdict {
-            harm.verdict = verdict;
-            harm.shown_by = Some(shown_by);
-            harm.untried = None;
-        }
-    }
-
-    /// Has a violation count, whatever its stale value does alone: with others it does
-    /// harm.
-    pub(crate) fn count(&mut self, key: ViolationKey) {
-        self.together.insert(key);
-    }
-
-    /// The violations that do harm only with others.
-    pub(crate) fn together(&self) -> impl Iterator<Item = &ViolationKey> {
-        self.together.iter()
-    }
-
-    /// The same without those that there was no time for.
-    pub(crate) fn without_late(mut self) -> Self {
-        let is_late = |harm: &Harm| harm.untried == Some(UntriedReason::TimeUp);
-        self.by_key.retain(|_, harm| !is_late(harm));
-        self
-    }
-
-    /// What is known about a violation; `None` if nobody asked.
-    pub(crate) fn get(&self, key: &ViolationKey) -> Option<&Harm> {
-        self.by_key.get(key)
-    }
-
-    /// Whether a violation counts at this level for this target. One that nobody has
-    /// judged does.
-    pub(crate) fn counts(&self, key: &ViolationKey, level: HarmLevel, target: Target) -> bool {
-        let is_together = self.together.contains(key);
-        let counts =
-            |harm: &Harm| (is_together || harm.verdict.counts(level)) && harm.shows_on(target);
-        self.get(key).is_none_or(counts)
-    }
-
-    /// The violations that there was no time for.
-    pub(crate) fn out_of_time(&self) -> impl Iterator<Item = &ViolationKey> {
-        let late = |harm: &Harm| harm.untried == Some(UntriedReason::TimeUp);
-        let found = self.by_key.iter().filter(move |(_, harm)| late(harm));
-        found.map(|(key, _)| key)
-    }
-
-    /// The violations that do not count at this level for this target.
-    pub(crate) fn below(
-        &self,
-        level: HarmLevel,
-        target: Target,
-    ) -> impl Iterator<Item = &ViolationKey> {
-        let keys = self.by_key.keys();
-        keys.filter(move |key| !self.counts(key, level, target))
-    }
 }

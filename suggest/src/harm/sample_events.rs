@@ -1,8 +1,6 @@
 //! Events for tests, as runs have them.
 
-use wmfix_analysis::{
-    Bytes, Event, LoadOrder, LocationId, Operation, SiteId, StoreOrder, ThreadId,
-};
+use wmfix_analysis::{Event, LoadOrder, LocationId, Operation, SiteId, StoreOrder, ThreadId};
 
 /// An event somewhere.
 pub(super) fn event(thread: u32, operation: Operation) -> Event {
@@ -10,14 +8,6 @@ pub(super) fn event(thread: u32, operation: Operation) -> Event {
         thread: ThreadId(thread),
         site: SiteId(0),
         operation,
-    }
-}
-
-/// The same event at a site.
-pub(super) fn at(site: u32, event: Event) -> Event {
-    Event {
-        site: SiteId(site),
-        ..event
     }
 }
 
@@ -40,16 +30,4 @@ pub(super) fn store(thread: u32, location: u32, value: u64) -> Event {
         value,
     };
     event(thread, operation)
-}
-
-/// Where objects lie that do not meet in memory.
-pub(super) fn apart(location: LocationId) -> Option<Bytes> {
-    let address = 8 * u64::from(location.0);
-    Some(Bytes { address, size: 8 })
-}
-
-/// Where objects lie that share half of their memory with the next.
-pub(super) fn together(location: LocationId) -> Option<Bytes> {
-    let address = 4 * u64::from(location.0);
-    Some(Bytes { address, size: 8 })
 }

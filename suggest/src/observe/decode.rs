@@ -56,8 +56,6 @@ pub(crate) struct DecodedTrace {
     pub blocks: Blocks,
     /// How many annotations of happens-before were ignored, at least.
     pub ignored_annotations: u64,
-    /// What plain writes stored, where the run was asked for it.
-    pub stored: Vec<StoredDigest>,
     /// What the run showed, if it was checked in its process. There are no events
     /// then.
     pub checked: Option<CheckedRun>,
@@ -122,17 +120,6 @@ impl DecodedTrace {
     }
 }
 
-/// What the last plain write of a thread stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct StoredDigest {
-    /// The number of events before it was looked at.
-    pub events_before: usize,
-    /// The thread.
-    pub thread: analysis::ThreadId,
-    /// A digest of it; `None` if it could not be read any more.
-    pub digest: Option<u64>,
-}
-
 /// Where the files of a process lay.
 #[derive(Debug, Default)]
 pub(crate) struct Modules {
@@ -168,7 +155,6 @@ pub(crate) fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrac
         quarantined: Vec::new(),
         blocks: Blocks::default(),
         ignored_annotations: 0,
-        stored: Vec::new(),
         thread: analysis::ThreadId(0),
         checked: CheckedRun::default(),
         volatile_spin: false,
@@ -224,7 +210,6 @@ pub(crate) fn decode(bytes: &[u8], places: &Mutex<Places>) -> Result<DecodedTrac
         quarantined: decoder.quarantined,
         blocks,
         ignored_annotations: decoder.ignored_annotations,
-        stored: decoder.stored,
         checked: checked.then_some(decoder.checked),
         volatile_spin: decoder.volatile_spin,
         limits: decoder.limits,
@@ -255,7 +240,6 @@ struct Decoder<'a> {
     quarantined: Vec<(usize, Bytes)>,
     blocks: Blocks,
     ignored_annotations: u64,
-    stored: Vec<StoredDigest>,
     /// Who has the turn.
     thread: analysis::ThreadId,
     checked: CheckedRun,
@@ -315,14 +299,6 @@ impl Decoder<'_> {
             Record::Exec => {}
             Record::Stale(source) => self.next_is_stale = Some(source),
             Record::Ignored(count) => self.ignored_annotations = count,
-            Record::Stored(digest) => {
-                let digest = (digest != 0).then_some(digest);
-                self.stored.push(StoredDigest {
-                    events_before: self.events.len(),
-                    thread: self.thread,
-                    digest,
-                });
-            }
             Record::Quarantine { address, size } => {
                 let kept = (self.events.len(), Bytes { address, size });
                 self.quarantined.push(kept);

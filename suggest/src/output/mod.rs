@@ -37,7 +37,7 @@ pub(crate) fn print_report(examination: &Examination) -> Result<ExitStatus, Stop
     let status = verdict_status(dossier, options);
     let text = match options.format {
         Format::Text => TextRenderer::new(stdout_style(options.color)).report(dossier),
-        format => machine_text(dossier, format, options, status)?,
+        format => machine_text(dossier, format, status)?,
     };
     std::io::stdout().write_all(text.as_bytes())?;
     keep(examination, status)?;
@@ -69,7 +69,7 @@ pub(crate) fn print_repair(
     match options.format {
         Format::Text => stdout.write_all(&shown_patch(patch(examination), options.color))?,
         format => {
-            let text = machine_text(dossier, format, options, status)?;
+            let text = machine_text(dossier, format, status)?;
             stdout.write_all(text.as_bytes())?;
         }
     }
@@ -119,7 +119,7 @@ pub(crate) fn print_relaxation(
     match options.format {
         Format::Text => stdout.write_all(&shown_patch(&patch.text, options.color))?,
         format => {
-            let text = machine_text(dossier, format, options, status)?;
+            let text = machine_text(dossier, format, status)?;
             stdout.write_all(text.as_bytes())?;
         }
     }
@@ -158,7 +158,7 @@ pub(crate) fn print_audit(
     let status = status(examination);
     let text = match options.format {
         Format::Text => TextRenderer::new(stdout_style(options.color)).audit(dossier, name),
-        format => machine_text(dossier, format, options, status)?,
+        format => machine_text(dossier, format, status)?,
     };
     std::io::stdout().write_all(text.as_bytes())?;
     keep(examination, status)?;
@@ -200,7 +200,7 @@ fn require_working(examination: &Examination) -> Result<(), Stop> {
     };
     keep(examination, ExitStatus::Failed)?;
     if options.format != Format::Text {
-        let text = machine_text(dossier, options.format, options, ExitStatus::Failed)?;
+        let text = machine_text(dossier, options.format, ExitStatus::Failed)?;
         std::io::stdout().write_all(text.as_bytes())?;
     }
     let mut output = TextRenderer::new(stderr_style(options.color)).report(dossier);
@@ -266,30 +266,24 @@ fn keep(examination: &Examination, status: ExitStatus) -> anyhow::Result<()> {
     } = examination;
     state::save(dossier, &examination.folder)?;
     for report in &options.reports {
-        let text = machine_text(dossier, report.format, options, status)?;
+        let text = machine_text(dossier, report.format, status)?;
         write_file(&report.file, text.as_bytes())?;
     }
     Ok(())
 }
 
 /// A report as a program reads it: without colours.
-fn machine_text(
-    dossier: &Dossier,
-    format: Format,
-    options: &RunOptions,
-    status: ExitStatus,
-) -> anyhow::Result<String> {
+fn machine_text(dossier: &Dossier, format: Format, status: ExitStatus) -> anyhow::Result<String> {
     let settings = || -> anyhow::Result<ExchangeSettings> {
         Ok(ExchangeSettings {
             prefix: folder_in_repository()?,
-            fail_on: options.fail_on,
         })
     };
     match format {
         Format::Text => Ok(TextRenderer::new(TextStyle::default()).report(dossier)),
         Format::Json => Ok(serde_json::to_string_pretty(&dossier.report)? + "\n"),
         Format::Sarif => sarif(dossier, status),
-        Format::Gcc => Ok(gcc(dossier, &settings()?)),
+        Format::Gcc => Ok(gcc(dossier)),
         Format::Github => Ok(github(dossier, &settings()?)),
         Format::Gitlab => gitlab(dossier, &settings()?),
         Format::Rdjson => rdjson(dossier, &settings()?),

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use super::assemble_report;
 use crate::cli::WeakChoice;
 use crate::evidence::Evidence;
-use crate::explore::Exploration;
 use crate::harm::{FEWEST_RUNS, FreePlan, FreeRuns, Harms, USUAL_RUNS};
 use crate::path_limit::PathLimit;
 use crate::preparation::Settings;
@@ -30,7 +29,6 @@ pub(super) fn run_freely(
             how,
             programs: None,
             runs: options.runs.unwrap_or(USUAL_RUNS),
-            outputs_count: true,
         },
         None => match due(evidence, &harms, settings, &settings.limit) {
             Some(plan) if is_clean(evidence, &harms, subject, settings)? => plan,
@@ -50,13 +48,12 @@ pub(super) fn due(
     limit: &PathLimit,
 ) -> Option<FreePlan> {
     let options = &settings.options;
-    let is_explored = evidence.exploration().is_some_and(Exploration::is_complete);
     let allowances = evidence.allowances(&[]);
     let (found, places) = evidence.findings();
     let of_little_harm = found.violations.iter().filter(|finding| {
         let (access, _, kind) = finding.key;
         let harm = harms.get(&finding.key);
-        !harms.counts(&finding.key, options.fail_on, options.target)
+        !harms.counts(&finding.key, options.target)
             && harm.is_some_and(|harm| harm.shows_on(options.target))
             && allowances.violation(access, kind).is_none()
             && limit.holds_violation(places, &finding.key)
@@ -68,8 +65,6 @@ pub(super) fn due(
         how: WeakChoice::Mixed,
         programs: Some(programs),
         runs: due_runs(settings),
-        // Interleavings that were not made may print other things.
-        outputs_count: is_explored,
     })
 }
 
@@ -91,7 +86,11 @@ fn is_clean(
     subject: &Subject,
     settings: &Settings,
 ) -> anyhow::Result<bool> {
-    let judged = Judged { harms, free: None };
+    let judged = Judged {
+        harms,
+        free: None,
+        notices: &[],
+    };
     let dossier = assemble_report(evidence, judged, subject, settings, None)?;
     Ok(dossier.report.verdict == Verdict::Clean)
 }

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::repair::Attempts;
-use crate::cli::{HarmLevel, Target};
+use crate::cli::Target;
 use crate::evidence::Evidence;
 use crate::findings::ViolationKey;
 use crate::harm::Harms;
@@ -26,9 +26,8 @@ impl Attempts<'_> {
         harms: &Harms,
     ) -> anyhow::Result<Option<RepairResult>> {
         let target = self.settings.options.target;
-        let below =
-            |level| -> BTreeSet<ViolationKey> { harms.below(level, target).copied().collect() };
-        let (left, minor) = (below(self.wanted.fix), below(HarmLevel::Visible));
+        let left: BTreeSet<ViolationKey> = harms.below(target).copied().collect();
+        let minor = harms.minor().copied().collect();
         let names = self.names(evidence, harms)?;
         for spared in self.spared(evidence, harms, target) {
             if interrupted() || self.deadline.is_over() {
@@ -62,10 +61,9 @@ impl Attempts<'_> {
         let (found, _) = evidence.findings();
         let has_races = !found.races.is_empty();
         let keys = found.violations.iter().map(|finding| finding.key);
-        let counts = |key: &ViolationKey, level| harms.counts(key, level, target);
         let counting: BTreeSet<ViolationKey> =
-            keys.filter(|key| counts(key, self.wanted.fix)).collect();
-        let hidden = |key: &&ViolationKey| !counts(key, HarmLevel::Visible);
+            keys.filter(|key| harms.counts(key, target)).collect();
+        let hidden = |key: &&ViolationKey| !harms.is_harmful(key);
         let hidden: BTreeSet<ViolationKey> = counting.iter().filter(hidden).copied().collect();
         let mut all = Vec::new();
         if has_races && !counting.is_empty() {

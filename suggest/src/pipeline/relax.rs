@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 
 use super::verify::{VerificationPlan, verify};
 use super::{SUGGEST_SHARE, SUGGEST_TIME, assemble_report, predicts, profile, require_run};
-use crate::cli::{Cost, HarmLevel, Races};
+use crate::cli::{Cost, Races};
 use crate::evidence::{Evidence, RunLimit, RunPlan};
 use crate::exit::Stop;
-use crate::harm::Harms;
+use crate::harm::{Criterion, Harms, RobustnessReason};
 use crate::options::{RunOptions, value_name};
 use crate::patch::{Patch, patch};
 use crate::pipeline::{Examination, RepairStage, Request};
@@ -57,6 +57,9 @@ pub(crate) struct RelaxedOrders {
     pub tree: std::path::PathBuf,
 }
 
+/// What an old value does makes no difference here.
+const CRITERION: Criterion = Criterion::Robustness(RobustnessReason::ForRelaxing);
+
 /// Builds and runs what is at a path, finds the cheapest orders with which it still
 /// shows nothing, verifies them, and reports.
 pub(crate) fn relax(request: Request, wanted: &RelaxRequest) -> Result<Relaxed, Stop> {
@@ -98,7 +101,7 @@ pub(crate) fn relax(request: Request, wanted: &RelaxRequest) -> Result<Relaxed, 
         let plan = VerificationPlan {
             settings: &settings,
             seed: relax_loop.seed(),
-            fix: HarmLevel::All,
+            criterion: &CRITERION,
             left: &BTreeSet::new(),
             deadline,
         };
@@ -146,8 +149,9 @@ fn assemble(
     settings: &Settings,
 ) -> anyhow::Result<Dossier> {
     let judged = Judged {
-        harms: &Harms::default(),
+        harms: &Harms::by(CRITERION),
         free: None,
+        notices: &[],
     };
     assemble_report(evidence, judged, subject, settings, None)
 }

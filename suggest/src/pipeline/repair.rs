@@ -8,11 +8,11 @@ use super::{
     Examination, HARM_SHARE, RepairRequest, RepairStage, Repaired, SUGGEST_SHARE, assemble_report,
     finding_names, predicts, profile,
 };
-use crate::cli::{Cost, HarmLevel, Volatile};
+use crate::cli::{Cost, Volatile};
 use crate::evidence::{Evidence, RunLimit, RunPlan};
 use crate::exit::Stop;
 use crate::findings::FindingNames;
-use crate::harm::{FreeRuns, Harms};
+use crate::harm::{Criterion, FreeRuns, Harms, Notice};
 use crate::options::value_name;
 use crate::patch::{Patch, patch};
 use crate::preparation::Settings;
@@ -32,6 +32,8 @@ pub(super) struct Found {
     pub(super) harms: Harms,
     /// What free runs showed, if there were any.
     pub(super) free: Option<FreeRuns>,
+    /// What the tests notice.
+    pub(super) notices: Vec<Notice>,
     pub(super) subject: Subject,
 }
 
@@ -47,6 +49,7 @@ pub(super) fn repaired(
         mut evidence,
         mut harms,
         free,
+        notices,
         subject,
     } = found;
     let cost = wanted.cost.or(project.config.repair.cost);
@@ -62,6 +65,7 @@ pub(super) fn repaired(
         settings: &settings,
         project,
         wanted,
+        criterion: harms.criterion().clone(),
         deadline,
     };
     let modest = match cost {
@@ -73,8 +77,8 @@ pub(super) fn repaired(
         None => loop {
             let target = settings.options.target;
             let rank = Ranking {
-                left_alone: &harms.below(wanted.fix, target).copied().collect(),
-                minor: &harms.below(HarmLevel::Visible, target).copied().collect(),
+                left_alone: &harms.below(target).copied().collect(),
+                minor: &harms.minor().copied().collect(),
                 spared: &BTreeSet::new(),
             };
             let names = attempts.names(&mut evidence, &harms)?;
@@ -86,7 +90,7 @@ pub(super) fn repaired(
                 deadline,
             );
             let (proposal, trial) = attempt?;
-            count_together(&mut harms, &mut evidence, &trial);
+            count_harmful(&mut harms, &mut evidence, &trial);
             match repair_loop.conclude(&mut evidence, proposal, trial) {
                 NextRound::Finished(result) => break *result,
                 NextRound::Search => {}
@@ -127,6 +131,7 @@ pub(super) fn repaired(
     let judged = Judged {
         harms: &harms,
         free: free.as_ref(),
+        notices: &notices,
     };
     let dossier = assemble_report(&mut evidence, judged, &subject, &settings, Some(inputs))?;
     Ok(Examination {
@@ -141,14 +146,14 @@ pub(super) fn repaired(
     })
 }
 
-/// Has those violations count that are what free runs of the patched program need for
-/// their harm.
-fn count_together(harms: &mut Harms, evidence: &mut Evidence, trial: &Trial) {
+/// Has those violations count that do harm in the patched program. What kept them from it
+/// in the original is repaired: a race that was there in any case, or a store.
+fn count_harmful(harms: &mut Harms, evidence: &mut Evidence, trial: &Trial) {
     let Some(runs) = &trial.runs else { return };
     let (found, places) = evidence.findings();
     let keys = found.violations.iter().map(|finding| finding.key);
     for key in keys {
-        if runs.together.contains(&violation_places(places, &key)) {
+        if runs.harmful.contains(&violation_places(places, &key)) {
             harms.count(key);
         }
     }
@@ -159,6 +164,8 @@ pub(super) struct Attempts<'a> {
     pub(super) settings: &'a Settings,
     pub(super) project: &'a Project,
     pub(super) wanted: &'a RepairRequest,
+    /// By what violations count.
+    pub(super) criterion: Criterion,
     pub(super) deadline: Deadline,
 }
 
@@ -179,7 +186,7 @@ impl Attempts<'_> {
         let plan = VerificationPlan {
             settings: self.settings,
             seed: repair_loop.seed(),
-            fix: self.wanted.fix,
+            criterion: &self.criterion,
             left: &harmless.collect(),
             deadline,
         };

@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use super::free::due;
 use super::{HARM_SHARE, VERIFY_SHARE, needs_repair};
-use crate::cli::{HarmLevel, Target};
+use crate::cli::Target;
 use crate::evidence::{Evidence, RunLimit, RunPlan};
 use crate::findings::ViolationKey;
-use crate::harm::{FreeFinding, FreeRuns, Harms};
+use crate::harm::{Criterion, FreeFinding, FreeRuns, HarmVerdict, Harms};
 use crate::path_limit::PathLimit;
 use crate::preparation::Settings;
 use crate::progress::Stage;
@@ -26,8 +26,8 @@ pub(super) struct VerificationPlan<'a> {
     pub(super) settings: &'a Settings,
     /// The first seed.
     pub(super) seed: u64,
-    /// What findings are repaired.
-    pub(super) fix: HarmLevel,
+    /// By what violations count.
+    pub(super) criterion: &'a Criterion,
     /// What does too little harm in the original.
     pub(super) left: &'a BTreeSet<ViolationPlaces>,
     /// When everything has to be over.
@@ -110,7 +110,7 @@ pub(super) fn verify(
     let mut verification = compare(original, &mut patched, &judged.left, &limit);
     if let (Verification::Clean(verified), Some(free)) = (&mut verification, &judged.free) {
         verified.free_runs = Some((free.runs, free.are_enough));
-        let fails = |finding: &FreeFinding| finding.verdict().counts(plan.fix);
+        let fails = |finding: &FreeFinding| finding.verdict == HarmVerdict::Harmful;
         if free.findings.iter().any(fails) {
             verification = Verification::Fails(VerificationFailure::StaleTogether);
         }
@@ -121,7 +121,7 @@ pub(super) fn verify(
             evidence: patched,
             copy: subject.copy,
             harmless: judged.left,
-            together: judged.together,
+            harmful: judged.harmful,
         }),
         elapsed: started.elapsed(),
     })
@@ -131,8 +131,8 @@ pub(super) fn verify(
 struct JudgedPatch {
     /// The violations that do too little harm.
     left: BTreeSet<ViolationKey>,
-    /// Those that do harm only with others.
-    together: BTreeSet<ViolationPlaces>,
+    /// Those of which a failing execution is known.
+    harmful: BTreeSet<ViolationPlaces>,
     /// What free runs showed, if they were due.
     free: Option<FreeRuns>,
 }
@@ -146,29 +146,34 @@ fn judge(
 ) -> anyhow::Result<JudgedPatch> {
     let mut judged = JudgedPatch {
         left: BTreeSet::new(),
-        together: BTreeSet::new(),
+        harmful: BTreeSet::new(),
         free: None,
     };
     let options = &plan.settings.options;
-    if plan.fix == HarmLevel::All && options.target == Target::C11 {
+    if matches!(plan.criterion, Criterion::Robustness(_)) && options.target == Target::C11 {
         return Ok(judged);
     }
     let deadline = plan.deadline.share(HARM_SHARE);
-    let mut harms = patched.judge_harm(subject, options, deadline, Harms::default())?;
+    let mut harms = patched.judge_harm(
+        subject,
+        options,
+        deadline,
+        Harms::by(plan.criterion.clone()),
+    )?;
     let within = (limit, options.target);
-    let is_left = !needs_repair(patched, &harms, plan.fix, within);
+    let is_left = !needs_repair(patched, &harms, within);
     if is_left && let Some(free) = due(patched, &harms, plan.settings, within.0) {
         let deadline = plan.deadline.share(HARM_SHARE);
         let (runs, raised) = patched.run_freely(subject, options, &free, deadline, harms)?;
         (judged.free, harms) = (Some(runs), raised);
     }
-    judged.left = harms.below(plan.fix, options.target).copied().collect();
+    judged.left = harms.below(options.target).copied().collect();
     // What there is no time for does what it did without the patch.
     let places = patched.places();
     let late = harms.out_of_time();
     let late = late.filter(|key| plan.left.contains(&violation_places(places, key)));
     judged.left.extend(late);
-    let together = harms.together().map(|key| violation_places(places, key));
-    judged.together = together.collect();
+    let harmful = harms.harmful().map(|key| violation_places(places, key));
+    judged.harmful = harmful.collect();
     Ok(judged)
 }

@@ -100,8 +100,8 @@ pub(crate) struct PatchedRuns {
     pub copy: Option<SourceCopy>,
     /// What they showed that does too little harm to count.
     pub harmless: BTreeSet<ViolationKey>,
-    /// What they showed that does harm together with others.
-    pub together: BTreeSet<ViolationPlaces>,
+    /// What they showed that does harm.
+    pub harmful: BTreeSet<ViolationPlaces>,
 }
 
 /// What to do after a round.

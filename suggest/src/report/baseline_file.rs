@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::dossier::Dossier;
 use super::fingerprint::{self, lasting_names};
-use super::harm_words;
-use super::model::{Baseline, OutsideFinding, Race, ReportedPlace, Verdict, Violation};
-use crate::cli::HarmLevel;
+use super::model::{Baseline, HarmWord, OutsideFinding, Race, ReportedPlace, Verdict, Violation};
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -31,6 +29,9 @@ struct KnownFinding {
     kind: String,
     object: String,
     id: String,
+    /// Whether it was harmful then; older files do not say, and mean any harm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    harmful: Option<bool>,
 }
 
 impl BaselineFile {
@@ -39,14 +40,16 @@ impl BaselineFile {
         let prints = lasting_names(dossier);
         let report = &dossier.report;
         let known = |id: &str, place: &ReportedPlace, kind: &str, object: &str| KnownFinding {
+            harmful: None,
             file: place.file.clone(),
             function: place.function.clone(),
             kind: kind.to_owned(),
             object: object.to_owned(),
             id: prints.get(id).cloned().unwrap_or_default(),
         };
-        let violation = |one: &Violation| {
-            known(
+        let violation = |one: &Violation| KnownFinding {
+            harmful: Some(is_harmful(one)),
+            ..known(
                 &one.id,
                 &one.access,
                 fingerprint::rule(one.kind),
@@ -55,6 +58,8 @@ impl BaselineFile {
         };
         let race = |one: &Race| known(&one.id, &one.second, fingerprint::DATA_RACE, &one.location);
         let outside = |one: &OutsideFinding| KnownFinding {
+            // Only what is harmful counts there.
+            harmful: None,
             file: one.place.file.clone(),
             function: one.place.function.clone(),
             kind: one.kind.clone(),
@@ -94,13 +99,7 @@ impl BaselineFile {
     /// Marks the findings of a report that are listed: they do not count. `name` is
     /// that of the file. If nothing else was found, the report is clean, unless
     /// runs failed.
-    pub(crate) fn apply(
-        &self,
-        name: &str,
-        dossier: &mut Dossier,
-        fail_on: HarmLevel,
-        never_worked: bool,
-    ) {
+    pub(crate) fn apply(&self, name: &str, dossier: &mut Dossier, never_worked: bool) {
         let prints = lasting_names(dossier);
         let listed: BTreeSet<&str> = (self.findings.iter())
             .map(|finding| finding.id.as_str())
@@ -109,11 +108,20 @@ impl BaselineFile {
         let outside = outside.map(|finding| finding.stable_id.as_str());
         let found: BTreeSet<&str> = prints.values().map(String::as_str).chain(outside).collect();
         let not_found = listed.difference(&found).count();
-        let known = |id: &str| {
-            let print = prints.get(id).map(String::as_str);
-            print.is_some_and(|print| listed.contains(print))
-        };
+        let was_harmless: BTreeSet<&str> = (self.findings.iter())
+            .filter(|finding| finding.harmful == Some(false))
+            .map(|finding| finding.id.as_str())
+            .collect();
         let report = &dossier.report;
+        let known = |id: &str| {
+            let Some(print) = prints.get(id).map(String::as_str) else {
+                return false;
+            };
+            // What has become harmful since is new.
+            let is_worse =
+                was_harmless.contains(print) && report.violation(id).is_some_and(is_harmful);
+            listed.contains(print) && !is_worse
+        };
         let ids = report.violations.iter().map(|violation| &violation.id);
         let ids = ids.chain(report.races.iter().map(|race| &race.id));
         let baseline = Baseline {
@@ -121,16 +129,13 @@ impl BaselineFile {
             known: ids.filter(|id| known(id)).cloned().collect(),
             not_found,
         };
-        let free_runs = report.free_runs.as_ref();
-        let counts = |one: &Violation| harm_words::violation_counts(one, free_runs, fail_on);
         let new = |id: &str| !baseline.has(id);
         let violations = report.violations.iter();
-        let any = violations.filter(|one| counts(one)).any(|one| new(&one.id))
+        let any = violations.filter(|one| one.counts).any(|one| new(&one.id))
             || report.races.iter().any(|one| new(&one.id))
             || (report.counted_outside().iter())
                 .any(|one| !listed.contains(one.stable_id.as_str()))
-            || (report.free_findings().iter())
-                .any(|one| harm_words::counts(one.harm.verdict, fail_on));
+            || (report.free_findings().iter()).any(|one| one.harm.verdict == HarmWord::Harmful);
         let report = &mut dossier.report;
         if let Some(outside) = &mut report.outside {
             let is_new = |one: &OutsideFinding| !listed.contains(one.stable_id.as_str());
@@ -157,6 +162,11 @@ impl BaselineFile {
     }
 }
 
+fn is_harmful(violation: &Violation) -> bool {
+    let harm = violation.harm.as_ref();
+    harm.is_some_and(|harm| harm.verdict == HarmWord::Harmful)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,7 +182,7 @@ mod tests {
         let text = file.text().expect("a text");
         assert_eq!(BaselineFile::parse(&text), Ok(file.clone()));
         assert_eq!(dossier.report.verdict, Verdict::Findings);
-        file.apply("b.json", &mut dossier, HarmLevel::All, false);
+        file.apply("b.json", &mut dossier, false);
         assert_eq!(dossier.report.verdict, Verdict::Clean);
         let known = dossier.report.baseline.take().expect("a baseline").known;
         assert_eq!(known, ["V1", "V2", "R1"]);
@@ -187,12 +197,48 @@ mod tests {
             ..file.findings[0].clone()
         };
         file.findings[0] = gone;
-        file.apply("b.json", &mut dossier, HarmLevel::All, false);
+        file.apply("b.json", &mut dossier, false);
         assert_eq!(dossier.report.verdict, Verdict::Findings);
         let baseline = dossier.report.baseline.as_ref().expect("a baseline");
         assert_eq!((baseline.known.len(), baseline.not_found), (2, 1));
         let told = dossier.report.notes.last().expect("a note");
         assert!(told.starts_with("1 finding of b.json"), "{told}");
+    }
+
+    #[test]
+    fn what_has_become_harmful_counts_again() {
+        use crate::report::model::ReportedHarm;
+        let file = BaselineFile::of(&dossier());
+        let harmful = |dossier: &mut Dossier| {
+            dossier.report.violations[0].harm = Some(ReportedHarm {
+                verdict: HarmWord::Harmful,
+                runs: 1,
+                ended: "SIGABRT".to_owned(),
+                stack: Vec::new(),
+                seed: None,
+                command: None,
+            });
+        };
+        let mut worse = dossier();
+        harmful(&mut worse);
+        file.apply("b.json", &mut worse, false);
+        assert_eq!(worse.report.verdict, Verdict::Findings);
+        let known = worse.report.baseline.expect("a baseline").known;
+        assert_eq!(known, ["V2", "R1"]);
+        // It was, when it was written down; and who wrote an old file accepted any harm.
+        let mut was = dossier();
+        harmful(&mut was);
+        let accepted = BaselineFile::of(&was);
+        let mut old = file;
+        for finding in &mut old.findings {
+            finding.harmful = None;
+        }
+        for file in [accepted, old] {
+            let mut again = dossier();
+            harmful(&mut again);
+            file.apply("b.json", &mut again, false);
+            assert_eq!(again.report.verdict, Verdict::Clean);
+        }
     }
 
     #[test]

@@ -4,12 +4,11 @@ use nix::sys::signal::Signal;
 
 use super::model::{
     HarmWord, Report, ReportedChoice, ReportedFreeFinding, ReportedFreeRuns, ReportedHarm,
-    ReportedPlace, Verdict, Violation,
+    ReportedPlace, Violation,
 };
 use super::words;
 use wmfix_analysis::witness::Machine;
 
-use crate::cli::HarmLevel;
 use crate::findings::EndCause;
 use crate::harm::{Effect, HarmVerdict, UntriedReason};
 use crate::run::RunEnd;
@@ -18,37 +17,10 @@ use crate::run::RunEnd;
 pub(crate) fn word(verdict: HarmVerdict) -> HarmWord {
     match verdict {
         HarmVerdict::Harmful => HarmWord::Harmful,
-        HarmVerdict::Visible => HarmWord::Visible,
-        HarmVerdict::Survived => HarmWord::Survived,
-        HarmVerdict::Untried => HarmWord::Untried,
-        HarmVerdict::Discarded => HarmWord::Discarded,
+        HarmVerdict::NotDecided => HarmWord::NotDecided,
+        HarmVerdict::NoEffectSeen => HarmWord::NoEffectSeen,
+        HarmVerdict::NotTried => HarmWord::NotTried,
     }
-}
-
-/// Whether a finding with this verdict counts at a level.
-pub(crate) fn counts(word: HarmWord, level: HarmLevel) -> bool {
-    let verdict = match word {
-        HarmWord::Harmful => HarmVerdict::Harmful,
-        HarmWord::Visible => HarmVerdict::Visible,
-        HarmWord::Survived => HarmVerdict::Survived,
-        HarmWord::Untried => HarmVerdict::Untried,
-        HarmWord::Discarded => HarmVerdict::Discarded,
-    };
-    verdict.counts(level)
-}
-
-/// Whether a violation counts at a level. What was discarded one at a time does as long as
-/// nobody has looked what stale values do together.
-pub(crate) fn violation_counts(
-    violation: &Violation,
-    free_runs: Option<&ReportedFreeRuns>,
-    level: HarmLevel,
-) -> bool {
-    let Some(harm) = &violation.harm else {
-        return true;
-    };
-    let is_open = free_runs.is_some_and(ReportedFreeRuns::are_missing);
-    counts(harm.verdict, level) || is_open && harm.verdict == HarmWord::Discarded
 }
 
 /// What is known about stale values together that do not count one at a time.
@@ -63,18 +35,18 @@ pub(crate) fn one_at_a_time(free: &ReportedFreeRuns) -> String {
         let why = free.why.as_deref().unwrap_or("a program has too few");
         return format!(
             "the stale values were looked at one at a time, and {made}, which take any number of \
-             them ({why}): what was discarded counts until they are (--time gives them more)"
+             them ({why}): all of them count until they are (--time gives them more)"
         );
     }
     match free.telling {
         0 => format!(
-            "one at a time, the stale values that were found do not count; {runs}, which take any \
-             number of them, showed nothing either ({} of them took old values)",
+            "one at a time, the stale values do no harm that the test sees; {runs}, which take any \
+             number of them, showed none either ({} of them took old values)",
             free.stale
         ),
         telling => format!(
-            "one at a time, the stale values that were found do not count; of {runs}, which take \
-             any number of them, {telling} came to what other runs do not come to"
+            "besides the runs that take one stale value, there were {runs}, which take any number \
+             of them: {telling} came to what other runs do not come to"
         ),
     }
 }
@@ -95,7 +67,7 @@ pub(crate) fn effect(
     match effect {
         Effect::Process(cause) => with_words(&end_cause(cause), last_words),
         Effect::Ended(ended) => with_words(&run_end_text(ended), last_words),
-        Effect::Race(one, other) => format!(
+        Effect::Race { one, other, .. } => format!(
             "data race between {} and {}",
             words::at(&at(one)),
             words::at(&at(other))
@@ -103,11 +75,6 @@ pub(crate) fn effect(
         Effect::FreedMemory(site) => format!("use of freed memory at {}", words::at(&at(site))),
         Effect::Printed => "the program printed something else".to_owned(),
         Effect::Nothing => "the program went on as usual".to_owned(),
-        Effect::Discarded => "the thread read again before it did anything".to_owned(),
-        Effect::NoDifference => "the program did what it does with the newest value".to_owned(),
-        Effect::Sequential => {
-            "sequential consistency allows the same run, apart from failed attempts".to_owned()
-        }
     }
 }
 
@@ -155,30 +122,37 @@ pub(crate) fn consequence(violation: &Violation) -> Option<String> {
     };
     Some(match harm.verdict {
         HarmWord::Harmful => format!("harmful: taking the stale value led to {}", harm.ended),
-        HarmWord::Visible => format!("visible: {runs}, {}", harm.ended),
-        HarmWord::Survived => {
-            format!("survived: {runs}, nothing that the test looks at showed it")
+        HarmWord::NotDecided => format!(
+            "not decided: {runs}, {}; an interleaving that was not made may do that, too",
+            harm.ended
+        ),
+        HarmWord::NoEffectSeen => {
+            format!("no effect seen: {runs}, nothing that the test looks at showed it")
         }
-        HarmWord::Discarded => format!("discarded: {runs}, {}", harm.ended),
-        HarmWord::Untried => format!("untried: {}", harm.ended),
+        HarmWord::NotTried => format!("not tried: {}", harm.ended),
     })
+}
+
+/// The same in a few words, for a line at the end.
+pub(crate) fn in_short(violation: &Violation) -> String {
+    let Some(harm) = &violation.harm else {
+        return "not tried".to_owned();
+    };
+    match (harm.verdict, harm.runs) {
+        (HarmWord::NotTried, _) => format!("not tried: {}", harm.ended),
+        (word, 1) => format!("{} in 1 run", name(word)),
+        (word, runs) => format!("{} in {runs} runs", name(word)),
+    }
 }
 
 /// The name of a verdict.
 pub(crate) fn name(word: HarmWord) -> &'static str {
     match word {
         HarmWord::Harmful => "harmful",
-        HarmWord::Visible => "visible",
-        HarmWord::Survived => "survived",
-        HarmWord::Untried => "untried",
-        HarmWord::Discarded => "discarded",
+        HarmWord::NotDecided => "not decided",
+        HarmWord::NoEffectSeen => "no effect seen",
+        HarmWord::NotTried => "not tried",
     }
-}
-
-/// Whether the program threw the stale value away.
-pub(crate) fn is_discarded(violation: &Violation) -> bool {
-    let verdict = violation.harm.as_ref().map(|harm| harm.verdict);
-    verdict == Some(HarmWord::Discarded)
 }
 
 /// How many violations have each verdict, the worst first; `None` if nobody asked.
@@ -189,39 +163,19 @@ pub(crate) fn verdict_counts(report: &Report) -> Option<String> {
     };
     let all = [
         HarmWord::Harmful,
-        HarmWord::Visible,
-        HarmWord::Survived,
-        HarmWord::Untried,
-        HarmWord::Discarded,
+        HarmWord::NotDecided,
+        HarmWord::NoEffectSeen,
+        HarmWord::NotTried,
     ];
     let counts = all.map(|word| (of(word), name(word)));
     let counts = counts.iter().filter(|(count, _)| *count > 0);
     let words: Vec<String> = counts
-        .map(|(count, name)| format!("{count} {name}"))
+        .map(|(count, name)| match *name {
+            "no effect seen" => format!("{count} with no effect seen"),
+            name => format!("{count} {name}"),
+        })
         .collect();
     (!words.is_empty()).then(|| words.join(", "))
-}
-
-/// Whether all that makes the report fail was taken and did nothing that showed: no
-/// failure, no race, and at least one violation that survived.
-pub(super) fn none_showed(report: &Report) -> bool {
-    let counted = report
-        .violations
-        .iter()
-        .filter(|violation| !report.is_known(&violation.id));
-    let verdicts: Vec<HarmWord> = (counted.filter_map(|violation| violation.harm.as_ref()))
-        .map(|harm| harm.verdict)
-        .collect();
-    let races = report.races.iter().any(|race| !report.is_known(&race.id));
-    report.verdict == Verdict::Findings
-        && report.failures.is_empty()
-        && report.free_findings().is_empty()
-        && report.counted_outside().is_empty()
-        && !races
-        && verdicts.contains(&HarmWord::Survived)
-        && !verdicts
-            .iter()
-            .any(|word| matches!(word, HarmWord::Harmful | HarmWord::Visible))
 }
 
 /// What stale choices lead to, as a title.

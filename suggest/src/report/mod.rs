@@ -18,6 +18,7 @@ mod html;
 mod limit_words;
 mod litmus;
 pub(crate) mod model;
+mod notice_words;
 mod object_words;
 mod overview;
 mod proof_words;

@@ -29,7 +29,7 @@ pub(super) struct Row {
 }
 
 /// The rows of a report, the worst first: failures, races, then violations as the
-/// report has them. Without what is discarded or known.
+/// report has them. Without what does not count or is known.
 pub(super) fn rows(dossier: &Dossier) -> Vec<Row> {
     let report = &dossier.report;
     let violations: Vec<Violation> = (report.violations.iter())
@@ -56,7 +56,7 @@ pub(super) fn rows(dossier: &Dossier) -> Vec<Row> {
 
 /// Whether a violation is told in a line at the end, because it does not count.
 pub(super) fn is_aside(violation: &Violation, report: &Report) -> bool {
-    harm_words::is_discarded(violation) || report.is_known(&violation.id)
+    !violation.counts || report.is_known(&violation.id)
 }
 
 /// A failure is where its first thread stood, if that is known.
@@ -90,11 +90,8 @@ fn violation(violation: &Violation, others: Vec<String>, report: &Report) -> Row
         },
         place: at(&violation.access),
         harm: match violation.harm.as_ref().map(|harm| harm.verdict) {
-            Some(HarmWord::Harmful) => "harmful",
-            Some(HarmWord::Visible) => "visible",
-            Some(HarmWord::Survived) => "survived",
-            Some(HarmWord::Untried) | None => "untried",
-            Some(HarmWord::Discarded) => "discarded",
+            Some(word) => harm_words::name(word),
+            None => harm_words::name(HarmWord::NotTried),
         },
         seen: format!("{} of {} runs", violation.runs, report.runs.total),
         removed_by: removed_by(&ids, &violation.access.file, report),
@@ -117,7 +114,7 @@ fn race(race: &Race, others: Vec<String>, dossier: &Dossier) -> Row {
             None => format!("data race on {}", short_name(&race.location)),
         },
         place: at(&race.second),
-        harm: "undefined",
+        harm: "race",
         seen,
         removed_by: removed_by(&ids, &race.second.file, report),
         ids,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use wmfix_trace::{StaleTarget, StaleTargets};
+use wmfix_trace::StaleTargets;
 
 use crate::subject::RerunCommand;
 
@@ -12,9 +12,9 @@ pub(super) fn with_seed(rerun: &RerunCommand, seed: u64) -> String {
     shell_line(rerun, &["--seed", &seed, "--runs", "1"])
 }
 
-/// The command line for one run that makes a stale choice.
-pub(crate) fn with_stale(rerun: &RerunCommand, seed: u64, target: &StaleTarget) -> String {
-    let (seed, target) = (seed.to_string(), target.to_string());
+/// The command line for one run that makes stale choices.
+pub(crate) fn with_stale(rerun: &RerunCommand, seed: u64, choices: &StaleTargets) -> String {
+    let (seed, target) = (seed.to_string(), choices.to_string());
     shell_line(rerun, &["--seed", &seed, "--stale", &target])
 }
 

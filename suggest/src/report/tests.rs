@@ -56,18 +56,22 @@ fn the_page_and_the_audit_name_verdicts() {
     };
     let violations = &mut dossier.report.violations;
     violations[0].harm = harm(HarmWord::Harmful, &["inner at b.c:7"]);
-    violations[1].harm = harm(HarmWord::Discarded, &[]);
+    violations[1].harm = harm(HarmWord::NoEffectSeen, &[]);
+    violations[1].counts = false;
     for kind in [Page::Report, Page::Audit] {
         let page = html(&dossier, "b.c", kind);
         let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("no {words}"));
-        assert!(at("(1 harmful, 1 discarded)") < at(">Findings<"));
+        assert!(at("(1 harmful, 1 with no effect seen)") < at(">Findings<"));
         assert!(at(">harmful</span>") < at("inner at b.c:7"));
-        assert!(at("inner at b.c:7") < at(">Discarded<"));
-        assert!(at(">Discarded<") < at("id=\"V2\""));
+        assert!(at("inner at b.c:7") < at(">Not counted<"));
+        assert!(at(">Not counted<") < at("id=\"V2\""));
     }
     let audit = TextRenderer::new(TextStyle::default()).audit(&dossier, "b.c");
     assert!(audit.contains("error[V1]") && audit.contains("inner at b.c:7"));
-    assert!(audit.contains("\ndiscarded[V2]: "), "{audit}");
+    assert!(
+        audit.contains("\nnot counted") && audit.contains("\n  V2: "),
+        "{audit}"
+    );
 }
 
 #[test]

@@ -12,7 +12,9 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use nix::sys::personality::{self, Persona};
 use wmfix_analysis::explore::{Actor, Assignment};
-use wmfix_trace::{RECORDED_BESIDE, RUN_VARIABLES, StaleTarget, StaleTargets, UNFINISHED};
+use wmfix_trace::{
+    LostOrder, RECORDED_BESIDE, RUN_VARIABLES, StaleTarget, StaleTargets, UNFINISHED, UndoneStore,
+};
 
 use super::folders::RunFolder;
 use super::fork_server::{ForkServer, ServerLost, ServerRequest, ServerStart};
@@ -174,6 +176,25 @@ impl Launch {
         launch
             .settings
             .extend([("WMFIX_WEAK", "given".into()), ("WMFIX_STALE", choices)]);
+        launch
+    }
+
+    /// The same, but the operations of some sites in a table lose their order.
+    pub(crate) fn losing(&self, lost: &LostOrder, table: &Path) -> Self {
+        let mut launch = self.clone();
+        launch.settings.extend([
+            ("WMFIX_LOSE", lost.to_string().into()),
+            ("WMFIX_SITES", table.into()),
+        ]);
+        launch
+    }
+
+    /// The same without stale choices, but one store is undone.
+    pub(crate) fn undoing(&self, store: UndoneStore) -> Self {
+        let mut launch = self.with_choices(&StaleTargets(Vec::new()));
+        launch
+            .settings
+            .push(("WMFIX_UNDO", store.to_string().into()));
         launch
     }
 

@@ -16,7 +16,7 @@ use crate::report::dossier::{FindingDetail, Mark, RaceSides, ReportedStep, StepO
 use crate::report::model::{
     self, FollowedSchedule, RacePrediction, RaceSide, ReportedHarm, StaleKind,
 };
-use crate::report::rerun::with_stale;
+use crate::report::rerun::{with_choices, with_stale};
 use crate::report::{harm_words, step_words, words};
 use crate::subject::RerunCommand;
 
@@ -64,6 +64,7 @@ pub(super) fn violation(
         seed: finding.seed,
         witness_checked: first.doubt.is_none(),
         harm: None,
+        counts: true,
         machines: Vec::new(),
         via: access_spot.via.clone(),
     };
@@ -84,7 +85,7 @@ pub(super) fn violation(
 pub(super) fn harm(
     spots: &mut SpotFinder<'_>,
     harm: &Harm,
-    rerun: Option<&RerunCommand>,
+    rerun: &[RerunCommand],
 ) -> (ReportedHarm, Option<String>) {
     let shown_by = harm.shown_by.as_ref();
     let ended = match (shown_by, harm.untried) {
@@ -94,7 +95,7 @@ pub(super) fn harm(
         (None, Some(reason)) => harm_words::untried(reason).to_owned(),
         (None, None) => String::new(),
     };
-    let command = shown_by.zip(rerun);
+    let command = shown_by.and_then(|run| Some((run, rerun.get(run.program)?)));
     let reported = ReportedHarm {
         verdict: harm_words::word(harm.verdict),
         runs: harm.runs,
@@ -103,9 +104,12 @@ pub(super) fn harm(
             .and_then(|run| run.failed.as_ref())
             .map_or_else(Vec::new, |failed| stack(spots, failed)),
         seed: shown_by.map(|run| run.seed),
-        command: command.map(|(run, rerun)| with_stale(rerun, run.seed, &run.target)),
+        command: command.map(|(run, rerun)| match run.was_free {
+            true => with_choices(rerun, run.seed, &run.choices),
+            false => with_stale(rerun, run.seed, &run.choices),
+        }),
     };
-    let telling = shown_by.filter(|_| harm.verdict >= HarmVerdict::Visible);
+    let telling = shown_by.filter(|_| harm.verdict >= HarmVerdict::NotDecided);
     let words = telling.map(|run| run.last_words.clone());
     (reported, words.filter(|words| !words.trim().is_empty()))
 }

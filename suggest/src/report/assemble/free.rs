@@ -79,7 +79,7 @@ fn finding(
     ReportedFreeFinding {
         id,
         harm: ReportedHarm {
-            verdict: harm_words::word(finding.verdict()),
+            verdict: harm_words::word(finding.verdict),
             runs: finding.runs,
             ended,
             stack: failed.map_or_else(Vec::new, |failed| stack(spots, failed)),

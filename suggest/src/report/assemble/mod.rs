@@ -11,6 +11,7 @@ mod findings;
 mod free;
 mod hidden;
 mod hunks;
+mod notice;
 mod outside;
 mod relaxation;
 mod repair;
@@ -33,10 +34,10 @@ use super::proof_words::{ObstaclePlace, obstacle_text, proof_text};
 use super::start_words::{LEFT_BEHIND, fresh_start_text};
 use crate::allow::Allowances;
 use crate::baseline::BaselineNote;
-use crate::cli::{HarmLevel, Target};
+use crate::cli::Target;
 use crate::explore::Exploration;
 use crate::findings::{CollectedFindings, FindingKey, FindingNames, ViolationFinding};
-use crate::harm::{FreeRuns, Harms};
+use crate::harm::{FreeRuns, Harms, Notice};
 use crate::observe::Places;
 use crate::options::value_name;
 use crate::path_limit::PathLimit;
@@ -71,8 +72,6 @@ pub(crate) struct ReportInputs {
     pub current_folder: PathBuf,
     /// What is wrong with the program as it is.
     pub baseline: Vec<BaselineNote>,
-    /// What findings the verdict counts.
-    pub fail_on: HarmLevel,
     /// The machines that findings are reported for.
     pub target: Target,
     /// What the report is limited to.
@@ -100,6 +99,8 @@ pub(crate) struct Judged<'a> {
     pub harms: &'a Harms,
     /// What free runs showed, if there were any.
     pub free: Option<&'a FreeRuns>,
+    /// What the tests notice, where it was measured.
+    pub notices: &'a [Notice],
 }
 
 /// Puts the dossier together.
@@ -107,7 +108,11 @@ pub(crate) fn assemble(
     collected: &CollectedFindings,
     places: &mut Places,
     allowances: &Allowances,
-    Judged { harms, free }: Judged<'_>,
+    Judged {
+        harms,
+        free,
+        notices,
+    }: Judged<'_>,
     setting: ReportInputs,
     repaired: Option<RepairInputs<'_>>,
 ) -> Dossier {
@@ -123,7 +128,7 @@ pub(crate) fn assemble(
         target: setting.target,
         limit: &setting.limit,
     };
-    let violations = found.violations(collected, &mut spots, &mut applied, judged);
+    let mut violations = found.violations(collected, &mut spots, &mut applied, judged);
     let races = found.races(collected, &mut spots, &mut applied, &setting.limit);
     let outside = outside::outside(collected, &mut spots, allowances, judged);
     let inside = collected.violations.iter();
@@ -176,20 +181,30 @@ pub(crate) fn assemble(
         (runs, choices)
     });
     let (free_runs, choices) = free_runs.unzip();
-    let counts = |violation: &model::Violation| {
-        harm_words::violation_counts(violation, free_runs.as_ref(), setting.fail_on)
-    };
+    if free_runs
+        .as_ref()
+        .is_some_and(ReportedFreeRuns::are_missing)
+    {
+        // Nobody knows what stale values do together.
+        for violation in &mut violations {
+            violation.counts = true;
+        }
+    }
     let choices: BTreeMap<String, Vec<Spot>> = choices.unwrap_or_default();
     let free_count = |runs: &ReportedFreeRuns| {
         let mut all = runs.findings.iter();
-        all.any(|finding| harm_words::counts(finding.harm.verdict, setting.fail_on))
+        all.any(|finding| finding.harm.verdict == model::HarmWord::Harmful)
     };
-    let any = violations.iter().any(counts)
+    let any = violations.iter().any(|violation| violation.counts)
         || !races.is_empty()
         || outside
             .as_ref()
             .is_some_and(|outside| !outside.counted.is_empty())
         || free_runs.as_ref().is_some_and(free_count);
+    let notices: Vec<_> = notices
+        .iter()
+        .map(|one| notice::reported(&mut spots, one, &setting.programs, harms.criterion()))
+        .collect();
     let failures = failures::failures(&mut spots, collected, &setting.programs, &setting.rerun);
     let never_worked =
         collected.every_run_failed() || collected.no_run_complete() || setting.summary.runs == 0;
@@ -218,6 +233,8 @@ pub(crate) fn assemble(
     let mut report = Report {
         version: VERSION,
         verdict,
+        criterion: notice::criterion(harms.criterion()),
+        notices,
         runs: Runs {
             total: setting.summary.runs,
             incomplete,
@@ -387,10 +404,10 @@ impl NamedFindings {
             }
             let (mut violation, mut detail) = findings::violation(spots, finding);
             if let Some(harm) = judged.harms.get(&finding.key) {
-                let rerun = judged.rerun.get(finding.program);
                 let machines = harm_words::machines(harm.machine);
-                let (harm, last_words) = findings::harm(spots, harm, rerun);
+                let (harm, last_words) = findings::harm(spots, harm, judged.rerun);
                 violation.harm = Some(harm);
+                violation.counts = judged.harms.counts(&finding.key, judged.target);
                 violation.machines = machines;
                 detail.last_words = last_words;
             }

@@ -1,6 +1,5 @@
 //! Findings as entries of a list: where, how bad, in one paragraph.
 
-use crate::cli::HarmLevel;
 use crate::report::dossier::{Dossier, FindingDetail, Spot};
 use crate::report::model::{
     Failure, Finding, HarmWord, Position, Race, ReportedChange, ReportedFreeFinding, ReportedPlace,
@@ -45,18 +44,21 @@ pub(super) enum Severity {
     Note,
 }
 
+/// Why a finding is listed that does not make the command fail.
+const NOT_COUNTED: &str = "no failing run is known that takes it";
+
 /// All findings, those that are allowed last.
-pub(super) fn entries(dossier: &Dossier, fail_on: HarmLevel) -> Vec<Entry<'_>> {
+pub(super) fn entries(dossier: &Dossier) -> Vec<Entry<'_>> {
     let report = &dossier.report;
     let prints = fingerprint::lasting_names(dossier);
     let mut entries: Vec<Entry<'_>> = Vec::new();
     let total = report.runs.total;
     entries.extend(report.failures.iter().map(|one| failure(one, total)));
     let violations = report.violations.iter();
-    entries.extend(violations.map(|one| violation(one, dossier, fail_on)));
+    entries.extend(violations.map(|one| violation(one, dossier)));
     entries.extend(report.races.iter().map(|one| race(one, dossier)));
     let free_findings = report.free_findings().iter();
-    entries.extend(free_findings.filter_map(|one| free(one, dossier, fail_on)));
+    entries.extend(free_findings.filter_map(|one| free(one, dossier)));
     for entry in &mut entries {
         let known = report.baseline.as_ref();
         if let Some(known) = known.filter(|known| known.has(entry.id)) {
@@ -65,7 +67,7 @@ pub(super) fn entries(dossier: &Dossier, fail_on: HarmLevel) -> Vec<Entry<'_>> {
     }
     for allowed in &report.allowed {
         let mut entry = match &allowed.finding {
-            Finding::Violation(one) => violation(one, dossier, fail_on),
+            Finding::Violation(one) => violation(one, dossier),
             Finding::Race(one) => race(one, dossier),
         };
         let (reason, by) = (&allowed.reason, &allowed.by);
@@ -80,7 +82,7 @@ pub(super) fn entries(dossier: &Dossier, fail_on: HarmLevel) -> Vec<Entry<'_>> {
     entries
 }
 
-fn violation<'a>(violation: &'a Violation, dossier: &'a Dossier, fail_on: HarmLevel) -> Entry<'a> {
+fn violation<'a>(violation: &'a Violation, dossier: &'a Dossier) -> Entry<'a> {
     let detail = dossier.details.get(&violation.id);
     let mut text = words::what_happens(violation);
     if let Some(harm) = harm_words::consequence(violation) {
@@ -88,8 +90,6 @@ fn violation<'a>(violation: &'a Violation, dossier: &'a Dossier, fail_on: HarmLe
     }
     let verdict = violation.harm.as_ref().map(|harm| harm.verdict);
     let shown_by = violation.harm.as_ref().and_then(|h| h.command.clone());
-    let free_runs = dossier.report.free_runs.as_ref();
-    let counts = harm_words::violation_counts(violation, free_runs, fail_on);
     let other = detail.and_then(|detail| {
         let write = detail.other.as_ref()?;
         Some((&write.place, words::at_write(violation, detail)))
@@ -99,7 +99,7 @@ fn violation<'a>(violation: &'a Violation, dossier: &'a Dossier, fail_on: HarmLe
         rule: fingerprint::rule(violation.kind),
         severity: match verdict {
             Some(HarmWord::Harmful) => Severity::Error,
-            Some(HarmWord::Discarded) => Severity::Note,
+            _ if !violation.counts => Severity::Note,
             _ => Severity::Warning,
         },
         title: words::title(violation),
@@ -109,7 +109,7 @@ fn violation<'a>(violation: &'a Violation, dossier: &'a Dossier, fail_on: HarmLe
         other,
         fingerprint: String::new(),
         again: shown_by.unwrap_or_else(|| dossier.again_with(&violation.id, violation.seed)),
-        excuse: (!counts).then(|| "it does less harm than --fail-on asks for".to_owned()),
+        excuse: (!violation.counts).then(|| NOT_COUNTED.to_owned()),
     }
 }
 
@@ -181,11 +181,7 @@ fn failure(failure: &Failure, total: u64) -> Entry<'_> {
 }
 
 /// What free runs showed, at the first of its choices.
-fn free<'a>(
-    finding: &'a ReportedFreeFinding,
-    dossier: &'a Dossier,
-    fail_on: HarmLevel,
-) -> Option<Entry<'a>> {
+fn free<'a>(finding: &'a ReportedFreeFinding, dossier: &'a Dossier) -> Option<Entry<'a>> {
     let first = finding.choices.first()?;
     let spots = dossier.choices.get(&finding.id);
     let spots = spots.map_or(&[][..], Vec::as_slice);
@@ -198,7 +194,7 @@ fn free<'a>(
         .collect();
     let identities: Vec<&str> = spots.iter().map(|spot| spot.identity.as_str()).collect();
     let identity = format!("stale-values\n{}", identities.join("\n"));
-    let counts = harm_words::counts(finding.harm.verdict, fail_on);
+    let counts = finding.harm.verdict == HarmWord::Harmful;
     Some(Entry {
         id: &finding.id,
         rule: "stale-values",
@@ -216,7 +212,7 @@ fn free<'a>(
             .map(|choice| (&choice.access, harm_words::choice(2, choice))),
         fingerprint: blake3::hash(identity.as_bytes()).to_hex()[..32].to_owned(),
         again: finding.harm.command.clone().unwrap_or_default(),
-        excuse: (!counts).then(|| "it does less harm than --fail-on asks for".to_owned()),
+        excuse: (!counts).then(|| NOT_COUNTED.to_owned()),
     })
 }
 

@@ -1,15 +1,14 @@
 //! Findings as gcc prints what it has to say, which editors read to jump to the lines:
 //! `file:line:column: warning: … [rule]`. Files are named from the current folder.
 
-use super::ExchangeSettings;
 use super::entry::{Entry, Severity, entries};
 use crate::report::dossier::Dossier;
 use crate::report::model::ReportedPlace;
 
 /// A line for each finding that counts or that nobody has judged yet, and a note for its
 /// other side.
-pub(crate) fn gcc(dossier: &Dossier, settings: &ExchangeSettings) -> String {
-    let entries = entries(dossier, settings.fail_on);
+pub(crate) fn gcc(dossier: &Dossier) -> String {
+    let entries = entries(dossier);
     let shown = entries.iter().filter(|entry| entry.excuse.is_none());
     shown.map(lines).collect()
 }

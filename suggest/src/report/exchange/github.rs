@@ -7,7 +7,7 @@ use crate::report::dossier::Dossier;
 
 /// A line for each finding that counts or that nobody has judged yet.
 pub(crate) fn github(dossier: &Dossier, settings: &ExchangeSettings) -> String {
-    let entries = entries(dossier, settings.fail_on);
+    let entries = entries(dossier);
     let shown = entries.iter().filter(|entry| entry.excuse.is_none());
     shown.map(|entry| command(entry, settings)).collect()
 }

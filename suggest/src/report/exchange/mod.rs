@@ -17,16 +17,12 @@ pub(crate) use junit::junit;
 pub(crate) use rdjson::rdjson;
 pub(crate) use replacements::replacements;
 
-use crate::cli::HarmLevel;
-
 /// What the formats need to know beside the dossier.
 #[derive(Clone, Debug)]
 pub(crate) struct ExchangeSettings {
     /// The current folder within its repository, with a slash at the end; empty in
     /// the root. Code hosts name files from the root.
     pub prefix: String,
-    /// What findings count.
-    pub fail_on: HarmLevel,
 }
 
 impl ExchangeSettings {

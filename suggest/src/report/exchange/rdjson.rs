@@ -12,7 +12,7 @@ use crate::report::model::{Group, Position, Repair, ReportedPlace};
 
 /// The result as one object.
 pub(crate) fn rdjson(dossier: &Dossier, settings: &ExchangeSettings) -> anyhow::Result<String> {
-    let entries = entries(dossier, settings.fail_on);
+    let entries = entries(dossier);
     // Every diagnostic has a place.
     let shown = entries
         .iter()

@@ -15,7 +15,7 @@ use super::causes;
 use super::dossier::Dossier;
 use super::harm_words;
 use super::model::{Finding, Report, ReportedPlace, UNREPORTED, Verdict, Violation};
-use super::{object_words, overview, words};
+use super::{notice_words, object_words, overview, words};
 
 /// What a page is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +79,8 @@ fn summary(dossier: &Dossier) -> Markup {
     };
     html! {
         p { strong class=(class) { (verdict) } }
+        @let first = notice_words::first_line(report);
+        @if !first.is_empty() { p { (prose(first.trim_end())) } }
         dl {
             dt { "findings" }
             dd { @if !report.failures.is_empty() { (counted(report.failures.len(), "failure", "failures")) ", " } (counted(report.violations.len(), "stale access", "stale accesses")) @if let Some(verdicts) = harm_words::verdict_counts(report) { " (" (verdicts) ")" } ", " (counted(report.races.len(), "data race", "data races")) ", " (report.allowed.len()) " allowed" }
@@ -181,8 +183,8 @@ fn counted(count: usize, one: &str, more: &str) -> String {
 
 fn findings(dossier: &Dossier) -> Markup {
     let report = &dossier.report;
-    let (discarded, shown): (Vec<Violation>, Vec<Violation>) =
-        (report.violations.iter().cloned()).partition(harm_words::is_discarded);
+    let (shown, aside): (Vec<Violation>, Vec<Violation>) =
+        (report.violations.iter().cloned()).partition(|violation| violation.counts);
     html! {
         @if !(report.violations.is_empty() && report.races.is_empty() && report.free_findings().is_empty()) {
             h2 id="findings" { "Findings" }
@@ -194,12 +196,12 @@ fn findings(dossier: &Dossier) -> Markup {
             (finding::violation(dossier, cause.shown, &cause.others))
         }
         @for one in report.free_findings() { (finding::free(dossier, one)) }
-        @if !discarded.is_empty() {
-            h2 { "Discarded" }
-            p class="soft" { "The program threw these stale values away before anybody could notice." }
+        @if !aside.is_empty() {
+            h2 { "Not counted" }
+            p class="soft" { (prose(&words::sentence(notice_words::ASIDE.trim_end_matches(':')))) }
             table {
                 tr { th { "finding" } th { "where" } th { "what" } }
-                @for one in &discarded {
+                @for one in &aside {
                     tr id=(one.id) {
                         td { (one.id) }
                         td { (words::at(&one.access)) }

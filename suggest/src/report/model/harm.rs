@@ -25,14 +25,12 @@ pub(crate) struct ReportedHarm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum HarmWord {
-    /// The run ended as no run without the stale value does.
+    /// A run that took the stale value failed as no interleaving that was made does.
     Harmful,
-    /// It ended well, but printed something else.
-    Visible,
+    /// It printed something else, which an interleaving that was not made may print, too.
+    NotDecided,
     /// Nothing that the test looks at showed it.
-    Survived,
+    NoEffectSeen,
     /// It could not be made to happen.
-    Untried,
-    /// The thread threw the stale value away.
-    Discarded,
+    NotTried,
 }

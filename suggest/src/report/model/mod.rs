@@ -6,6 +6,7 @@ mod allocation;
 mod failure;
 mod free;
 mod harm;
+mod notice;
 mod outside;
 mod relaxation;
 mod repair;
@@ -16,6 +17,7 @@ pub(crate) use allocation::{Allocation, Pointer};
 pub(crate) use failure::{FailedThread, Failure, FailureWord};
 pub(crate) use free::{ReportedChoice, ReportedFreeFinding, ReportedFreeRuns};
 pub(crate) use harm::{HarmWord, ReportedHarm};
+pub(crate) use notice::{AskedFor, NoticedWord, ReportedCriterion, ReportedLoss, ReportedNotice};
 pub(crate) use outside::{OutsideFinding, OutsideFindings};
 pub(crate) use relaxation::{
     KeptOrders, MachineCost, RelaxedKind, ReportedRelaxation, ReportedRelaxedOrder, Savings,
@@ -28,7 +30,7 @@ pub(crate) use repair::{
 };
 
 /// The version of the format.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// The whole report.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -37,6 +39,10 @@ pub(crate) struct Report {
     pub version: u32,
     /// The result in one word.
     pub verdict: Verdict,
+    /// By what violations count.
+    pub criterion: ReportedCriterion,
+    /// What the tests notice, where it was measured.
+    pub notices: Vec<ReportedNotice>,
     /// What was run.
     pub runs: Runs,
     /// The atomic sites of the program.
@@ -255,6 +261,8 @@ pub(crate) struct Violation {
     pub witness_checked: bool,
     /// What taking the stale value did to the program.
     pub harm: Option<ReportedHarm>,
+    /// It counts: it is harmful, or everything stale counts.
+    pub counts: bool,
     /// The machines that can show it: `x86-64`, `aarch64`, `c11`. Empty where that
     /// is not known.
     #[serde(default)]

@@ -68,8 +68,8 @@ fn violation(violation: &Violation, dossier: &Dossier) -> Value {
     if let Some(harm) = &violation.harm {
         result["level"] = json!(match harm.verdict {
             HarmWord::Harmful => "error",
-            HarmWord::Visible | HarmWord::Survived | HarmWord::Untried => "warning",
-            HarmWord::Discarded => "note",
+            _ if violation.counts => "warning",
+            _ => "note",
         });
     }
     if let Some(detail) = dossier.details.get(&violation.id) {

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use super::fit::fit_lines;
 use super::{TextRenderer, counted, repair_text};
 use crate::report::dossier::Dossier;
 use crate::report::model::ReportedPlace;
+use crate::report::notice_words;
 
 impl TextRenderer {
     /// The audit of what was examined, as it was named.
@@ -25,6 +27,10 @@ impl TextRenderer {
                 "Every atomic operation ({}) was reached by some run.\n",
                 sites.total
             );
+        }
+        if !report.notices.is_empty() {
+            text += "\nWhat the tests notice\n\n";
+            text += &fit_lines(&notice_words::in_full(&report.notices), self.style.width);
         }
         text += "\nFindings\n\n";
         text += &self.report(dossier);

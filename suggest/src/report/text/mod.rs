@@ -19,6 +19,7 @@ use super::dossier::{Dossier, FindingDetail, Spot};
 use super::failure_text;
 use super::harm_words::{self, counted};
 use super::model::{Allocation, Finding, HarmWord, Race, Report, UNREPORTED, Verdict, Violation};
+use super::notice_words;
 use super::object_words;
 use super::overview::is_aside;
 use super::rerun::{with_seed, with_trace};
@@ -82,7 +83,8 @@ impl TextRenderer {
     /// The whole report.
     pub(crate) fn report(&self, dossier: &Dossier) -> String {
         let report = &dossier.report;
-        let mut text = overview::overview(dossier, self.style.width);
+        let mut text = fit_lines(&notice_words::first_line(report), self.style.width);
+        text += &overview::overview(dossier, self.style.width);
         for failure in &report.failures {
             text += &failure_text::text(failure, report.runs.total);
             text.push('\n');
@@ -110,12 +112,9 @@ impl TextRenderer {
             }
         }
         text += &self.free_findings(dossier);
-        let mut closing = discarded(&noted, report) + &known(report) + &allowed(report);
+        let mut closing = aside(&noted, report) + &known(report) + &allowed(report);
         for note in &report.notes {
             closing += &format!("note: {note}\n");
-        }
-        if harm_words::none_showed(report) {
-            closing += "note: nothing that the test looks at showed any of these; a test that checks more may, and --fail-on visible lets them pass\n";
         }
         text += &fit_lines(&closing, self.style.width);
         if let (Verdict::Failed, Some(output)) = (report.verdict, &dossier.output) {
@@ -266,7 +265,6 @@ impl TextRenderer {
         }
         let level = match violation.harm.as_ref().map(|harm| harm.verdict) {
             Some(HarmWord::Harmful) => Level::ERROR,
-            Some(HarmWord::Discarded) => Level::NOTE,
             _ => Level::WARNING,
         };
         self.render(level, &title, &violation.id, &spots, messages)
@@ -396,21 +394,21 @@ fn stable_name(stable_id: &str) -> String {
     }
 }
 
-/// What the program throws away, a line each.
-fn discarded(violations: &[Violation], report: &Report) -> String {
-    let discarded = violations
-        .iter()
-        .filter(|violation| harm_words::is_discarded(violation));
-    let discarded = discarded.filter(|violation| !report.is_known(&violation.id));
-    let lines = discarded.map(|violation| {
-        let (place, title) = (words::at(&violation.access), words::title(violation));
-        let ended = violation
-            .harm
-            .as_ref()
-            .map_or("", |harm| harm.ended.as_str());
-        format!("discarded[{}]: {place}: {title}; {ended}\n", violation.id)
-    });
-    lines.collect()
+/// What does not count, a line each under a line that says why.
+fn aside(violations: &[Violation], report: &Report) -> String {
+    let aside = violations.iter().filter(|violation| !violation.counts);
+    let aside = aside.filter(|violation| !report.is_known(&violation.id));
+    let lines: String = aside
+        .map(|violation| {
+            let (place, title) = (words::at(&violation.access), words::title(violation));
+            let known = harm_words::in_short(violation);
+            format!("  {}: {place}: {title}; {known}\n", violation.id)
+        })
+        .collect();
+    match lines.is_empty() {
+        true => lines,
+        false => format!("{}\n{lines}", notice_words::ASIDE),
+    }
 }
 
 /// What a baseline lists, a line each.

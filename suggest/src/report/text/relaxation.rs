@@ -106,7 +106,7 @@ pub(crate) fn relax_refusal_text(dossier: &Dossier) -> String {
     let todo = match what {
         "a stale access" => {
             "what an old value does together with others is not known, whatever it does alone: \
-             `wmfix suggest --fix all` first orders all of them"
+             `wmfix suggest --robust` first orders all of them"
         }
         _ => "run `wmfix suggest` first",
     };

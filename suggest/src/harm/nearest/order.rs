@@ -11,18 +11,18 @@
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
-use wmfix_analysis::{Bytes, Event, EventIndex, LocationId, LockId, Operation, ThreadId};
+use wmfix_analysis::{Bytes, Event, LocationId, LockId, Operation, ThreadId};
 
-use super::access::Access;
+use crate::harm::access::Access;
 
 /// The order of the events in which the read at `at` comes before the write at `newer`;
 /// `None` if it cannot: it needs that write for something else.
-pub(super) fn earlier_read(events: &[Event], newer: usize, at: usize) -> Option<Vec<EventIndex>> {
+pub(super) fn earlier_order(events: &[Event], newer: usize, at: usize) -> Option<Vec<usize>> {
     let needed = needed(&events[newer..=at])?;
     let is_needed = |index: &usize| *index < newer || needed.contains(&(index - newer));
     let (first, then): (Vec<usize>, Vec<usize>) = (0..=at).partition(is_needed);
     let order = first.into_iter().chain(then).chain(at + 1..events.len());
-    Some(order.map(|index| EventIndex(index as u64)).collect())
+    Some(order.collect())
 }
 
 /// Which of these events the last one needs, itself included, without what it reads. `None`
@@ -155,10 +155,8 @@ mod tests {
         sample_events::store(thread, location, 1)
     }
 
-    /// The order, by numbers.
-    fn earlier(events: &[Event]) -> Option<Vec<u64>> {
-        let order = earlier_read(events, 0, events.len() - 1)?;
-        Some(order.iter().map(|index| index.0).collect())
+    fn earlier(events: &[Event]) -> Option<Vec<usize>> {
+        earlier_order(events, 0, events.len() - 1)
     }
 
     #[test]
@@ -175,8 +173,8 @@ mod tests {
         assert_eq!(earlier(&events), None);
         // What thread 2 wrote comes along.
         let events = [store(0, X), store(2, Y), load(1, Y), load(1, X), load(2, X)];
-        let order = earlier_read(&events, 0, 3).unwrap();
-        assert_eq!(order, [1, 2, 3, 0, 4].map(EventIndex));
+        let order = earlier_order(&events, 0, 3).unwrap();
+        assert_eq!(order, [1, 2, 3, 0, 4]);
     }
 
     #[test]
