@@ -22,9 +22,10 @@ use super::runner::Runner;
 use super::{Effect, UntriedReason};
 use crate::cli::WeakChoice;
 use crate::findings::{CollectedFindings, EndCause};
-use crate::observe::Places;
+use crate::observe::{EventKind, Places};
 use crate::run::{Launch, RunEnd, RunFolders};
 use crate::subject::Subject;
+use crate::symbols::SourcePoint;
 
 pub(crate) use orders::Loss;
 
@@ -64,6 +65,28 @@ pub(crate) enum Noticed {
     Race,
     /// Nothing.
     Nothing,
+}
+
+/// Where a place stands in the text, and what is done there: in every run the same, while
+/// sites have their numbers by which run was read first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Position {
+    point: Option<SourcePoint>,
+    kind: EventKind,
+    site: SiteId,
+}
+
+impl Position {
+    /// The position of the place that a site is shown as.
+    fn of(site: SiteId, places: &Places) -> Self {
+        let site = places.get(site).reported_site;
+        let place = places.get(site);
+        Self {
+            point: place.point.clone(),
+            kind: place.kind,
+            site,
+        }
+    }
 }
 
 /// What made a test fail.

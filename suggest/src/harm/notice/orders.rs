@@ -1,12 +1,13 @@
 //! The orders that runs have reached, and what is left of each when it is lost by one
 //! step.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Mutex;
 
 use wmfix_analysis::{FenceOrder, LoadOrder, Operation, RmwOrder, SiteId, StoreOrder};
 use wmfix_trace::Order;
 
+use super::Position;
 use crate::observe::{DecodedTrace, Places};
 
 /// The order of an operation, and where it has one of its own, that of its failure.
@@ -45,25 +46,29 @@ enum Access {
 /// The orders that runs have reached.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
-    by_site: BTreeMap<SiteId, (Access, Orders)>,
+    by_site: BTreeMap<Position, (Access, Orders)>,
     /// Sites that are not the same in all runs, or not the author's to change.
-    others: BTreeSet<SiteId>,
+    others: BTreeSet<Position>,
 }
 
 impl Losses {
     /// Adds those of a run.
     pub(super) fn add(&mut self, decoded: &DecodedTrace, places: &Mutex<Places>) {
         let places = places.lock().expect("no panic while locked");
+        let mut last: HashMap<SiteId, (Access, Orders)> = HashMap::new();
         for event in &decoded.events {
             let Some(orders) = orders_of(&event.operation) else {
                 continue;
             };
+            if last.insert(event.site, orders) == Some(orders) {
+                continue;
+            }
             let place = places.get(event.site);
-            let site = place.reported_site;
-            let known = *self.by_site.entry(site).or_insert(orders);
+            let position = Position::of(event.site, &places);
+            let known = *self.by_site.entry(position.clone()).or_insert(orders);
             // An order that is decided while the program runs is not one that is lost.
             if known != orders || place.is_foreign() || place.is_full_barrier {
-                self.others.insert(site);
+                self.others.insert(position);
             }
         }
     }
@@ -71,8 +76,9 @@ impl Losses {
     /// Every order of them, one step weaker.
     pub(super) fn all(&self) -> Vec<Loss> {
         let own = self.by_site.iter();
-        let own = own.filter(|(site, _)| !self.others.contains(site));
-        own.flat_map(|(&site, &(access, had))| {
+        let own = own.filter(|(position, _)| !self.others.contains(position));
+        own.flat_map(|(position, &(access, had))| {
+            let site = position.site;
             let left = weaker(access, had);
             left.into_iter().map(move |left| Loss { site, had, left })
         })

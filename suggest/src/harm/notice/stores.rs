@@ -8,6 +8,7 @@ use wmfix_analysis::{Bytes, Event, Operation, SiteId, ThreadId};
 use wmfix_online::WaitRole;
 use wmfix_trace::{AccessName, UndoneStore};
 
+use super::Position;
 use crate::harm::access::Access;
 use crate::harm::choices::access_names;
 use crate::observe::{DecodedTrace, Places};
@@ -31,14 +32,14 @@ pub(super) struct Store {
 /// Such stores, by their sites and those of their readers.
 #[derive(Debug, Default)]
 pub(super) struct Stores {
-    by_sites: BTreeMap<(SiteId, SiteId), Vec<Store>>,
+    by_sites: BTreeMap<(Position, Position), Vec<Store>>,
 }
 
 impl Stores {
     /// Adds those of a run.
     pub(super) fn add(&mut self, seed: u64, decoded: &DecodedTrace, places: &Mutex<Places>) {
         let places = places.lock().expect("no panic while locked");
-        let shown = |site: SiteId| places.get(site).reported_site;
+        let position = |site: SiteId| Position::of(site, &places);
         let is_foreign = |site: SiteId| places.get(site).is_foreign();
         for (name, at, reader) in read_elsewhere(decoded) {
             let [site, reader] = [at, reader].map(|event| decoded.events[event].site);
@@ -47,7 +48,7 @@ impl Stores {
             if is_foreign(site) || is_foreign(reader) || waits {
                 continue;
             }
-            let same = self.by_sites.entry((shown(site), shown(reader)));
+            let same = self.by_sites.entry((position(site), position(reader)));
             same.or_default().push(Store {
                 seed,
                 name,
