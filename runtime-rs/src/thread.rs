@@ -75,9 +75,6 @@ pub(crate) struct Thread {
     pub(crate) inside: bool,
     /// Its stack's lowest and highest address; with thread-local storage.
     pub(crate) stack: (AtomicU64, AtomicU64),
-    /// How much of the stack is kept for the runtime: at its lower end, where an overflow is
-    /// looked for. None while nobody knows that a guard is below.
-    pub(crate) reserve: AtomicU64,
     /// The lowest and highest atomic that lie on its stack.
     pub(crate) locals: (AtomicU64, AtomicU64),
     frames: *mut Frame,
@@ -185,7 +182,6 @@ impl Thread {
             number: AtomicU32::new(0),
             inside: phase == phase::INSIDE,
             stack: (AtomicU64::new(0), AtomicU64::new(0)),
-            reserve: AtomicU64::new(0),
             locals: (AtomicU64::new(u64::MAX), AtomicU64::new(0)),
             frames,
             capacity: MAX_FRAMES,
@@ -263,14 +259,6 @@ impl Thread {
         for index in 0..self.depth() {
             self.set_stack(index, 0);
         }
-    }
-
-    /// Whether a function whose stack pointer this is leaves too little for the runtime.
-    #[inline(always)]
-    #[cfg(not(test))]
-    pub(crate) fn is_short_of_stack(&self, sp: u64) -> bool {
-        let low = self.stack.0.load(Ordering::Relaxed);
-        sp.wrapping_sub(low) < self.reserve.load(Ordering::Relaxed)
     }
 
     /// Whether the address lies on this thread's stack.

@@ -50,7 +50,7 @@ pub(crate) fn find_own_stack(thread: &Thread) {
         // The kernel keeps at least as much as the limit free of anything else. Above
         // that there are other threads' stacks.
         let most = sys::limit(libc::RLIMIT_STACK).min(1 << 30);
-        keep_bounds(thread, here.saturating_sub(most), here + 4096, true);
+        keep_bounds(thread, here.saturating_sub(most), here + 4096);
     } else {
         // SAFETY: the calling thread is alive.
         unsafe { find_stack(thread, libc::pthread_self()) };
@@ -69,23 +69,14 @@ pub(crate) unsafe fn find_stack(thread: &Thread, handle: libc::pthread_t) {
         if libc::pthread_getattr_np(handle, &mut attributes) != 0 {
             return;
         }
-        let (mut low, mut size, mut guard) = (core::ptr::null_mut(), 0, 0);
+        let (mut low, mut size) = (core::ptr::null_mut(), 0);
         libc::pthread_attr_getstack(&attributes, &mut low, &mut size);
-        libc::pthread_attr_getguardsize(&attributes, &mut guard);
         libc::pthread_attr_destroy(&mut attributes);
-        keep_bounds(thread, low as u64, low as u64 + size as u64, guard > 0);
+        keep_bounds(thread, low as u64, low as u64 + size as u64);
     }
 }
 
-/// What the runtime may need of a stack, where the stack is not small.
-const RESERVE_BYTES: u64 = 16 << 10;
-
-fn keep_bounds(thread: &Thread, low: u64, high: u64, has_guard: bool) {
+fn keep_bounds(thread: &Thread, low: u64, high: u64) {
     thread.stack.0.store(low, Ordering::Relaxed);
     thread.stack.1.store(high, Ordering::Relaxed);
-    let reserve = match has_guard {
-        true => RESERVE_BYTES.min((high - low) / 8),
-        false => 0,
-    };
-    thread.reserve.store(reserve, Ordering::Relaxed);
 }

@@ -5,7 +5,6 @@ use core::sync::atomic::Ordering;
 
 use super::atomic::flush_volatile;
 use crate::start;
-use crate::thread::Thread;
 use crate::tls;
 use crate::turn;
 
@@ -21,28 +20,7 @@ unsafe extern "C" fn enter(caller: u64, sp: u64) {
     if !thread.is_null() {
         // SAFETY: the thread's own record. A signal handler that comes in
         // between leaves the stack as it found it.
-        unsafe {
-            if (*thread).is_short_of_stack(sp) {
-                overflow(&*thread);
-            }
-            (*thread).push(caller, sp);
-        }
-    }
-}
-
-/// The program is about to overflow its stack. In the runtime, which needs some of it, the
-/// fault could not be handled: a handler that jumps out of there leaves a thread that is
-/// in the runtime for ever. So it comes here, at what guards the lower end.
-#[cold]
-fn overflow(thread: &Thread) {
-    const PAGE_BYTES: u64 = 4096;
-    // Where the first thread's stack begins is known roughly: one that may still grow
-    // does, by as much as that at most.
-    let pages = if thread.id == 0 { 64 } else { 1 };
-    let low = thread.stack.0.load(Ordering::Relaxed);
-    for page in 1..=pages {
-        // SAFETY: memory of the stack, or below, whose reading is the program's fault.
-        unsafe { ((low - page * PAGE_BYTES) as *const u8).read_volatile() };
+        unsafe { (*thread).push(caller, sp) };
     }
 }
 
