@@ -61,7 +61,7 @@ fn blind_line(notice: &ReportedNotice, by_name: bool) -> String {
     let tried: Vec<String> = undone.into_iter().chain(lost).collect();
     let why = match tried.is_empty() {
         true => "nothing that it does was changed in time".to_owned(),
-        false => format!("{}, and it never failed", tried.join(" and ")),
+        false => format!("{}, and nothing came of it", tried.join(" and ")),
     };
     format!(
         "{test} notices nothing ({why}): every stale access of it counts, whether or not it does \
