@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use tree_sitter::Node;
-use wmfix_frontend::{Language, Site, SiteOperation};
+use wmfix_frontend::{Language, Site, SiteOperation, Span};
 
 use crate::project::words;
 use crate::view::{View, children, enclosing_function};
@@ -86,8 +86,10 @@ impl<'a> Temporaries<'a> {
         node: Node<'_>,
         is_shared_header: bool,
     ) -> String {
+        // What has methods is an object of a class: its type is not that of its value.
+        let is_of_c = |object: &&Span| object.end > site.callee_span.start;
         if is_shared_header
-            && let Some(object) = &site.object
+            && let Some(object) = site.object.as_ref().filter(is_of_c)
             && let Some(object) = view.expression_at(object)
         {
             let text = view.text(object);
